@@ -1,4 +1,4 @@
-"""The cost of API requests with many stored executions, and with many queued ones."""
+"""Cost of API requests with many stored executions, and with many queued ones."""
 
 from __future__ import annotations
 

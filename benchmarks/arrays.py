@@ -1,4 +1,4 @@
-"""What arrays cost: a million waiting indices in a tick, and ten thousand over the API.
+"""Cost of arrays: a million waiting indices in a tick, and ten thousand over the API.
 
 `python -m benchmarks.arrays [ARRAYS [INDICES]]`: a real master over a store in memory; 100 arrays of 10,000 indices.
 `python -m benchmarks.arrays --api`: accept and list 10,000 indices by an open connection; API and PostgreSQL on
@@ -62,7 +62,7 @@ class Bench:
         ).id
 
     def lead(self) -> Master:
-        """Return a master that has read nothing yet."""
+        """Return a master with an empty cache."""
         epoch = self.store.try_lead("bench")
         assert epoch is not None
         return Master(self.store, self.backend, epoch, clock=self.clock)
@@ -98,7 +98,7 @@ def main() -> int:
 
 
 def _ticks(master: Master, bench: Bench) -> Iterator[tuple[float, float]]:
-    """Yield the time of each tick, and of all ticks until the execution that was submitted before it runs."""
+    """Yield the time of each tick, and of all ticks until the execution submitted before it runs."""
     for _ in range(TICKS):
         fresh, spent_s, first_s = bench.submit(), 0.0, 0.0
         while bench.store.execution(fresh).state is not ExecutionState.RUNNING:

@@ -1,4 +1,4 @@
-"""Ten thousand indices over the API: how long they take to be accepted and listed by an open connection."""
+"""Ten thousand indices over the API: time to accept and to list them over an open connection."""
 
 from __future__ import annotations
 

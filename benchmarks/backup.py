@@ -1,4 +1,4 @@
-"""How long a backup of 100,000 executions takes, and its restoration into an empty database."""
+"""Time of a backup of 100,000 executions, and of its restoration into an empty database."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Submissions and short jobs beside Debian's Slurm and a bare insert, in one run: `python -m benchmarks.beside_slurm`.
 
-Needs root and the packages slurmctld, slurmd, slurm-client and munge. What is compared takes turns. Submissions run
-nothing on either side: Zoe's master is away, and Slurm's jobs are held.
+Needs root and the packages slurmctld, slurmd, slurm-client and munge. Both sides take turns. Submissions run nothing on
+either side: Zoe's master is away, and Slurm's jobs are held.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def main() -> None:
 
 @contextmanager
 def stack(master: bool) -> Iterator[Stack]:
-    """Yield a stack of its own."""
+    """Yield a separate stack."""
     with temporary_home() as home, Stack(home, spark=False, master=master) as made:
         yield made
 
 
 def submissions(zoe: Stack, slurm: Slurm) -> dict[str, float]:
-    """Submissions per second, each kind in turn."""
+    """Return submissions per second, each kind in turn."""
     bare = Bare(zoe.database_url)
     with Client(zoe.url, zoe.token, timeout_s=60) as client, minimal(zoe) as plain:
         figures = {
@@ -95,7 +95,7 @@ def submissions(zoe: Stack, slurm: Slurm) -> dict[str, float]:
 
 
 def jobs(zoe: Stack) -> float:
-    """Jobs per second from the submission of the first to the end of the last."""
+    """Return jobs per second from the submission of the first to the end of the last."""
     with Client(zoe.url, zoe.token, timeout_s=60) as client:
 
         def run() -> None:
@@ -118,13 +118,13 @@ _GOING_ON = (
 
 
 def submit_batch(client: Client, application: dict[str, Any] = OF_1) -> list[str]:
-    """Submit as many as a batch takes."""
+    """Submit one batch of the largest size."""
     return client.submit_batch([SubmitRequest(application=application)] * BATCH).ids
 
 
 @contextmanager
 def minimal(zoe: Stack) -> Iterator[httpx.Client]:
-    """Yield a client that wants no representations."""
+    """Yield a client that requests no representations."""
     headers = {"Authorization": f"Bearer {zoe.token}", "Prefer": "return=minimal"}
     with httpx.Client(base_url=f"{zoe.url}/api/v1", headers=headers, timeout=60, trust_env=False) as client:
         yield client
@@ -137,7 +137,7 @@ def batch(client: httpx.Client, application: dict[str, Any]) -> None:
 
 
 def each(clients: int, number: int, call: Callable[[], object]) -> float:
-    """Calls per second, by so many threads."""
+    """Return calls per second, by so many threads."""
     if clients == 1:
         return 1 / statistics.median(timed(call) for _ in range(number))
     with ThreadPoolExecutor(clients) as pool:
@@ -145,19 +145,19 @@ def each(clients: int, number: int, call: Callable[[], object]) -> float:
 
 
 def timed(call: Callable[[], object]) -> float:
-    """Seconds of one call."""
+    """Return the seconds of one call."""
     began_s = time.perf_counter()
     call()
     return time.perf_counter() - began_s
 
 
 def rate(number: int, run: Callable[[], object]) -> float:
-    """So many per second."""
+    """Return the rate of so many operations per second."""
     return number / timed(run)
 
 
 def add(figures: Figures, values: dict[str, float]) -> None:
-    """Keep the figures of a run, and print them."""
+    """Store the figures of a run, and print them."""
     for name, value in values.items():
         figures.setdefault(name, []).append(value)
     print("  ".join(f"{name}: {value:.1f}" for name, value in values.items()), flush=True)

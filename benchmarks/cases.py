@@ -73,7 +73,9 @@ def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
 
 
 def with_promises(picture: Snapshot, count: int) -> Snapshot:
-    """Return the same, where every so many of those that wait are promised to begin later, each on five nodes."""
+    """Return the same with promises: at regular intervals a waiting execution is promised to begin later, on five
+    nodes.
+    """
     now_s, waiting, bookings = picture.now_s, list(picture.queued), []
     step = len(waiting) // count
     for number in range(count):
@@ -103,7 +105,7 @@ def queued_as(components: int, services: int) -> Execution:
 
 
 def mixed(nodes: int, executions: int) -> Snapshot:
-    """Return applications of all sizes: as many of them run as fit, the others wait."""
+    """Return applications of all sizes: the ones that fit run, the others wait."""
     chance = random.Random(1)
     everybody = []
     for number in range(executions + 6 * nodes):
@@ -128,7 +130,7 @@ def _queue(count: int, service: Component, nodes: tuple[Node, ...]) -> RankedQue
 
 
 def _ranked(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> RankedQueue:
-    """Return the queue in the order that the master keeps."""
+    """Return the queue in the master's order."""
     return QueueRanking(Policy(), {}, list(executions), capacity_of(nodes)).frozen()
 
 

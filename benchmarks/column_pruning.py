@@ -3,8 +3,8 @@
     .venv/bin/python -m benchmarks.column_pruning
 
 Reads the file of `csv_reader` on one core with the module that applications get, 2 of 12 columns and 1 % of the rows,
-with and without the option: nine pairs after a warm-up, alternating which comes first. Seconds are CPU seconds of the
-JVM, so that other work on the machine hardly counts.
+with and without the option: nine pairs after a warm-up, in alternating order. Seconds are CPU seconds of the JVM, so
+that other work on the machine hardly counts.
 """
 
 from __future__ import annotations

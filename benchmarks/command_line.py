@@ -1,4 +1,4 @@
-"""CPU time of quick commands, user and system, beside that of a Python which does nothing."""
+"""CPU time of quick commands, user and system, beside an idle Python."""
 
 from __future__ import annotations
 

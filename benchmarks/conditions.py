@@ -1,6 +1,6 @@
-"""What executions that wait for their conditions cost a tick: a real master over a store in memory.
+"""Cost of a tick with executions that wait for their conditions: a real master over a store in memory.
 
-`python -m benchmarks.conditions [EXECUTIONS]`. Half of them are held, the others run after one that runs.
+`python -m benchmarks.conditions [EXECUTIONS]`. Half of them are on hold, the others depend on a running one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Bench:
         return self.store.submit(fresh, "bench").id
 
     def lead(self) -> Master:
-        """Return a master that has read everything."""
+        """Return a master with a full cache."""
         epoch = self.store.try_lead("bench")
         assert epoch is not None
         master = Master(self.store, self.backend, epoch, clock=self.clock)

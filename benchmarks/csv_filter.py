@@ -1,4 +1,4 @@
-"""The cost of pushdown for the store: megabytes of CSV per second of one core, without and with types of columns.
+"""Cost of pushdown for the store: megabytes of CSV per second of one core, without and with types of columns.
 
     .venv/bin/python -m benchmarks.csv_filter [KIND ...]
 
@@ -34,7 +34,7 @@ CASES = {
 
 TYPES = {"city": "string", "pick": "int", "kwh": "double"}
 
-# How the first of eight unused fields is written.
+# Notations of the first of eight unused fields.
 KINDS: dict[str, Callable[[str], str]] = {
     "plain": lambda text: text,
     "quoted": lambda text: f'"{text}, too"',
@@ -46,7 +46,7 @@ KINDS: dict[str, Callable[[str], str]] = {
 
 
 def content(kind: str) -> bytes:
-    """Return readings of 100 cities, with one field of each written as `KINDS` says.
+    """Return readings of 100 cities, with one field of each in a notation of `KINDS`.
 
     `ragged`: a field is missing or surplus. `mixed`: another one is quoted, so that lines are read one by one.
     """
@@ -66,7 +66,7 @@ def content(kind: str) -> bytes:
 
 
 def chunks(data: bytes) -> Iterator[bytes]:
-    """Yield pieces of the size that the object server reads."""
+    """Yield pieces of the object server's size."""
     return (data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES))
 
 

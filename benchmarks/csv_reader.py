@@ -1,4 +1,4 @@
-"""How fast one task of Spark parses CSV: the basis of `storage_bridge/pushdown.py`.
+"""Rate at which one task of Spark parses CSV: the basis of `storage_bridge/pushdown.py`.
 
     .venv/bin/python -m benchmarks.csv_reader
 

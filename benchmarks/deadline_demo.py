@@ -1,14 +1,14 @@
-"""`make demo-deadline` again and again: how often promises of a Spark job are kept, and what each lever does for it.
+"""Repeat `make demo-deadline`: share of kept promises of a Spark job, and the effect of each lever.
 
-`python -m benchmarks.deadline_demo [--rounds 5] [--levers N] [--minutes N] [--out FILE]`. Each round asks for the three
+`python -m benchmarks.deadline_demo [--rounds 5] [--levers N] [--minutes N] [--out FILE]`. Each round requests the three
 deadlines of the demo: in its own surroundings, and with a noisy neighbour (an execution without a promise whose
-services compute all the time, and two more who read from the store, one of them of the same tenant). Then, in the first
-N rounds, the tight deadline's choice runs without a promise beside the same neighbour, as a program could without Zoe's
-levers: with the same workers and bandwidth, but cores that nobody promised; without the bandwidth; with a single
-worker. The last two have no promised cores either.
+services compute all the time, and two more readers of the store, one of them of the same tenant). Then, in the first N
+rounds, the tight deadline's choice runs without a promise beside the same neighbour, without Zoe's levers: with the
+same workers and bandwidth, but unpromised cores; without the bandwidth; with a single worker. The last two have no
+promised cores either.
 
-Errors are of the time that half of such runs take (p50) against what was measured; coverage is the share of runs within
-p90, with its 95 % interval (Wilson).
+Errors compare the median run time (p50) with the measured one; coverage is the share of runs within p90, with its 95 %
+interval (Wilson).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from zoe_embedded.runtimes.needs import MEMCACHED
 QUIET, NOISY = "quiet", "noisy"
 FURTHER = 1
 _OTHERS = "readings-without"
-"""What runs without a promise beside a noisy neighbour is another kind: it is no guide to what is promised."""
+"""Kind of runs without a promise beside a noisy neighbour, so that promises do not learn from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class DemoRow:
 
 
 def main() -> int:
-    """Run the rounds, print and write the rows; return 1 if something could not run."""
+    """Run the rounds, print and write the rows; return 1 if a run failed."""
     parser = argparse.ArgumentParser(prog="deadline_demo", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--levers", type=int, help="take the levers away in so many rounds, the first ones [all]")
@@ -71,7 +71,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=ROWS, help=f"readings in the store [{ROWS}]")
     parser.add_argument("--out", type=Path, help="CSV file for all runs")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped in that case, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped then too
     console, rows = Console(soft_wrap=True), []
     print(machine())
     began_s = time.monotonic()

@@ -1,4 +1,4 @@
-"""How long there is no leader after a leading master dies or is paused: `python -m benchmarks.failover`.
+"""Time without a leader after the leading master dies or is paused: `python -m benchmarks.failover`.
 
 From the signal until another master has made its first tick, with the programs of a real installation on the local
 back-end. A warm standby already runs; a cold one is started with the signal.
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def seconds(url: str, signal_number: signal.Signals, *, warm: bool) -> float:
-    """Return how long it takes, in seconds."""
+    """Return the seconds without a leader."""
     with closing(Installation(url, forked=False)) as installation:
         first = start(installation, "first")
         until(lambda: answers(installation, "first"))

@@ -1,4 +1,4 @@
-"""The memory of the API and of the program that serves files while a large file goes up and comes back, with cuts.
+"""Memory of the API and of the file server during the upload and download of a large file, with interruptions.
 
 `python -m benchmarks.file_transfer store`: to a container of an OpenStack Swift on this machine instead.
 """
@@ -35,18 +35,18 @@ SERVICE = "zoe"
 
 
 class CutError(ZoeError):
-    """Stands for a client that ends in the middle."""
+    """Stands for a client that disconnects in the middle."""
 
 
 class Cuts:
-    """Ends the transfer once at each of the shares; the next call goes on."""
+    """Interrupts the transfer once at each of the shares; the next call continues."""
 
     def __init__(self) -> None:
         self._left = list(CUTS)
         self.count = 0
 
     def __call__(self, done: int, total: int) -> None:
-        """Take in the progress."""
+        """Receive the progress."""
         if self._left and done >= self._left[0] * total:
             self._left.pop(0)
             self.count += 1
@@ -91,7 +91,7 @@ def measured(home: Home, store: ObjectStore | None) -> int:
         table.row("program grown while it comes back, MiB", grown_server)
         assert (up.count, down.count) == (len(CUTS), len(CUTS))
         if digest_of(back) != wanted:
-            print("the bytes that came back differ")
+            print("the downloaded bytes differ")
             return 1
         print(f"up {SIZE_BYTES / MIB / up_s:,.0f} MiB/s, back {SIZE_BYTES / MIB / down_s:,.0f} MiB/s; equal by SHA-256")
     return table.close()
@@ -99,7 +99,7 @@ def measured(home: Home, store: ObjectStore | None) -> int:
 
 @contextmanager
 def swift(home: Home, *, wanted: bool) -> Iterator[ObjectStore | None]:
-    """Run an object store with one copy of each object, if it is wanted."""
+    """Run an object store with one copy of each object, if requested."""
     if not wanted:
         yield None
         return
@@ -123,7 +123,7 @@ def prepared(client: Client, store: ObjectStore | None) -> tuple[str, str]:
 
 
 def made(path: Path) -> str:
-    """Write a file of bytes that do not repeat; return its SHA-256."""
+    """Write a file of bytes without repetitions; return its SHA-256."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
         for _ in range(SIZE_BYTES // MIB):

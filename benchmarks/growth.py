@@ -1,4 +1,4 @@
-"""How the cost of a pass grows with the queue, and that of a placement with the nodes; draws docs/images/growth.svg.
+"""Growth of the cost of a pass with the queue, and of a placement with the nodes; draws docs/images/growth.svg.
 
 Each point is the least CPU time of five runs, since everything else on the machine only adds to it.
 """

@@ -1,7 +1,7 @@
 """The CPU seconds of a command, by program: `python -m benchmarks.programs make test`.
 
-The whole machine is counted, daemons and containers too, so nothing else should run. Processes are sampled once a
-second; the last row is what shorter ones take, and the kernel by itself.
+The whole machine is counted, including daemons and containers, so nothing else should run. Processes are sampled once a
+second; the last row is for shorter ones and the kernel.
 """
 
 from __future__ import annotations

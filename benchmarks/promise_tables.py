@@ -1,7 +1,7 @@
 """Print the tables of docs/study/promises.md from the runs: `python -m benchmarks.promise_tables [RUNS.csv]`.
 
-Shares of promises kept have Wilson's 95 % interval. Goodput is compared in each seed with the best of the others there;
-the geometric mean of the ratios has its 95 % interval by Student's t.
+Shares of promises kept have Wilson's 95 % interval. Goodput is compared in each seed with the best of the other
+strategies; the geometric mean of the ratios has its 95 % interval by Student's t.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lab.promises.workload import StudyCase
 from zoe_simulator.measures.intervals import ratio_interval
 
 NAMES = {BOTTLENECK: "store", BOTH: "both", CORES: "cores", NEITHER: "neither"}
-_LEAST = 0.01  # of goodput, so that a ratio exists where nothing was in time
+_LEAST = 0.01  # of goodput, so that a ratio exists even if nothing was in time
 Row = Mapping[str, str]
 
 
@@ -121,7 +121,7 @@ def _at(rows: Iterable[Row], place: tuple[float, float]) -> list[Row]:
 
 
 def _whole(here: Sequence[Row]) -> list[str]:
-    """Return the seeds of which the default policy has run."""
+    """Return the seeds with runs of the default policy."""
     return sorted({one["seed"] for one in here if one["strategy"] == DEFAULT}, key=int)
 
 

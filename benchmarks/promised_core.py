@@ -1,9 +1,9 @@
-"""How much services beside it slow one whose cores are promised, on the local back-end with its real supervisors.
+"""Slowdown of a service with promised cores by its neighbours, on the local back-end with its real supervisors.
 
-`python -m benchmarks.promised_core [groups|priorities]`. A fixed work of one core runs alone, and beside four services
-that never rest, all on the same one or two processors; promised and not, with control groups and without (priorities
-only). In turns, so that what else the machine does meets all of them. The group of all services together gets the
-greatest weight, so that other programs of the machine disturb less.
+`python -m benchmarks.promised_core [groups|priorities]`. A fixed amount of work for one core runs alone, and beside
+four busy services, all on the same one or two processors; promised and not, with control groups and without (priorities
+only). The runs take turns, so that other load on the machine affects all of them. The group of all services together
+gets the greatest weight, so that other programs disturb less.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from zoe_master.waker import TickWaker
 RUNS = 7
 BESIDE = 4
 WORK_S = 1.0
-# They sleep until all are there, and those without a control group were seen by their supervisors.
+# Seconds for which services sleep, until all have started, and supervisors have seen those without a control group.
 _WAIT_S = 2.0
 _USER = SystemUser(450_001, 450_009)
 _SHARE_S = 8.0
@@ -51,7 +51,7 @@ while True: pass
 
 
 class _World:
-    """A back-end of its own, in temporary directories."""
+    """A separate back-end, in temporary directories."""
 
     def __init__(self, base: Path, cgroups: bool) -> None:
         base.chmod(0o711)
@@ -115,7 +115,7 @@ def _world(cgroups: bool) -> Iterator[_World]:
 
 
 def took_s(world: _World, promised: bool, beside: int, cpus: list[int]) -> float:
-    """Return how long the work took beside so many busy services, which reserve as much as it together."""
+    """Return the time of the work beside so many busy services, which together reserve as much."""
     busy = [world.start(_BUSY.format(cpus=cpus), 1000 // BESIDE, promised=False) for _ in range(beside)]
     for one in busy:
         world.until(one, ObservedState.READY)
@@ -127,9 +127,9 @@ def took_s(world: _World, promised: bool, beside: int, cpus: list[int]) -> float
 
 
 def share(world: _World, promised: bool) -> float:
-    """Return which share a busy service gets of what it and the others beside it get together, on one processor.
+    """Return the share of a busy service in the time of all busy services, on one processor.
 
-    Other programs of the machine change that little, so it can be measured beside them.
+    Other programs of the machine hardly change it, so it can be measured beside them.
     """
     busy = [world.start(_BUSY.format(cpus=[0]), 1000 // BESIDE, promised=False) for _ in range(BESIDE)]
     work = world.start(_BUSY.format(cpus=[0]), 1000, promised)

@@ -1,10 +1,10 @@
-"""The study of promises: how often they are kept, and what they are worth beside other ways to meet deadlines.
+"""The study of promises: how often they are kept, and their value beside other ways to meet deadlines.
 
     ZOE_TEST_DATA=FOLDER python -m benchmarks.promises [OUT.csv] [--processes 2] [--seeds 20]
 
-Each row of OUT.csv (default: docs/study/promises.csv) is one run: loads, seed, strategy and figures. Rows that are
-there already are not run again, so that a run that was ended goes on. `python -m benchmarks.promise_tables [OUT.csv]`
-prints the tables of docs/study/promises.md.
+Each row of OUT.csv (default: docs/study/promises.csv) is one run: loads, seed, strategy and figures. Existing rows are
+not run again, so an interrupted run can continue. `python -m benchmarks.promise_tables [OUT.csv]` prints the tables of
+docs/study/promises.md.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ COLUMNS = (
     *("kept", "made", "refused", "announced", "ahead", "seconds"),
 )
 AHEAD = 0.2
-"""Of the run time: so long before the promised time it should be said that a promise will be broken."""
+"""Share of the run time before the promised time at which a risk should be announced."""
 Task = tuple[float, float, int, tuple[str, ...]]
 _FITS_KEPT = 20_000
 
 
 def main() -> int:
-    """Run what is not in the file yet."""
+    """Run the missing rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", nargs="?", type=Path, default=OUT)
     parser.add_argument("--processes", type=int, default=1)
@@ -86,7 +86,7 @@ def _there(out: Path) -> set[tuple[str, ...]]:
 
 def _begin() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-    # All strategies are taught by the same earlier runs: a fit of these is made once.
+    # All strategies learn from the same earlier runs: a fit of these is made once.
     vars(kind)["learned"] = lru_cache(_FITS_KEPT)(learned)
 
 

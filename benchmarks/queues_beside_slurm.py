@@ -1,7 +1,7 @@
 """Arrays and a long queue beside Debian's Slurm, in one run: `python -m benchmarks.queues_beside_slurm [RUNS]`.
 
-Needs root and the packages slurmctld, slurmd, slurm-client and munge; without them it says so and ends. Zoe is asked
-over an open connection, Slurm by its commands. What is compared takes turns. It ends with the rows of
+Needs root and the packages slurmctld, slurmd, slurm-client and munge; without them it reports that and ends. Zoe is
+called over an open connection, Slurm by its commands. Both sides take turns. At the end it prints the rows of
 docs/performance.md.
 """
 
@@ -32,7 +32,7 @@ GOALS = (
     ("a page of 50 of 10,000 that wait; `squeue`", "zoe lists", "slurm lists", None),
     ("why one of 10,000 waits", "zoe explains", "slurm explains", 100.0),
 )
-"""What is compared, and the most ms that it may take; the ratio is to be 1 or more."""
+"""Compared figures, and the most ms that Zoe may take; the ratio should be at least 1."""
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def _goal(times_ms: Sequence[float], ratios: Sequence[float], most_ms: float | N
 
 @contextmanager
 def stack(master: bool) -> Iterator[tuple[Stack, httpx.Client]]:
-    """Yield a stack of its own and an open connection to it."""
+    """Yield a separate stack and an open connection to it."""
     node = {"name": "local", "cores": 1, "memory_bytes": 4 << 30}
     with temporary_home() as home, Stack(home, spark=False, master=master, settings={"local_nodes": [node]}) as zoe:
         headers = {"Authorization": f"Bearer {zoe.token}"}
@@ -119,7 +119,7 @@ def fill_queue(zoe: Stack) -> str:
 
 
 def queue(http: httpx.Client, slurm: Slurm, last: str) -> dict[str, float]:
-    """Return ms to list the queue, and to say why the last one waits."""
+    """Return ms to list the queue, and to explain why the last one waits."""
     found = {
         "zoe lists": _ms(lambda: http.get("/executions", params={"limit": "50"}).raise_for_status()),
         "slurm lists": _ms(slurm.list),

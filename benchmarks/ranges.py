@@ -17,7 +17,7 @@ _WIDTH = 64
 
 
 class Table:
-    """Prints a line for each figure as it comes, and knows at the end whether any was out of its range."""
+    """Prints a line for each figure, and reports at the end whether any was out of its range."""
 
     def __init__(self, group: str) -> None:
         ranges = json.loads(_FILE.read_text())

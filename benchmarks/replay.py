@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _run(log: Path, *options: str, program: tuple[str, str] = _RUN) -> tuple[dict[str, Any], float]:
-    """Return what the command prints (its rate excludes the reading of the log), and its CPU time in seconds."""
+    """Return the output of the command (its rate excludes the reading of the log), and its CPU time in seconds."""
     command = [sys.executable, "-m", *program, str(log), "--backfill", "easy", "--json", *options]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -1,10 +1,10 @@
-"""How learned run times come true for the jobs of a log, in the order in which they were submitted and ended.
+"""Accuracy of learned run times for the jobs of a log, in the order of their submissions and ends.
 
     python -m benchmarks.run_times LOG.swf.gz
 
-A kind is a user's application with any number of processors. What is told at a submission is compared with what the job
-took, at each chance; the request of the log is a limit. The expected run time stands beside the mean of the last two
-jobs of the kind (Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007).
+A kind is a user's application with any number of processors. The prediction at the submission is compared with the real
+run time, for each chance; the request of the log is a limit. The expected run time stands beside the mean of the last
+two jobs of the kind (Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main(path: Path) -> None:
         heapq.heappush(running, (job.submit_s + job.run_s, job.id, job))
     spent_s = time.process_time() - began_s
     print(f"{path.name}: {len(trace.jobs)} jobs, {len(errors)} of kinds that had ended before; {machine()}")
-    print("  share within what was told: " + ", ".join(f"{one:.0%}: {kept[one] / len(errors):.4f}" for one in CHANCES))
+    print("  share within the prediction: " + ", ".join(f"{one:.0%}: {kept[one] / len(errors):.4f}" for one in CHANCES))
     print(f"  median relative error {median(errors):.3f}; of the mean of the last two {median(beside):.3f}")
     print(f"  {spent_s / len(trace.jobs) * 1000:.2f} ms of CPU a job")
 

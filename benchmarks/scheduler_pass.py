@@ -87,7 +87,7 @@ def _forecasts(picture: Snapshot, backfill: str) -> list[float]:
 
 
 def _plans(wanted: Execution) -> list[float]:
-    """Measure as the master computes a plan for `POST /plan`: 1,000 nodes half full, on which it does not start."""
+    """Measure the computation of a plan for `POST /plan`: 1,000 nodes half full, on which it does not start."""
     picture, policy, estimates = half_full(1_000), Policy(), Estimates({}, learned_first=True)
 
     def plan() -> None:

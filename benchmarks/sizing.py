@@ -1,4 +1,6 @@
-"""What the programs need: memory and CPU at rest, with executions that wait, and with services; disk by execution."""
+"""Requirements of the programs: memory and CPU at rest, with waiting executions, and with services; disk by
+execution.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ def main() -> int:
 
 
 class Programs:
-    """The processes of a stack, by what they are."""
+    """The processes of a stack, by program."""
 
     def __init__(self, stack: Stack) -> None:
         children = psutil.Process().children(recursive=True)
@@ -122,16 +124,16 @@ def submit(client: Client, count: int, application: dict[str, object]) -> None:
 
 
 def until_queued(client: Client, wanted: int) -> None:
-    """Wait until the master has taken them all in."""
+    """Wait until the master has queued all of them."""
     until(lambda: client.status().executions[ExecutionState.QUEUED] >= wanted)
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for it, five minutes at most."""
+    """Wait until the condition is true, five minutes at most."""
     ends_s = time.monotonic() + 300
     while not condition():
         if time.monotonic() > ends_s:
-            raise TimeoutError("it did not come to pass")
+            raise TimeoutError("the condition did not become true")
         time.sleep(0.5)
 
 
@@ -142,7 +144,7 @@ def seconds(processes: Sequence[psutil.Process]) -> float:
 
 
 def pss(process: psutil.Process) -> float:
-    """Return the memory of a process; what several share counts for each by its part."""
+    """Return the memory of a process; shared memory is divided among its users."""
     return float(process.memory_full_info().pss)
 
 

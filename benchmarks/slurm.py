@@ -1,4 +1,4 @@
-"""Debian's Slurm on this machine, for comparisons: a controller and a node of their own, which end with the `with`."""
+"""Debian's Slurm on this machine, for comparisons: a separate controller and node, which end with the `with`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo")
 
 
 class Slurm:
-    """Runs as root; nothing of an installed Slurm is used but its programs.
+    """Runs as root; uses only the programs of an installed Slurm.
 
     `nodes` virtual nodes, each with a slurmd; `values` replace lines of slurm.conf; each node has so many `gpus`, which
     are empty files.
@@ -51,7 +51,7 @@ class Slurm:
         shutil.rmtree(self._base, ignore_errors=True)
 
     def submit(self, *options: str) -> None:
-        """Hand over one script that runs `true`; it is held unless the options say otherwise."""
+        """Submit one script that runs `true`; it is held unless the options say otherwise."""
         self._run("sbatch", "--quiet", "--output=/dev/null", *(options or ("--hold",)), str(self._job))
 
     def run_array(self, jobs: int) -> None:
@@ -61,7 +61,7 @@ class Slurm:
             time.sleep(0.05)
 
     def list(self, *options: str) -> str:
-        """Return what squeue prints."""
+        """Return the output of squeue."""
         return self._run("squeue", "--noheader", *options)
 
     def show(self, name: str) -> str:

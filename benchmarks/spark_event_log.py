@@ -1,4 +1,4 @@
-"""What Spark's event log says of the tasks of an application (the same figures that its REST interface has)."""
+"""Figures of an application's tasks from Spark's event log (the same as in its REST interface)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _READ = (f'"{_TASK_END}"', f'"{_JOB_START}"')
 @dataclass(frozen=True, slots=True)
 class SparkFigures:
     """Sums over all tasks. run_s: seconds in which executors ran them; cpu_s: CPU seconds of that; delay_s: seconds
-    between the driver and an executor, in which a task neither ran nor was read or written. began_s, ended_s: when the
-    first job was submitted, and when the last task ended, in seconds since the epoch; 0 without any.
+    between the driver and an executor, in which a task neither ran nor was read or written. began_s, ended_s:
+    submission of the first job, and end of the last task, in seconds since the epoch; 0 without any.
     """
 
     tasks: int = 0
@@ -42,7 +42,7 @@ def figures_of(directory: Path) -> SparkFigures:
 
 
 def summed(events: Iterable[dict[str, Any]]) -> SparkFigures:
-    """Return the sums over ends of tasks, and when jobs began."""
+    """Return the sums over ends of tasks, and the begin of jobs."""
     total = SparkFigures()
     for event in events:
         if event["Event"] == _JOB_START:

@@ -1,12 +1,12 @@
-"""How well run times of Spark are predicted, on the store of `make demo-deadline`.
+"""Accuracy of predicted run times of Spark, on the store of `make demo-deadline`.
 
 `python -m benchmarks.spark_prediction --out FILE [--passes 2] [--minutes N]` runs, in random order, the demo's job with
 one to three workers, without a guaranteed rate and with two of them, for three sizes of input, and for the largest one
 through views: 36 settings in a pass, each a run of some half minute, one after the other. Before these, programs
-without Spark, of 12 settings. Each row has what Zoe expected of the run at its submission (`zoe plan`), what it took,
-and what Spark's event log says of its tasks.
+without Spark, of 12 settings. Each row has the run time that Zoe expected at the submission (`zoe plan`), the real one,
+and the figures of Spark's event log.
 
-`python -m benchmarks.spark_prediction_tables FILE` says what that means.
+`python -m benchmarks.spark_prediction_tables FILE` evaluates the rows.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _KINDS = (
 _RATES = (None, HALF, ALL)
 _SETTLES_S, _LOOK_S = 30.0, 0.2
 _HASHES = (1_200_000, 2_400_000, 3_600_000, 4_800_000)
-"""A run of them takes 1 s to 15 s: shorter ones than a second all count as one."""
+"""Numbers of hashes. A run takes 1 s to 15 s: runs shorter than a second all count as one."""
 _HASH_CORES = (0.25, 0.5, 1.0)
 _HASH_PASSES = 7
 _PROGRAM = """
@@ -66,9 +66,9 @@ for _ in range(int(sys.argv[1])):
 
 @dataclass(frozen=True, slots=True)
 class PredictedRun:
-    """One run. cores: of what shares the work; guaranteed: bytes per second, 0 for none; runs: those of its kind that
-    ended before, 0 if nothing was expected; times in seconds; load: of the machine, over a minute, at its end. lead_s:
-    until Spark's first job began, after its services were ready; tail_s: after its last task.
+    """One run. cores: of the parallel part; guaranteed: bytes per second, 0 for none; runs: earlier ended runs of its
+    kind, 0 without an expectation; times in seconds; load: of the machine, over a minute, at its end. lead_s: from
+    readiness of its services to Spark's first job; tail_s: after its last task.
     """
 
     number: int
@@ -98,14 +98,14 @@ class PredictedRun:
 
 
 def main() -> int:
-    """Run all, and write each row when it is known; return 1 if something could not run."""
+    """Run all settings, and write each row immediately; return 1 if a run failed."""
     parser = argparse.ArgumentParser(prog="spark_prediction", description=__doc__)
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=600.0, help="begin no run after so many minutes [600]")
     parser.add_argument("--out", type=Path, required=True, help="CSV file for all runs")
     arguments = parser.parse_args()
     console, rows = Console(soft_wrap=True), []
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped in that case, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped then too
     print(machine())
     until_s = time.monotonic() + arguments.minutes * 60
     try:
@@ -185,7 +185,7 @@ def _times(ended: ExecutionView) -> tuple[float, float]:
 
 
 def _settled(client: Client, execution: ExecutionView) -> ExecutionView:
-    """Return the execution when it is known what it moved, or after half a minute."""
+    """Return the execution when its transfers are known, or after half a minute."""
     give_up_s = time.monotonic() + _SETTLES_S
     while time.monotonic() < give_up_s:
         execution = client.execution(execution.id)
@@ -196,7 +196,7 @@ def _settled(client: Client, execution: ExecutionView) -> ExecutionView:
 
 
 def _hashed(client: Client) -> list[PredictedRun]:
-    """Run the programs without Spark: those of each kind one after the other, kinds side by side."""
+    """Run the programs without Spark: of each kind one after the other, kinds side by side."""
     planning = threading.Lock()  # a user has one plan at a time
     with ThreadPoolExecutor(len(_HASHES)) as pool:
         return [row for rows in pool.map(lambda hashes: _of_kind(client, hashes, planning), _HASHES) for row in rows]

@@ -1,9 +1,9 @@
-"""What the runs of `benchmarks.spark_prediction` say of predictions.
+"""Evaluate the predictions in the runs of `benchmarks.spark_prediction`.
 
-`python -m benchmarks.spark_prediction_tables [FILE]`. *Told*: what `zoe plan` said of each run before it, by the runs
-before. *Left out*: each setting (cores and rate) is predicted from the runs of its kind with other settings; *over
-sizes*: from the plain runs of all sizes with other settings, by the bytes that it reads. *Spark's CPU*: the same, where
-the share of executors' time that is CPU time stands for how busy a run was, instead of the time that it waited for the
+`python -m benchmarks.spark_prediction_tables [FILE]`. *Told*: the prediction of `zoe plan` before each run, from the
+earlier runs. *Left out*: each setting (cores and rate) is predicted from the runs of its kind with other settings;
+*over sizes*: from the plain runs of all sizes with other settings, by the bytes read. *Spark's CPU*: the same, with the
+share of CPU time in the executors' time as the measure of activity, instead of the time in which the run waited for the
 store.
 """
 
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def told(rows: Sequence[Row]) -> str:
-    """Return the error of p50 and the coverage of p90, of the runs of which something was told."""
+    """Return the error of p50 and the coverage of p90, of the runs with a prediction."""
     known = [row for row in rows if int(row["runs"])]
     if not known:
         return "nothing"
@@ -59,7 +59,7 @@ def told(rows: Sequence[Row]) -> str:
 
 
 def left_out(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float, float]]:
-    """Yield what is predicted of each run without its setting, and what it took."""
+    """Yield the prediction of each run without its setting, and its run time."""
     taught: dict[tuple[str, ...], RunTimes] = {}
     for row in rows:
         place = row["kind"], *_setting(row)
@@ -90,7 +90,7 @@ def left_out_over_sizes(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float
 
 
 def sample(row: Row, busy: Busy) -> RunSample:
-    """Return what a run teaches, as `zoe_lib.run_times.samples` makes it of an execution."""
+    """Return the training sample of a run, as `zoe_lib.run_times.samples` makes it of an execution."""
     work_s, moved_s, bytes_ = float(row["work_s"]), float(row["transferring_s"]), float(row["read_bytes"])
     rate = bytes_ / moved_s if bytes_ and moved_s > _WAITED_LEAST * work_s else None
     setting = RunSetting(
@@ -100,7 +100,7 @@ def sample(row: Row, busy: Busy) -> RunSample:
 
 
 def waited(row: Row) -> float | None:
-    """Return how busy a run was by the time that it waited for the store."""
+    """Return the activity of a run by the time in which it waited for the store."""
     if not float(row["read_bytes"]):
         return None
     readers = float(row["cores"]) / WORKER_CORES
@@ -108,7 +108,7 @@ def waited(row: Row) -> float | None:
 
 
 def spark_cpu(row: Row) -> float | None:
-    """Return how busy it was by Spark: CPU seconds of executors, of what their share allows while tasks ran."""
+    """Return its activity by Spark: CPU seconds of executors, over the CPU seconds of their share while tasks ran."""
     run_s = float(row["run_s"]) * WORKER_CORES
     return min(max(float(row["cpu_s"]) / run_s, _LEAST_BUSY), 1.0) if run_s else None
 

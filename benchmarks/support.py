@@ -1,4 +1,4 @@
-"""What benchmarks share: a temporary home, repetitions, medians."""
+"""Common parts of benchmarks: a temporary home, repetitions, medians."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@
     python -m benchmarks.swifts_own_tests filters
 
 Takes about half an hour; of one of `swift`, `gateway` and `filters`, ten minutes. The tests are those of Swift's source
-package, at the version and with the hash of `requirements/swift-tests.lock`. `swift` has none of Zoe's filters but that
-of S3 signatures, the gateway has them without rules, and `filters` is a Swift whose rules compress and encrypt all that
-the tests put.
+package, at the version and with the hash of `requirements/swift-tests.lock`. `swift` has only Zoe's filter of S3
+signatures, the gateway has all without rules, and `filters` is a Swift whose rules compress and encrypt all objects of
+the tests.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _PASSED, _FAILED, _SKIPPED = "passed", "failed", "skipped"
 
 
 def main() -> int:
-    """Print how the tests ended at each, what failed, and which end otherwise than at the first."""
+    """Print the results of each, the failures, and the differences from the first."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores", nargs="*", choices=[*_STORES, []], default=list(_STORES))
     wanted = parser.parse_args().stores
@@ -157,7 +157,7 @@ _STORES: Mapping[str, Callable[[], AbstractContextManager[ObjectStore]]] = {
 
 
 def _installed(home: Home) -> Path:
-    """Return the interpreter of an environment with what the tests need."""
+    """Return the interpreter of an environment with the requirements of the tests."""
     python = find_python(ANY, "Swift's tests")
     parts = (str(python).encode(), LOCK.read_bytes())
     made = provide(home, Recipe("swift-tests", parts, lambda place: make_virtual_environment(place, python, LOCK)))
@@ -188,7 +188,7 @@ def _unpacked(python: Path, directory: Path) -> Path:
 
 
 def _run(python: Path, tests: Path, store: ObjectStore, report: Path) -> dict[str, str]:
-    """Return how each test ended at a store."""
+    """Return the result of each test at a store."""
     place = urlsplit(store.auth_url)
     configuration, results = report.with_suffix(".conf"), report.with_suffix(".xml")
     configuration.write_text(

@@ -1,8 +1,8 @@
-"""Tier 1 of the tests, and its capabilities alone, again and again beside other work: does a busy machine refuse it?
+"""Run tier 1 of the tests, and its capabilities alone, repeatedly under load, to see whether a busy machine fails them.
 
 `python -m benchmarks.tests_at_load FILE [--spinning 6] [--whole 5] [--capabilities 20]`. FILE gets one JSON line for
-each run, with the median of the machine's load; a second call goes on where the first one ended. The load is processes
-that spin at the priority of the tests, which themselves add two or more.
+each run, with the median of the machine's load; a second call continues the first one. The load is processes that spin
+at the priority of the tests, which themselves add two or more.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _range(runs: list[dict[str, Any]], column: str) -> str:
 
 @contextlib.contextmanager
 def _sampled() -> Iterator[list[float]]:
-    """Yield a list to which the load average of a minute is added now and then."""
+    """Yield a list to which the load average of a minute is added regularly."""
     loads, over = [os.getloadavg()[0]], threading.Event()
 
     def sample() -> None:

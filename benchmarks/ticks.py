@@ -79,7 +79,7 @@ class Statements:
         self.count += 1
 
     def taken(self) -> int:
-        """Return how many there were since the last call."""
+        """Return the number since the last call."""
         count, self.count = self.count, 0
         return count
 
@@ -115,7 +115,7 @@ class Run:
         self.sent.clear()
 
     def loop(self, stop: Callable[[], bool]) -> None:
-        """Tick as the process does, until told to stop."""
+        """Tick as the process does, until stopped."""
         while not stop():
             if not self.one():
                 due_s = self.backend.next_change_s()
@@ -158,7 +158,7 @@ def long_queue(url: str, queued: int) -> None:
     backend = backend_of(waker, behave)
     with closing(PostgresStore(url)) as store:
         store.accounts.ensure_member("ada", "default", "admin")
-        # All but one node are taken for ever; that one has room for a small execution, and for none of those that wait.
+        # All but one node are occupied for ever; that one has room for a small execution, and for no waiting one.
         fill(store, [(application("filler", CORES, NODES - 1), 1), (application("half", CORES - 4), 1)])
         first = Run(url, backend, waker)
         while len(started) < 2:

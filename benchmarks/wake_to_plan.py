@@ -83,7 +83,7 @@ class Bench:
             self.planned_s = time.perf_counter()
 
     def one_new(self) -> float:
-        """Return milliseconds from the wake-up after a submission."""
+        """Return milliseconds from the wake-up after a submission to the plan."""
         self.submit(1, self.application)
         return self.nothing_new()
 

@@ -29,7 +29,7 @@ APPLICATION: dict[str, Any] = {
         {"name": "main", "image": "zoe/tiny", "command": ["true"], "resources": {"memory": "16MiB", "cores": 0.01}}
     ],
 }
-# Copies of the finished execution, a second apart; its services are not copied.
+# Copies of the finished execution, a second apart, without its services.
 _MULTIPLY = """
     CREATE TEMPORARY TABLE seed AS SELECT * FROM executions LIMIT 1;
     DO $$ DECLARE columns text; BEGIN
@@ -105,7 +105,7 @@ def scroll(browser: Browser, stack: Stack) -> int:
 
 
 def fill(stack: Stack) -> None:
-    """Insert as many finished executions as rows are wanted."""
+    """Insert finished executions for all rows."""
     with Client(stack.url, stack.token) as client:
         client.wait(client.submit(APPLICATION).id)
     url = make_url(stack.database_url).set(drivername="postgresql").render_as_string(hide_password=False)

@@ -1,1 +1,1 @@
-"""What checks and measures Zoe's scheduling: invariants, faults, studies. No installation runs it."""
+"""Checks and measurements of Zoe's scheduling: invariants, faults, studies. No installation runs them."""

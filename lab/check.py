@@ -1,4 +1,4 @@
-"""`python -m lab check`: replay a trace and check the invariants after every tick, with faults if that is asked."""
+"""`python -m lab check`: replay a trace and check the invariants after every tick, optionally with faults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command; Violation if an invariant does not hold."""
+    """Run the command. Raises Violation if an invariant does not hold."""
     trace, policy = trace_of(arguments), policy_of(arguments)
     began_s = time.perf_counter()
     if arguments.faults:

@@ -1,6 +1,6 @@
-"""Run Zoe by docker-compose.yml: `make up` and `make down`, with `docker compose` or `docker-compose`.
+"""Run Zoe with docker-compose.yml: `make up` and `make down`, with `docker compose` or `docker-compose`.
 
-up: creates the secrets once, starts everything, waits until it is healthy, and says how to sign in. down: stops
+up: creates the secrets once, starts everything, waits until it is healthy, and prints how to sign in. down: stops
 everything; data stay in its volumes unless `--volumes` is given.
 """
 
@@ -52,7 +52,7 @@ def up(compose: Compose, site: Site) -> None:
     while waiting := compose.not_healthy():
         if time.monotonic() > give_up_s:
             raise DeployError(f"not healthy after {HEALTHY_WITHIN_S:g} s; see `docker logs`:\n" + "\n".join(waiting))
-        time.sleep(1.0)  # each look begins two programs
+        time.sleep(1.0)  # each check starts two programs
     address = os.environ.get("ZOE_API_ADDRESS") or "127.0.0.1"
     port = os.environ.get("ZOE_API_PORT") or "5100"
     print(f"Zoe is up. To sign in on this machine:\n  export ZOE_URL=http://{address}:{port}")
@@ -60,7 +60,7 @@ def up(compose: Compose, site: Site) -> None:
 
 
 class Compose:
-    """The program that exists of the two, for one project."""
+    """The installed one of the two programs, for one project."""
 
     def __init__(self, site: Site) -> None:
         self._program = _program()
@@ -75,7 +75,7 @@ class Compose:
             raise DeployError(f"{' '.join(self._program)} {arguments[0]} ended with {done.returncode}")
 
     def not_healthy(self) -> list[str]:
-        """Return containers that should run and are not healthy yet; DeployError if one has failed."""
+        """Return containers that should run and are not healthy yet; Raises DeployError if one has failed."""
         listed = _docker("ps", "--all", "--quiet", "--filter", f"label=com.docker.compose.project={self.project}")
         found = json.loads(_docker("inspect", *listed.split())) if listed else []
         return [name for container in found if (name := _trouble(container))]
@@ -98,7 +98,7 @@ def _program() -> list[str]:
     if subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0:
         return ["docker", "compose"]
     if shutil.which("docker-compose") is None:
-        raise DeployError("neither `docker compose` nor docker-compose is there: apt-get install -y docker-compose")
+        raise DeployError("neither `docker compose` nor docker-compose is installed: apt-get install -y docker-compose")
     return ["docker-compose"]
 
 

@@ -19,7 +19,7 @@ from zoe_lib.tokens.api_tokens import TokenText
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "deploy" / "zoe.toml.example"
 STORAGE_EXAMPLE = EXAMPLE.with_name("zoe-storage.toml.example")
-# Root gives the files to this user, who needs no name, and as whom the containers run.
+# User of the files and of the containers if root runs this; it needs no name.
 ROOTS_USER = 5100
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 KEY_FILES = ("master.key", "master.key_secret", "api.key", "api.key_secret")
@@ -29,7 +29,7 @@ METRICS_TOKEN = "storage_metrics_token"  # noqa: S105 - the name of a file
 
 
 class SiteError(Exception):
-    """Something that only the admin can provide is missing; the message says what, and where to put it."""
+    """A file that only the admin can provide is missing; the message names it and its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Site:
 
     @property
     def user(self) -> str:
-        """Return the user of the containers, uid:gid, since they read these files: the present user, or one who is not
-        root.
+        """Return the user of the containers, uid:gid, since they read these files: the present user, or another one
+        instead of root.
         """
         return f"{ROOTS_USER}:{ROOTS_USER}" if os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
 
@@ -51,7 +51,7 @@ class Site:
         return self.path / "secrets" / "admin_token"
 
     def prepare(self) -> None:
-        """Create what is missing and can be created; keep existing files. SiteError."""
+        """Create missing files; keep existing ones. Raises SiteError."""
         for directory in (self.path, self.path / "secrets", self.path / "docker"):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._make_secrets()
@@ -98,19 +98,19 @@ class Site:
         if "storage" in os.environ.get("COMPOSE_PROFILES", "").split(",") and not storage.exists():
             shutil.copy(STORAGE_EXAMPLE, storage)
             storage.chmod(0o644)
-            raise SiteError(f"{storage} is new: say in it what your Swift can move, then run this again")
+            raise SiteError(f"{storage} is new: enter the bandwidth of your Swift, then run this again")
         missing = [name for name in TLS_FILES if not (self.path / "docker" / name).is_file()]
         if missing:
             raise SiteError(
-                f"{self.path / 'docker'} lacks {', '.join(missing)}: the keys by which the master asks Docker Engines "
+                f"{self.path / 'docker'} lacks {', '.join(missing)}: the keys of the master for Docker Engines "
                 "(docs/deployment.md says how to make them)"
             )
 
     def _hand_over(self) -> None:
-        """Give the files to the containers' user and no one else; root can always read them."""
+        """Give the files to the containers' user only; root can always read them."""
         (self.path / "secrets").chmod(0o700)
         for path in (*(self.path / "secrets").iterdir(), *(self.path / "docker" / name for name in TLS_FILES)):
             if os.geteuid() == 0:
                 os.chown(path, ROOTS_USER, ROOTS_USER)
-            # Prometheus has a user of its own, whom nobody but root could make the owner. The directory is closed.
+            # Prometheus runs as another user, and only root could make that the owner. The directory is closed.
             path.chmod(0o444 if path.name == METRICS_TOKEN else 0o400)

@@ -1,4 +1,4 @@
-"""Run tests with another Python, in an environment of its own that the set-up makes from the same lock file."""
+"""Run tests with another Python, in a separate environment that the set-up makes from the same lock file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).with_name("uv")
 UNIT = ("tests/unit",)
 LONG = (*UNIT, "tests/api", "tests/contract", "tests/cli", "tests/local", "tests/e2e", "tests/docs/test_tutorial.py")
-"""Everything that needs no swarm, no browser and no Spark."""
+"""All tests that need no swarm, no browser and no Spark."""
 
 
 def main(version: str, *tests: str) -> int:
-    """Return the exit code of the tests: those that are named, or UNIT."""
+    """Return the exit code of the tests in the arguments, or of UNIT."""
     interpreter = find(version)
     if interpreter is None:
         print(f"Python {version} is not installed", file=sys.stderr)
@@ -23,7 +23,7 @@ def main(version: str, *tests: str) -> int:
     place = ROOT / "build" / f"python-{version}"
     run(interpreter, ROOT / "scripts" / "setup.py", place)
     wanted = LONG if tests == ("long",) else tests or UNIT
-    # What Zoe starts by name must be of this environment, too.
+    # Programs that Zoe starts by name must be of this environment too.
     path = {"PATH": f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     python = place / "bin" / "python"
     command: list[str | Path] = [python, "-m", "pytest", "-q", *wanted]

@@ -37,7 +37,7 @@ class Frame:
         return self
 
     def update(self, renderable: RenderableType) -> None:
-        """Take in one refresh of the display."""
+        """Process one refresh of the display."""
         with self._console.capture() as capture:
             self._console.print(renderable)
         ready = capture.get().count("ready")
@@ -57,7 +57,7 @@ def first_rows(table: Callable[[list[dict[str, Any]]], Table], rows: list[dict[s
 
 
 def main() -> int:
-    """Run the demo, recording what it prints; return 0 only if the demo succeeded and the picture was written."""
+    """Run the demo, recording its output; return 0 only if the demo succeeded and the picture was written."""
     consoles: list[Console] = []
 
     def recorder(**options: Any) -> Console:

@@ -2,7 +2,7 @@
 
     make release KEY=~/.ssh/id_ed25519
 
-Who gets it runs `ssh-keygen -Y verify -n zoe-release -I NAME -f SIGNERS -s SHA256SUMS.sig < SHA256SUMS`, and then
+Recipients run `ssh-keygen -Y verify -n zoe-release -I NAME -f SIGNERS -s SHA256SUMS.sig < SHA256SUMS`, and then
 `sha256sum -c SHA256SUMS`.
 """
 
@@ -27,7 +27,7 @@ SUMS, KNOWN = "SHA256SUMS", "known-vulnerabilities.txt"
 
 
 def main() -> int:
-    """Write dist/zoe-VERSION; 1 with a sentence if that is not possible."""
+    """Write dist/zoe-VERSION; return 1 with an error message on failure."""
     parser = argparse.ArgumentParser(prog="python -m scripts.release", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("key", type=Path, help="private key of ssh that signs the checksums")
     key = parser.parse_args().key.expanduser()
@@ -54,7 +54,7 @@ def main() -> int:
 def gather(place: Path, files: Iterable[Path], known: str, key: Path) -> None:
     """Copy files into a new folder, with a text of known vulnerabilities, checksums and their signature.
 
-    CalledProcessError if ssh-keygen does not sign them.
+    Raises CalledProcessError if ssh-keygen does not sign them.
     """
     place.mkdir(parents=True)
     for file in files:

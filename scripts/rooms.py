@@ -1,7 +1,7 @@
-"""What a reader of a package meets: `python -m scripts.rooms` prints its rooms, and fails where a carved one grew.
+"""Measure the structure of packages: `python -m scripts.rooms` prints their rooms, and fails if a carved one grew.
 
-The files and folders of a folder are its rooms; an arrow leads from one room to another that it imports. Composition
-roots and ground, which half of the rooms use, do not count among the arrows: a reader knows them.
+The rooms of a folder are its files and folders; an arrow leads from one room to another that it imports. Composition
+roots and base modules, which half of the rooms use, do not count among the arrows: a reader knows them.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ CARVED = (
     *("zoe_api", "zoe_cli", "zoe_client", "zoe_embedded", "zoe_files", "zoe_job", "zoe_lib", "zoe_master"),
     *("zoe_simulator", "lab"),
 )
-"""What stays within the bounds, with all below it; what is here stays here."""
+"""Packages that have to stay within the bounds, with all below them; never remove one."""
 ROOMS_MAX, ARROWS_MAX, LINES_MAX = 17, 25, 50
 ROOTS = {"__main__", "app", "composition", "main", "setup"}
-"""Rooms that put others together, beside those that no room uses."""
+"""Rooms that compose others, beside rooms that no room uses."""
 _ROUTE_METHODS = {"get", "put", "post", "delete", "patch", "head", "websocket"}
 Edges = set[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder: its rooms, all arrows among them, those that count, and the rooms that are in a circle."""
+    """A folder: its rooms, all arrows among them, the counted ones, and the rooms in a circle."""
 
     name: str
     rooms: frozenset[str]
@@ -44,7 +44,7 @@ class Folder:
     circle: frozenset[str]
 
     def wrong(self) -> Iterator[str]:
-        """Yield what is out of bounds."""
+        """Yield violations of the bounds."""
         if len(self.rooms) > ROOMS_MAX:
             yield f"{self.name}: {len(self.rooms)} rooms, at most {ROOMS_MAX}: put those of one subject into a folder"
         if self.counted > ARROWS_MAX:
@@ -54,7 +54,7 @@ class Folder:
 
 
 def main() -> int:
-    """Print all folders of more than one room, and what is wrong with carved packages; return 1 if anything is."""
+    """Print all folders of more than one room, and the violations of carved packages; return 1 if there are any."""
     quiet, wrong = "--quiet" in sys.argv, list[str]()
     for package in PACKAGES:
         for folder in folders(package):
@@ -102,7 +102,7 @@ def folder_of(name: str, rooms: frozenset[str], imports: list[tuple[str, str]]) 
 
 
 def circle_of(rooms: frozenset[str], edges: Edges) -> frozenset[str]:
-    """Return the rooms that are left when all are taken away that import no other, or that no other imports."""
+    """Return the rooms that remain after repeatedly removing rooms without imports or importers."""
     left = set(rooms)
     while True:
         within = {(a, b) for a, b in edges if a in left and b in left}

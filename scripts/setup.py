@@ -40,7 +40,7 @@ def main(venv: Path = VENV) -> int:
 
 
 def missing() -> str | None:
-    """Return what this machine lacks, in words; None if nothing."""
+    """Return the missing prerequisite of this machine, as a sentence; None if there is none."""
     if sys.version_info[:2] not in SUPPORTED:
         found = ".".join(map(str, sys.version_info[:2]))
         tested = " and ".join(f"{major}.{minor}" for major, minor in SUPPORTED)
@@ -78,7 +78,7 @@ def build(venv: Path) -> None:
 
 
 def works(python: Path) -> bool:
-    """Return whether this interpreter exists and has the version of the present one; else it is created again."""
+    """Return whether this interpreter exists and has the version of the present one; otherwise it is created again."""
     if not python.exists():
         return False
     code = f"import sys, pip; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"

@@ -1,6 +1,6 @@
 """List Zoe's dependencies (`make sbom`) and their known vulnerabilities (`make audit`), from the lock files.
 
-The tools have a separate environment, build/audit, so that nothing of theirs is installed beside Zoe.
+The tools have a separate environment, build/audit, away from Zoe's.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def jars(by_path: Mapping[str, str]) -> dict[str, Any]:
 
 
 def audit() -> int:
-    """Query the indexes for known vulnerabilities of the locked packages, and name those that they could not check."""
+    """Query the indexes for known vulnerabilities of the locked packages, and name the unchecked packages."""
     known, unanswered = False, []
     for name in LOCKS:
         lock = ROOT / "requirements" / f"{name}.lock"

@@ -28,7 +28,7 @@ TEXTS = ("text/", "image/svg+xml", "application/json")
 
 
 def main() -> int:
-    """Build if something has changed; `check` also checks types and style, and runs the unit tests."""
+    """Build after changes; `check` also checks types and style, and runs the unit tests."""
     install()
     if sys.argv[1:] == ["check"]:
         return npm("run", "-s", "check") or npm("run", "-s", "test")
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def compress_texts() -> None:
-    """Write a compressed file beside each text, so that no API process compresses them again when it starts."""
+    """Write a compressed file beside each text, so that no API process compresses them again at start."""
     for path in [path for path in STATIC.rglob("*") if path.is_file()]:
         media_type = mimetypes.guess_type(path.name)[0] or ""
         if media_type.startswith(TEXTS) or media_type.endswith("javascript"):

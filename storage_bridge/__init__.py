@@ -1,1 +1,1 @@
-"""The library with which the master talks to a storage controller."""
+"""Interface of the master to storage controllers."""

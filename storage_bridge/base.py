@@ -23,15 +23,15 @@ from zoe_lib.domain.values.storage import Credential
 
 
 class StorageController(Protocol):
-    """Holds bandwidth SLOs and views. Idempotent by tenant and by view.
+    """Interface of a storage controller for bandwidth SLOs and views. Idempotent by tenant and by view.
 
-    Every call answers within a bounded time or raises StorageUnavailableError, also for an answer that makes no sense;
-    then its effect is unknown, and the caller repeats it. `slos` and `views` report only what this Zoe has put there;
-    what others have only counts in `capacity`.
+    Every call answers within a bounded time or raises StorageUnavailableError, also for an invalid answer; then its
+    effect is unknown, and the caller repeats it. `slos` and `views` return only the objects of this Zoe; those of other
+    owners only count in `capacity`.
     """
 
     def capacity(self) -> StorageCapacity:
-        """Return how much the store can move and how much is promised."""
+        """Return the capacity of the store, and the guaranteed part."""
         ...
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
@@ -43,17 +43,17 @@ class StorageController(Protocol):
         ...
 
     def promised(self) -> Mapping[str, BandwidthSlo]:
-        """Return what each tenant is promised by everybody: this Zoe, others, rules and standing SLOs. Nothing where
-        the controller does not tell.
+        """Return all guarantees of each tenant: from this Zoe, other owners, rules and standing SLOs. Empty if the
+        controller does not report them.
         """
         ...
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
-        """Put a tenant's SLO in force; StorageRefusedError, with a sentence for users."""
+        """Put a tenant's SLO in force. Raises StorageRefusedError, with a sentence for users."""
         ...
 
     def clear_slo(self, tenant: str) -> None:
-        """Remove a tenant's SLO; do nothing if there is none."""
+        """Remove a tenant's SLO, if it exists."""
         ...
 
     def views(self) -> Sequence[View]:
@@ -65,25 +65,23 @@ class StorageController(Protocol):
         ...
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:
-        """Return what reading part of a view's source takes, plainly and through the view, with the token of its
-        tenant.
-        """
+        """Measure reading part of a view's source, plainly and through the view, with the token of its tenant."""
         ...
 
     def drop_view(self, view_id: str) -> None:
-        """Remove a view; do nothing if there is none."""
+        """Remove a view, if it exists."""
         ...
 
     def achieved(self) -> Mapping[str, AchievedBandwidth] | None:
-        """Return what each tenant recently got; None if the controller does not report it."""
+        """Return the recent bandwidth of each tenant; None if the controller does not report it."""
         ...
 
     def missed(self) -> Mapping[str, MissedBandwidth] | None:
-        """Return the missing amounts of active tenants' SLOs, only those that are missed; None if not reported."""
+        """Return the shortfall of active tenants' SLOs, without tenants that have none; None if not reported."""
         ...
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """Return what was recently moved to and from each address; None if the controller does not report it."""
+        """Return the recent bandwidth of each client address; None if the controller does not report it."""
         ...
 
     def executions(self) -> Mapping[str, ExecutionBandwidth] | None:
@@ -92,28 +90,26 @@ class StorageController(Protocol):
 
     def set_execution(self, execution: StoreExecution) -> Credential:
         """Create an execution's credential, or change its guarantee; return the credential, which stays the same.
-        StorageRefusedError.
+        Raises StorageRefusedError.
         """
         ...
 
     def drop_execution(self, execution_id: str) -> None:
-        """End an execution's credential; do nothing if there is none."""
+        """End an execution's credential, if it exists."""
         ...
 
     def ended_transfers(self) -> Sequence[EndedTransfers]:
-        """Return what was moved with credentials that have ended, once it is settled, until it is forgotten; some of
-        the oldest ones.
-        """
+        """Return settled transfers with ended credentials, until they are forgotten; some of the oldest ones."""
         ...
 
     def forget_transfers(self, generation: int) -> None:
-        """Forget what was moved with a credential that has ended; do nothing if nothing is known of it."""
+        """Forget the transfers of an ended credential, if there are any."""
         ...
 
     def circuit_open(self) -> bool:
-        """Return whether it is left alone for a while after several failures; makes no request."""
+        """Return whether requests pause after several failures; makes no request."""
         ...
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
-        """Return where the objects of a tenant's URI lie, as its token may list them; None if unknown."""
+        """Return the places of the objects of a tenant's URI that its token may list; None if unknown."""
         ...

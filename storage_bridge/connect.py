@@ -1,4 +1,4 @@
-"""Detect which storage controller answers; it may be absent when Zoe starts."""
+"""Detect the kind of the configured storage controller, which may be absent when Zoe starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage_bridge.zoe_controller import ZoeController
 
 
 def connect(settings: ControllerSettings, line: ControllerHttp | None = None) -> CrystalController | ZoeController:
-    """Return a client for the controller that answers, by its answers. Raises StorageUnavailableError."""
+    """Return a client for the controller, by its answers. Raises StorageUnavailableError."""
     line = line or ControllerHttp(settings)
     if line.ask("GET", "/v1/capacity", absent=False) is not False:
         return ZoeController(line, settings)
@@ -21,7 +21,9 @@ def connect(settings: ControllerSettings, line: ControllerHttp | None = None) ->
 
 
 def connected_when_asked(settings: ControllerSettings) -> StorageController:
-    """Return a client of the controller that answers first; until one does, calls raise StorageUnavailableError."""
+    """Return a client that detects the controller at the first call; until one answers, calls raise
+    StorageUnavailableError.
+    """
     return cast(StorageController, _WhenAsked(settings))
 
 

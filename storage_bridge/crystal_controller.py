@@ -1,4 +1,4 @@
-"""Crystal's own controller, in the dialect that it speaks.
+"""Client of Crystal's controller, in its dialect.
 
 Zoe's SLOs are marked by their policy id and never expire: if a master does not come back, they stay until the next
 master's first poll.
@@ -27,7 +27,7 @@ from zoe_lib.domain.values.storage import Credential
 
 
 class CrystalController:
-    """A controller of Crystal's kind. It has no views and does not report achieved bandwidth."""
+    """Client of a Crystal controller, which has no views and does not report achieved bandwidth."""
 
     def __init__(self, line: ControllerHttp, settings: ControllerSettings, dialect: ControllerDialect) -> None:
         self._http = line
@@ -53,7 +53,7 @@ class CrystalController:
         return understood(self._dialect.slos)
 
     def promised(self) -> Mapping[str, BandwidthSlo]:
-        """Return nothing: of others, Crystal tells the sum."""
+        """Return an empty mapping: Crystal reports only the sum of other owners."""
         return {}
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -70,30 +70,32 @@ class CrystalController:
 
     def create_view(self, view: View) -> None:
         """Refuse: Crystal has no views."""
-        raise StorageRefusedError(f"this storage controller makes no views ({view.id})")
+        raise StorageRefusedError(f"this storage controller does not support views ({view.id})")
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:  # noqa: ARG002 - it reads nothing
         """Refuse: Crystal has no views."""
-        raise StorageRefusedError(f"this storage controller makes no views ({view_id})")
+        raise StorageRefusedError(f"this storage controller does not support views ({view_id})")
 
     def drop_view(self, view_id: str) -> None:
         """Do nothing: Crystal has no views."""
 
     def achieved(self) -> None:
-        """Not reported."""
+        """Return None: not reported."""
 
     def missed(self) -> None:
-        """Not reported."""
+        """Return None: not reported."""
 
     def clients(self) -> None:
-        """Not reported."""
+        """Return None: not reported."""
 
     def executions(self) -> None:
         """Return None: Crystal knows tenants only."""
 
     def set_execution(self, execution: StoreExecution) -> Credential:
         """Refuse: Crystal knows tenants only."""
-        raise StorageUnavailableError(f"this storage controller has no credentials of executions ({execution.id})")
+        raise StorageUnavailableError(
+            f"this storage controller does not support credentials of executions ({execution.id})"
+        )
 
     def drop_execution(self, execution_id: str) -> None:
         """Do nothing: Crystal knows tenants only."""
@@ -106,8 +108,10 @@ class CrystalController:
         """Do nothing: Crystal knows tenants only."""
 
     def circuit_open(self) -> bool:
-        """Return whether it is left alone for a while."""
+        """Return whether requests pause after several failures."""
         return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> None:
-        """Unknown: Crystal reports where an object of a name would be, but not which objects exist below a prefix."""
+        """Return None: Crystal reports where an object of a name would be, but not which objects exist below a
+        prefix.
+        """

@@ -38,7 +38,7 @@ class _Rows:
         self._odd: frozenset[str] = frozenset()
 
     def of(self, answer: object) -> list[_Row]:
-        """Parse a list; TypeError for anything else."""
+        """Parse a list. Raises TypeError for anything else."""
         if not isinstance(answer, list):
             raise TypeError(f"the list of SLOs is a {type(answer).__name__}")
         rows, odd = [], set()
@@ -56,14 +56,14 @@ class _Rows:
 
 
 class ControllerDialect(Protocol):
-    """SLOs by tenant; the policy id marks Zoe's. Errors from reading nonsense are raised as they are."""
+    """SLOs by tenant; the policy id marks Zoe's. Errors from invalid answers are raised unchanged."""
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Return Zoe's SLOs."""
         ...
 
     def others(self) -> BandwidthSlo:
-        """Return the sum of what others were promised."""
+        """Return the sum of other owners' guarantees."""
         ...
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -71,7 +71,7 @@ class ControllerDialect(Protocol):
         ...
 
     def clear_slo(self, tenant: str) -> None:
-        """Remove an SLO; do nothing if there is none."""
+        """Remove an SLO, if it exists."""
         ...
 
 
@@ -88,7 +88,7 @@ class AppendixDialect:
         return {row.project: _both(row.bytes_per_s) for row in self._listed() if row.policy == self._owner}
 
     def others(self) -> BandwidthSlo:
-        """Return what others were promised."""
+        """Return the sum of other owners' guarantees."""
         return _both(sum(row.bytes_per_s for row in self._listed() if row.policy != self._owner))
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -124,7 +124,7 @@ class LaterDialect:
         return {tenant: BandwidthSlo(found.get("get_bw"), found.get("put_bw")) for tenant, found in rates.items()}
 
     def others(self) -> BandwidthSlo:
-        """Return what others were promised."""
+        """Return the sum of other owners' guarantees."""
         rows = [row for row in self._listed() if row.policy != self._owner]
         read, write = (sum(row.bytes_per_s for row in rows if row.name == one) for one in ("get_bw", "put_bw"))
         return BandwidthSlo(read, write)
@@ -164,7 +164,7 @@ def _sla(row: Mapping[str, Any]) -> _Row | None:
 
 
 def _slo(row: Mapping[str, Any]) -> _Row | None:
-    """Return a row of `/policies/slos`; None for one that is not of bandwidth."""
+    """Return a row of `/policies/slos`; None for a value other than bandwidth."""
     if row.get("dsl_filter", "bandwidth") != "bandwidth":
         return None
     project, _, policy = str(row["target"]).partition("#")
@@ -172,7 +172,7 @@ def _slo(row: Mapping[str, Any]) -> _Row | None:
 
 
 def _bytes_per_s(value: object) -> int:
-    """Convert MB/s as a number or as text; ValueError."""
+    """Convert MB/s as a number or as text. Raises ValueError."""
     text = str(value).strip()
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text[:_ROW_CHARACTERS_MAX]!r} is not a rate")

@@ -1,4 +1,4 @@
-"""Requests to a storage controller over HTTP: they answer in time and make sense, or raise one kind of error."""
+"""HTTP requests to a storage controller, with a valid answer in time or one kind of error."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """The controller's address and how to use it; of several with one database, all addresses, separated by commas.
+    """Address and options of the controller; for several with one database, all addresses, separated by commas.
 
     owner: marks Zoe's objects. capacity: for a controller that cannot report its own. After `failures_max` failures in
-    a row no requests are made for `rest_s` seconds, so that an absent controller costs no time-outs. One that has never
-    answered may be starting: then for a second at most.
+    a row requests pause for `rest_s` seconds, so that an absent controller costs no timeouts. A controller that has
+    never answered may be starting: then the pause is at most a second.
     """
 
     url: str
@@ -49,8 +49,8 @@ class ControllerSettings:
 
     @classmethod
     def of(cls, settings: StorageSettings) -> ControllerSettings | None:
-        """Return how to reach the configured controller; None without one. OSError, ValueError if its token cannot be
-        read, or is none.
+        """Return the options of the configured controller; None without one. Raises OSError and ValueError if its token
+        cannot be read, or is invalid.
         """
         if settings.storage_url is None:
             return None
@@ -65,15 +65,15 @@ class ControllerSettings:
 
 
 def _token(path: Path) -> str:
-    """Return the token in a file. ValueError, without the token, for what no header can hold."""
+    """Return the token in a file. Raises ValueError, without the token, for a value that is not valid in a header."""
     token = path.read_text().strip()
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise ValueError("it is one line of letters, digits and signs of ASCII")
+        raise ValueError("the token must be one line of ASCII letters, digits and signs")
     return token
 
 
 class _Deadline:
-    """Closes the connection if there is no answer in time: the client's own time-out starts again with each byte."""
+    """Closes the connection if there is no answer in time: the client's timeout starts again with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self._timer = threading.Timer(seconds, self._hang_up)
@@ -88,10 +88,12 @@ class _Deadline:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._timer.cancel()
         if self._over and isinstance(error, httpx.HTTPError):
-            raise httpx.ReadTimeout("the answer takes too long: look whether it was done before repeating it") from None
+            raise httpx.ReadTimeout(
+                "the answer takes too long: check the effect before repeating the request"
+            ) from None
 
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
-        """Follow the client's trace to learn the connection that it makes."""
+        """Follow the client's trace to learn its connection."""
         if event == "connection.connect_tcp.complete":
             self._connection = info["return_value"].get_extra_info("socket")
 
@@ -103,7 +105,9 @@ class _Deadline:
 
 
 class ControllerHttp:
-    """Requests that answer in time or raise StorageUnavailableError; all are idempotent, so they may be repeated."""
+    """Sends requests that answer in time or raise StorageUnavailableError; all are idempotent, so they may be
+    repeated.
+    """
 
     def __init__(self, settings: ControllerSettings, clock: Clock = time.monotonic) -> None:
         self._settings = settings
@@ -174,7 +178,7 @@ class ControllerHttp:
         raise StorageUnavailableError(story)
 
     def _pass_by(self, at: int) -> None:
-        """Ask the next controller from now on, unless another thread does so already."""
+        """Send to the next controller from now on, unless another thread does so already."""
         if self._at == at:
             self._at = (at + 1) % len(self._controllers)
 
@@ -204,9 +208,7 @@ class ControllerHttp:
 
 
 def _said(answer: httpx.Response) -> str:
-    """Return the text of a refusal: its `error`, as Zoe's own controller writes it, a bare string, or the whole
-    body.
-    """
+    """Return the text of a refusal: its `error`, as Zoe's controller writes it, a bare string, or the whole body."""
     try:
         body = answer.json()
     except ValueError:
@@ -216,7 +218,7 @@ def _said(answer: httpx.Response) -> str:
 
 
 def understood(look: Callable[[], T]) -> T:
-    """Convert the controller's answer to Zoe's values; StorageUnavailableError if it makes no sense."""
+    """Convert the controller's answer to Zoe's values. Raises StorageUnavailableError for an invalid answer."""
     try:
         return look()
     except (TypeError, ValueError, KeyError, AttributeError) as error:

@@ -9,28 +9,28 @@ from typing import Any
 
 
 class RewriteOutcome(StrEnum):
-    """What became of an object that was to be stored again."""
+    """Result for an object that was to be rewritten."""
 
     CHANGED = "changed"
     KEPT = "kept"
-    """It is stored so already."""
+    """It has the wanted form already."""
     MANIFEST = "manifest"
     """It has no bytes of its own."""
     GONE = "gone"
     FAILED = "failed"
-    """It stays as it is."""
+    """It failed, and the object is unchanged."""
     AWAY = "away"
-    """The store cannot at the moment."""
+    """The store is away at the moment."""
     LATER = "later"
-    """This proxy has other rules than the controller, or has not all of their filters yet."""
+    """This proxy has other rules than the controller, or lacks some of their filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class StorageCapacity:
-    """Bytes per second that the store can move in all, and how much of it is promised.
+    """Bytes per second that the store can move in total, and the guaranteed part.
 
-    one_proxy_bytes_per_s: what the largest of its proxies moves, both ways together; proxies_bytes_per_s: what all of
-    them move. None: not reported. unkept: sentences that say why no promise is kept at present.
+    one_proxy_bytes_per_s: maximum of the largest of its proxies, both ways together; proxies_bytes_per_s: of all of
+    them. None: not reported. unkept: sentences that say why guarantees are not enforced at present.
     """
 
     read_bytes_per_s: int
@@ -44,7 +44,7 @@ class StorageCapacity:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthSlo:
-    """A bandwidth promise for a tenant, in bytes per second; None means no promise."""
+    """A bandwidth guarantee for a tenant, in bytes per second; None means no guarantee."""
 
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
@@ -60,23 +60,21 @@ class BandwidthDemand:
 
 @dataclass(frozen=True, slots=True)
 class DemandFeasibility:
-    """Whether a demand fits beside existing promises, and a sentence if it does not."""
+    """Whether a demand fits beside existing guarantees, and a sentence if it does not."""
 
     feasible: bool
     sentence: str = ""
 
 
 def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
-    """Return whether one more promise keeps the sum of all within the capacity, in each direction."""
+    """Return whether one more guarantee keeps the sum of all within the capacity, in each direction."""
     for direction, wanted, all_of_it, promised in (
         ("read", slo.read_bytes_per_s or 0, now.read_bytes_per_s, now.promised_read_bytes_per_s),
         ("write", slo.write_bytes_per_s or 0, now.write_bytes_per_s, now.promised_write_bytes_per_s),
     ):
         free = max(all_of_it - promised, 0)
         if wanted > free:
-            return DemandFeasibility(
-                False, f"{wanted} bytes/s to {direction} are more than the {free} that are still free"
-            )
+            return DemandFeasibility(False, f"{wanted} bytes/s to {direction} are more than the free {free}")
     return DemandFeasibility(True)
 
 
@@ -84,20 +82,20 @@ _NOT_FOUND = 404
 SENTENCE_LENGTH_MAX = 300
 """Maximum length of a controller's sentence for users."""
 RATE_MAX = 10**15
-"""Maximum rate that can be promised."""
+"""Maximum rate of a guarantee."""
 TOKEN_HEADER = "X-Storage-Token"  # noqa: S105 - the name of a header
 """The header that carries a tenant's token to the controller."""
 UNREADABLE = "the tenant's stored credential cannot read the source"
-"""The only thing said of a source that its tenant may not read."""
+"""The only error about a source that its tenant may not read."""
 WHY_HEADER = "X-Zoe-Why"
 STORED_HEADER = "X-Zoe-Stored-Bytes"
-"""Beside it: how many bytes the store keeps of an object with filters."""
-"""A reader that sends it is told which filters an object went through, in a header of the same name."""
+"""Companion header: the bytes that the store keeps of an object with filters."""
+"""A reader that sends it gets the filters of an object in a header of the same name."""
 REWRITE = "REWRITE"
-"""The method by which a reseller admin has an object stored again; a proxy without the filters answers it with 405."""
+"""Method with which a reseller admin has an object rewritten; a proxy without the filters answers 405."""
 REWRITE_HEADER = "X-Zoe-Rewrite"
-"""Its header: `rules` for today's filters, or `plain` for none. The others say whether nothing is to be changed
-(`yes`), bytes per second, and the digest of the rules.
+"""Its header: `rules` for the present filters, or `plain` for none. The others: whether to change nothing (`yes`),
+bytes per second, and the digest of the rules.
 """
 DRY_HEADER = "X-Zoe-Rewrite-Dry"
 RATE_HEADER = "X-Zoe-Rewrite-Rate"
@@ -109,12 +107,12 @@ VIEW_DIRECTORY = "data"
 
 
 S3 = "s3a"
-"""The scheme of buckets, and the name of their service, which an S3 URI does not name."""
+"""The scheme of buckets, and the name of their service, which an S3 URI does not contain."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """The service that a URI leads to, and the place there."""
+    """The service of a URI, and the place there."""
 
     service: str
     container: str
@@ -135,11 +133,11 @@ def place_of(uri: str) -> SourcePlace:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An execution's virtual container that shows the wanted columns of all rows that may be wanted.
+    """An execution's virtual container with the wanted columns of all rows that may be wanted.
 
     `source` is a URI for `place_of`. types: of columns; names: all columns if there is no header; csv: the format, by
     the fields of `storage_filters.csv.selection.CsvFormat`. token: for reading its source while the view is created;
-    short-lived, and never stored. promised: it is read even where the plain objects would be read as soon.
+    short-lived, and never stored. promised: it is read even if the plain objects would be as fast.
     """
 
     id: str
@@ -159,7 +157,7 @@ class View:
         object.__setattr__(self, "csv", tuple(sorted(self.csv, key=lambda pair: pair[0])))
 
     def reading(self) -> dict[str, Any]:
-        """Return the part that says how its source is read, as JSON; empty if nothing is said."""
+        """Return how its source is read, as JSON; empty for the defaults."""
         found = {"types": dict(self.types), "names": list(self.names), "csv": dict(self.csv)}
         return {name: text for name, text in found.items() if text}
 
@@ -179,12 +177,12 @@ class View:
 
     @property
     def place(self) -> SourcePlace:
-        """Return where its source is."""
+        """Return the place of its source."""
         return place_of(self.source)
 
     @property
     def uri(self) -> str:
-        """Return the URI to read it, in the same service as its source."""
+        """Return its URI, in the same service as its source."""
         scheme, service = self.source.partition("://")[0], self.place.service
         host = self.container if scheme == S3 else f"{self.container}.{service}"
         return f"{scheme}://{host}/{VIEW_DIRECTORY}"
@@ -192,12 +190,12 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ViewSample:
-    """What reading part of a view's source takes, plainly and through the view.
+    """Measurements of reading part of a view's source, plainly and through the view.
 
-    delivered_bytes: what the view sent, compressed; selected_bytes: uncompressed. rate_bytes_per_s: what its tenant
-    would get for reading beside the present readers, None if not reported. columns: those of the view, in order.
-    filters: what the sampled object is stored through, in the order of PUT: the proxy undoes it in both reads, so their
-    seconds contain it. stored_share: bytes that the store keeps for each byte that was put; None without filters.
+    delivered_bytes: sent by the view, compressed; selected_bytes: uncompressed. rate_bytes_per_s: what its tenant would
+    get for reading beside the present readers, None if not reported. columns: those of the view, in order. filters:
+    those of the sampled object, in the order of PUT: the proxy undoes them in both reads, so their seconds include it.
+    stored_share: stored bytes for each original byte; None without filters.
     """
 
     source_bytes: int
@@ -214,9 +212,9 @@ class ViewSample:
 
 @dataclass(frozen=True, slots=True)
 class ViewVerdict:
-    """Whether a job reads through a view, the columns that it finds there, and a sentence with the reason.
+    """Whether a job reads through a view, its columns, and a sentence with the reason.
 
-    share: bytes that the view delivered for each byte of the sample; None: there was no sample.
+    share: delivered bytes of the view for each byte of the sample; None without a sample.
     """
 
     used: bool
@@ -227,9 +225,9 @@ class ViewVerdict:
 
 @dataclass(frozen=True, slots=True)
 class StoreExecution:
-    """An execution as a user of its tenant's account, and what it is guaranteed.
+    """An execution as a user of its tenant's account, with its guarantee.
 
-    owner and generation of its credential: as the controller keeps them.
+    owner and generation of its credential: as at the controller.
     """
 
     id: str
@@ -241,7 +239,7 @@ class StoreExecution:
 
 @dataclass(frozen=True, slots=True)
 class AchievedBandwidth:
-    """What a tenant recently got, in bytes per second."""
+    """Recent bandwidth of a tenant, in bytes per second."""
 
     read_bytes_per_s: float
     write_bytes_per_s: float
@@ -249,10 +247,10 @@ class AchievedBandwidth:
 
 @dataclass(frozen=True, slots=True)
 class TransferTotals:
-    """What was moved with a credential: bytes of bodies.
+    """Transfer with a credential: bytes of bodies.
 
-    transferring_s: seconds in which any request waited for the store or moved bytes; the time that its program took
-    between pieces is left out. waiting_s: the same added up over requests that wait at the same time.
+    transferring_s: seconds in which any request waited for the store or moved bytes, without the program's time between
+    pieces. waiting_s: the same added up over requests that wait at the same time.
     """
 
     read_bytes: int = 0
@@ -263,9 +261,9 @@ class TransferTotals:
 
 @dataclass(frozen=True, slots=True)
 class EndedTransfers:
-    """What was moved with a credential that has ended. totals: None if no proxy tells.
+    """Transfer with an ended credential. totals: None if no proxy reports.
 
-    whole: whether all proxies have reported since its end; else it may have been more.
+    whole: whether all proxies have reported since its end; otherwise it may be more.
     """
 
     execution: str
@@ -276,9 +274,9 @@ class EndedTransfers:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionBandwidth:
-    """What an execution of a tenant is guaranteed and recently got, and what it moved with its credential.
+    """Guarantee, recent bandwidth and transfers of an execution with a credential.
 
-    generation: of the credential. totals: None if it is not known.
+    generation: of the credential. totals: None if unknown.
     """
 
     tenant: str
@@ -290,21 +288,21 @@ class ExecutionBandwidth:
 
 @dataclass(frozen=True, slots=True)
 class MissedBandwidth:
-    """How much of a tenant's SLO cannot be met at present, in bytes per second; 0 if all of it is."""
+    """Shortfall of a tenant's SLO at present, in bytes per second; 0 if it is met."""
 
     read_bytes_per_s: int = 0
     write_bytes_per_s: int = 0
 
 
 class StorageUnavailableError(Exception):
-    """The controller cannot be reached or makes no sense; the effect of the request is unknown."""
+    """The controller cannot be reached, or its answer is invalid; the effect of the request is unknown."""
 
 
 class StorageRefusedError(StorageUnavailableError):
     """The controller understood the request and refuses it; repeating would not change that.
 
     `sentence` is its explanation, for users: one line of at most SENTENCE_LENGTH_MAX printable characters. `status`: of
-    its answer by HTTP, if there was one. `missing`: what the request names does not exist.
+    its HTTP answer, if there was one. `missing`: the request's object does not exist.
     """
 
     def __init__(self, story: str, sentence: str = "", status: int | None = None) -> None:
@@ -315,6 +313,6 @@ class StorageRefusedError(StorageUnavailableError):
 
 
 def _readable(text: str) -> str:
-    """Return a foreign text without anything that a terminal would obey, or that changes direction or breaks lines."""
+    """Return a foreign text without characters that control a terminal, change direction or break lines."""
     printable = "".join(c if c.isprintable() else " " for c in text[: 4 * SENTENCE_LENGTH_MAX])
     return " ".join(printable.split())[:SENTENCE_LENGTH_MAX]

@@ -1,4 +1,4 @@
-"""Decide once, before a job starts, whether a view pays, from a sample of its own source.
+"""Decide once, before a job starts, whether a view pays, from a sample of its source.
 
 The model is that of one task: bytes arrive while the records before them are parsed, so the slower of the two counts. A
 plain read parses everything; with a view the store searches for records, and only these travel and are parsed.
@@ -23,7 +23,7 @@ _MB = 1e6
 
 
 def verdict(sample: ViewSample, *, promised: bool = False) -> ViewVerdict:
-    """Return whether jobs read through the view, and the sentence for their users. `promised`: they do in any case."""
+    """Return whether jobs read through the view, and the sentence for their users. promised: they do in any case."""
     if not sample.sampled_bytes:
         return ViewVerdict(False, (), "plainly: there is nothing to read")
     plain_s, view_s = expected_s(sample)
@@ -40,10 +40,10 @@ def verdict(sample: ViewSample, *, promised: bool = False) -> ViewVerdict:
 
 
 def _chain(sample: ViewSample) -> str:
-    """Return what a user should know of filters: they are in both times, and only the proxy can cut what is wanted."""
+    """Return the note on filters for users: both times include them, and only the proxy can select."""
     if not sample.filters:
         return ""
-    kept = f", {sample.stored_share:.2g} bytes for each that was put" if sample.stored_share is not None else ""
+    kept = f", {sample.stored_share:.2g} stored bytes for each original byte" if sample.stored_share is not None else ""
     return (
         f"; the objects are stored through {', '.join(sample.filters)}{kept}, which the proxy undoes in both, and it "
         "selects there, too"

@@ -27,11 +27,10 @@ from zoe_lib.domain.values.storage import Credential
 
 
 class SimulatedController:
-    """Holds SLOs and views, and shares bandwidth by the real algorithm among the given transfers.
+    """Holds SLOs and views, and divides bandwidth by the real algorithm among the given transfers.
 
     `transfers` returns the present claims, without their SLOs. While `down` is set every call raises
-    StorageUnavailableError. SLOs beyond the capacity are accepted, as Crystal accepts them; the promising side has to
-    count.
+    StorageUnavailableError. SLOs beyond the capacity are accepted, as in Crystal; the caller has to count.
     """
 
     def __init__(
@@ -47,12 +46,12 @@ class SimulatedController:
         self._floor = floor
         self._slos: dict[str, BandwidthSlo] = {}
         self.standing: Mapping[str, BandwidthSlo] = {}
-        """What others promise to tenants: standing SLOs and rules."""
+        """Guarantees of other owners to tenants: standing SLOs and rules."""
         self._views: dict[str, View] = {}
         self._executions: dict[str, StoreExecution] = {}
         self.with_credentials = False
         self.totals: dict[str, TransferTotals] = {}
-        """What executions with credentials have moved so far; unknown of others."""
+        """Transfers of executions with credentials so far; other executions are unknown."""
         self._generations: dict[str, int] = {}
         self._ended: dict[int, EndedTransfers] = {}
         self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
@@ -61,7 +60,7 @@ class SimulatedController:
 
     @property
     def moved(self) -> int:
-        """Return bytes per second that it can move in all, even while it is down."""
+        """Return the total bytes per second that it can move, even while it is down."""
         return min(self._capacity.proxy, sum(self._capacity.nodes.values()))
 
     @property
@@ -70,7 +69,7 @@ class SimulatedController:
         return self._slos
 
     def capacity(self) -> StorageCapacity:
-        """Return what proxies or disks can move, whichever is less; either direction alone could have all of it."""
+        """Return the capacity of proxies or disks, whichever is less; either direction alone could have all of it."""
         self._answer()
         both = {tenant: (self._slos.get(tenant), self.standing.get(tenant)) for tenant in {*self._slos, *self.standing}}
         read = sum(max(slo.read_bytes_per_s or 0 for slo in slos if slo) for slos in both.values())
@@ -78,7 +77,7 @@ class SimulatedController:
         return StorageCapacity(self.moved, self.moved, read, write)
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
-        """Return whether the sum of all promises stays within the capacity."""
+        """Return whether the sum of all guarantees stays within the capacity."""
         return feasibility(self.capacity(), demand.slo)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
@@ -112,7 +111,7 @@ class SimulatedController:
         self._views.setdefault(view.id, view)
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:  # noqa: ARG002 - it reads nothing
-        """Return what `sampled` says, with the columns of the view."""
+        """Return the value of `sampled`, with the columns of the view."""
         self._answer()
         if view_id not in self._views:
             raise StorageUnavailableError(f"simulated: view {view_id} does not exist")
@@ -124,7 +123,7 @@ class SimulatedController:
         self._views.pop(view_id, None)
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """Return what each tenant with transfers gets now."""
+        """Return the present bandwidth of each tenant with transfers."""
         self._answer()
         shared = self.assignment()
         tenants = sorted({tenant for tenant, _ in shared.rates})
@@ -134,7 +133,7 @@ class SimulatedController:
         }
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """Return the missing amounts of SLOs of tenants with transfers."""
+        """Return the shortfall of SLOs of tenants with transfers."""
         self._answer()
         found: dict[str, dict[TransferKind, int]] = {}
         for (tenant, traffic), amount in self.assignment().missed.items():
@@ -142,7 +141,7 @@ class SimulatedController:
         return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """Return what `by_address` says."""
+        """Return the value of `by_address`."""
         self._answer()
         return self.by_address
 
@@ -157,7 +156,7 @@ class SimulatedController:
         return kept if self.with_credentials else None
 
     def set_execution(self, execution: StoreExecution) -> Credential:
-        """Keep an execution."""
+        """Store an execution."""
         self._answer()
         if execution.id not in self._executions:
             self._generations[execution.id] = max(self._generations.values(), default=0) + 1
@@ -173,12 +172,12 @@ class SimulatedController:
             self._ended[generation] = EndedTransfers(execution_id, generation, totals)
 
     def ended_transfers(self) -> Sequence[EndedTransfers]:
-        """Return what was moved with credentials that have ended."""
+        """Return the transfers with ended credentials."""
         self._answer()
         return list(self._ended.values())
 
     def forget_transfers(self, generation: int) -> None:
-        """Forget what was moved with a credential that has ended."""
+        """Forget the transfers of an ended credential."""
         self._answer()
         self._ended.pop(generation, None)
 
@@ -187,7 +186,7 @@ class SimulatedController:
         return False
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:  # noqa: ARG002 - it knows
-        """Return what was given at the start."""
+        """Return the value that the constructor got."""
         self._answer()
         return self._places.get((tenant, uri))
 

@@ -16,7 +16,7 @@ _CLOUD = "org.apache.spark.internal.io.cloud"
 # A filtered read answers only when the first rows are found; Stocator's own 5 s were measured to be too short.
 _SOCKET_TIMEOUT_MS = 300_000
 _RETRIES = 5
-# Where both connectors keep what is not uploaded yet; Hadoop expands the variable on each node.
+# Directory of both connectors for data before the upload; Hadoop expands the variable on each node.
 _SCRATCH = "${env.TMPDIR:-/tmp}"
 
 

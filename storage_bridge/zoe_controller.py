@@ -1,5 +1,5 @@
-"""Zoe's own controller, by its extensions under `/v1/`. A lease that each poll renews holds all of Zoe's objects
-there.
+"""Client of Zoe's controller, by its extensions under `/v1/`. Each poll renews the lease that holds all of Zoe's
+objects there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from zoe_lib.domain.values.storage import Credential
 
 
 class ZoeController:
-    """Zoe's own controller, by its extensions: exact rates, leases, views."""
+    """Client of Zoe's controller, by its extensions: exact rates, leases, views."""
 
     def __init__(self, line: ControllerHttp, settings: ControllerSettings) -> None:
         self._http = line
@@ -39,9 +39,9 @@ class ZoeController:
         self._mine = f"/v1/owners/{quote(settings.owner, safe='')}"
 
     def capacity(self) -> StorageCapacity:
-        """Return how much it can move and has promised."""
+        """Return its capacity, and the guaranteed part."""
         capacity = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
-        # A controller without these routes reports nothing of its proxies, and nothing that it does not keep.
+        # A controller without these routes reports neither its proxies nor caveats.
         capacity |= understood(lambda: dict(self._http.ask("GET", "/v1/proxies", absent={})))
         unkept = understood(lambda: tuple(map(str, self._http.ask("GET", "/v1/unkept", absent=[]))))
         return understood(lambda: StorageCapacity(**capacity, unkept=unkept))
@@ -57,7 +57,7 @@ class ZoeController:
         return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
 
     def promised(self) -> Mapping[str, BandwidthSlo]:
-        """Return what each tenant is promised by everybody; nothing for an older controller."""
+        """Return all guarantees of each tenant; empty for an older controller."""
         slos = self._http.ask("GET", "/v1/promised", absent={})
         return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
 
@@ -86,7 +86,7 @@ class ZoeController:
         )
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:
-        """Return what reading part of a view's source takes, as the controller measures it now."""
+        """Return new measurements of reading part of a view's source."""
         path = f"{self._mine}/views/{quote(view_id, safe='')}/sample"
         sample = self._http.ask("POST", path, headers=_with_token(token))
         return understood(lambda: _sample(sample))
@@ -96,17 +96,17 @@ class ZoeController:
         self._http.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """Return what each tenant recently got."""
+        """Return the recent bandwidth of each tenant."""
         achieved = self._http.ask("GET", "/v1/achieved")
         return understood(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in achieved.items()})
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """Return the missing amounts of SLOs."""
+        """Return the shortfall of SLOs."""
         missed = self._http.ask("GET", "/v1/missed")
         return understood(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in missed.items()})
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """Return what was moved to and from each address; None for an older controller."""
+        """Return the recent bandwidth of each client address; None for an older controller."""
         clients = self._http.ask("GET", "/v1/clients", absent=None)
         return (
             None
@@ -130,20 +130,20 @@ class ZoeController:
         self._http.ask("DELETE", f"{self._mine}/executions/{quote(execution_id, safe='')}")
 
     def ended_transfers(self) -> Sequence[EndedTransfers]:
-        """Return what was moved with credentials that have ended; nothing for an older controller."""
+        """Return the transfers with ended credentials; empty for an older controller."""
         rows = self._http.ask("GET", f"{self._mine}/transfers", absent=[])
         return understood(lambda: [_ended(row) for row in rows])
 
     def forget_transfers(self, generation: int) -> None:
-        """Forget what was moved with a credential that has ended."""
+        """Forget the transfers of an ended credential."""
         self._http.ask("DELETE", f"{self._mine}/transfers/{generation}")
 
     def circuit_open(self) -> bool:
-        """Return whether requests are suspended after too many failures."""
+        """Return whether requests pause after several failures."""
         return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
-        """Return what Swift reports now; None for an older controller without such a route, and for a missing
+        """Return Swift's present report; None for an older controller without such a route, and for a missing
         source.
         """
         path = f"/v1/locality?tenant={quote(tenant, safe='')}&source={quote(uri, safe='')}"
@@ -180,7 +180,7 @@ def _totals(row: Mapping[str, Any] | None) -> TransferTotals | None:
         int(row["read_bytes"]), int(row["written_bytes"]), float(row["transferring_s"]), float(row["waiting_s"])
     )
     if min(totals.read_bytes, totals.written_bytes) < 0 or not 0 <= totals.transferring_s < math.inf:
-        raise ValueError(f"{totals} is less than nothing")
+        raise ValueError(f"{totals} has a negative number")
     return totals
 
 
@@ -208,5 +208,5 @@ def _places(answer: Mapping[str, Any]) -> Places:
 def _held(answer: Mapping[str, Any]) -> InputObjects:
     held = InputObjects(int(answer["objects"]), int(answer["bytes"]))
     if held.objects < 0 or held.bytes < 0:
-        raise ValueError(f"{held} is less than nothing")
+        raise ValueError(f"{held} has a negative number")
     return held

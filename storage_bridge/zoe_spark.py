@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import unquote
 
 _FILE = "ZOE_INPUTS"
-# Spark's parser splits a malformed line differently if it skips columns, so it never does. The other options are
-# Spark's own defaults, given explicitly so that the settings of a session do not change them.
+# Spark's parser splits a malformed line differently if it skips columns, so it never skips any. The other options are
+# Spark's defaults, given explicitly so that the settings of a session do not change them.
 _OPTIONS = {
     "mode": "PERMISSIVE",
     "columnPruning": "false",

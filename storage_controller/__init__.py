@@ -1,1 +1,1 @@
-"""Zoe's own storage controller: the API of Crystal in both dialects, and extensions under /v1."""
+"""Zoe's storage controller: the API of Crystal in both dialects, and extensions under /v1."""

@@ -28,7 +28,7 @@ _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 
 
 def main() -> int:
-    """Serve until a signal; return 2 if the settings are wrong or the tables too old."""
+    """Serve until a signal; return 2 if the settings are invalid or the tables too old."""
     argparse.ArgumentParser(
         prog="zoe-storage",
         description="Serve the storage controller. Settings: ZOE_SDS_ variables, or the file in ZOE_SDS_CONFIG.",
@@ -70,20 +70,22 @@ def _serve(settings: ControllerSettings, secrets: Secrets, engine: sa.Engine) ->
 
 
 def _log_to_stderr() -> None:
-    """Log, also what libraries have to say; a bounded number of warnings a second, since strangers can cause them."""
+    """Log to standard error, including libraries; a bounded number of warnings a second, since unauthenticated clients
+    can cause them.
+    """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for handler in logging.getLogger().handlers:
         handler.addFilter(Few(_TROUBLES_A_SECOND_MAX).filter)
 
 
 def _check_tables(engine: sa.Engine) -> None:
-    """Raise TablesTooOld if this version cannot use the database; a database that is away is waited for."""
+    """Raise TablesTooOld if this version cannot use the database; wait for a database that is away."""
     with suppress(sa.exc.OperationalError), engine.connect() as connection:
         check_tables(read_revision(connection))
 
 
 def _bound_transactions(seconds: float, connection: Any, _: object) -> None:
-    """Let the database end a transaction in which a paused controller holds the lead."""
+    """Make the database end a transaction in which a paused controller holds the lead."""
     with connection.cursor() as cursor:
         cursor.execute("SET idle_in_transaction_session_timeout = %s", (round(seconds * 1000),))
     connection.commit()

@@ -28,13 +28,13 @@ class Refused(Exception):  # noqa: N818 - an answer, not a defect
 
 
 def warning(sentences: Iterable[str]) -> dict[str, str]:
-    """Return the header that warns about a successful request; none without a sentence."""
+    """Return the header that warns about a successful request; empty without sentences."""
     text = ", ".join(f'299 zoe-storage "{sentence}"' for sentence in sentences)
     return {"Warning": text} if text else {}
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Handle all errors here; log a defect of the controller and answer 503, since its effect is unknown."""
+    """Turn exceptions into answers; log a defect of the controller and answer 503, since its effect is unknown."""
 
     @app.exception_handler(Refused)
     def refused(_: Request, error: Refused) -> JSONResponse:
@@ -61,7 +61,7 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(ClientDisconnect)
     def left(_: Request, _error: ClientDisconnect) -> Response:
-        return Response(status_code=400)  # the client has gone within its body, so nobody reads it
+        return Response(status_code=400)  # the client disconnected within its body and does not read the answer
 
     @app.exception_handler(Exception)
     def defect(request: Request, error: Exception) -> JSONResponse:
@@ -70,6 +70,6 @@ def answer_errors(app: FastAPI) -> None:
 
 
 def _asked_by(request: Request) -> str:
-    """Return the id of the request to the API behind this one, for the log."""
+    """Return the id of the API's request that caused this one, for the log."""
     text = request.headers.get("X-Request-Id", "")[:_REQUEST_ID_MAX]
     return f" (request {text})" if text.isascii() and text.replace("-", "").isalnum() else ""

@@ -1,4 +1,4 @@
-"""The controller's web application: both dialects and the extensions, behind one token."""
+"""The controller's web application: both dialects and the extensions, protected by one token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from storage_controller.routes import (
 from storage_controller.routes.services import Services
 
 _OPEN, _METRICS = "/health", "/metrics"
-# `dependencies` stands before `filters`, whose paths begin with a filter or a project.
+# `dependencies` comes before `filters`, whose paths begin with a filter or a project.
 _CRYSTAL = (
     *(crystal_slos, crystal_rules, words, filter_words, metric_words, metric_modules, dependencies, filters, store),
 )
@@ -46,10 +46,10 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What a request must have, and which are answered. token: opens all; without it, no body is read.
+    """Check of requests before they are routed. token: allows all requests; without it, no body is read.
 
-    metrics_token: opens `/metrics` and nothing else; empty: none does. leads: a controller that stands by answers 503.
-    Only `/health` is open.
+    metrics_token: allows `/metrics` only; empty: no such token. leads: a controller on standby answers 503. Only
+    `/health` needs no token.
     """
 
     token: str
@@ -58,11 +58,11 @@ class Door:
     metrics_token: str = ""
 
     async def __call__(self, request: Request, answer: Answer) -> Response:
-        """Answer what is refused here; pass on all others."""
+        """Answer requests that fail the check; pass on all others."""
         # Prometheus sends the usual header, and no other one in all of its versions.
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
         given = request.headers.get("X-Auth-Token") or bearer
-        path: str = request.scope["path"]  # what routes go by; `request.url` is made of what the client says
+        path: str = request.scope["path"]  # the path for routing; `request.url` depends on the client's headers
         reads_metrics = path == _METRICS and self.metrics_token and _same(given, self.metrics_token)
         if path != _OPEN and not reads_metrics and not _same(given, self.token):
             return JSONResponse("a valid X-Auth-Token is required", 401)  # a bare string, as Crystal answers
@@ -71,13 +71,13 @@ class Door:
         if self.dialect.hides(path):
             name = self.dialect.value
             return JSONResponse({"error": f"this controller answers the {name} dialect of Crystal only"}, 404)
-        if "\0" in f"{path}{unquote(request.url.query)}":  # no text of the database has one
-            return JSONResponse({"error": "a name has no NUL character"}, 400)
+        if "\0" in f"{path}{unquote(request.url.query)}":  # texts of the database cannot contain it
+            return JSONResponse({"error": "a name must not contain a NUL character"}, 400)
         return await answer(request)
 
 
 def make_app(services: Services, door: Door) -> FastAPI:
-    """Return all routes. Without keys, executions have no credentials, and no routes."""
+    """Return the application with all routes. Without keys, executions have no credentials and no routes."""
     app = FastAPI(
         title="Zoe's storage controller",
         version="1",
@@ -102,5 +102,5 @@ def health(request: Request) -> dict[str, str]:
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Compare in a time that does not depend on the contents."""
+    """Compare in constant time."""
     return hmac.compare_digest(given.encode(), wanted.encode())

@@ -1,4 +1,4 @@
-"""The storage controller put together: its parts, and what each is given."""
+"""Build the storage controller from its parts."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Loop(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What the files of the settings contain. views: None without a Swift; keys: None without credentials of
-    executions; metrics_token: empty if `/metrics` has no token of its own.
+    """Contents of the files in the settings. views: None without a Swift; keys: None without credentials of executions;
+    metrics_token: empty without a separate token for `/metrics`.
     """
 
     token: str
@@ -69,7 +69,7 @@ class Secrets:
 
     @classmethod
     def read(cls, settings: ControllerSettings) -> Secrets:
-        """Read the files. OSError, ValueError."""
+        """Read the files. Raises OSError and ValueError."""
         secret = settings.executions_secret_file
         return cls(
             _text(settings.token_file),
@@ -83,7 +83,7 @@ class Secrets:
 def composed(
     settings: ControllerSettings, secrets: Secrets, ledger: Ledger, lead: Lead
 ) -> tuple[Services, Sequence[Loop]]:
-    """Return the services that the routes use, and the loops in the order in which they begin."""
+    """Return the services for the routes, and the loops in the order of their start."""
 
     def leads() -> bool:
         return lead.epoch is not None
@@ -138,7 +138,9 @@ def _swift(
     most = promisable.capacity.read_bytes_per_s or 0
 
     def sample(view: View) -> ViewSample:
-        """The result includes what the view's tenant would get now, at most what the store can move."""
+        """Measure a view; the result includes the bandwidth that its tenant would get now, at most what the store can
+        move.
+        """
         readable = regulation.readable(view.tenant)
         return views.sample(view, most if readable is None else min(readable, most))
 
@@ -153,28 +155,28 @@ def _rewriters(settings: ControllerSettings, services: Services, leads: Callable
 
 
 def rate_settings(settings: ControllerSettings) -> RateSettings:
-    """Return how limits are computed: where a proxy may be lost, one that does not report is no longer waited for."""
+    """Return how limits are computed: if proxies may be lost, the algorithm does not wait for a silent one."""
     found = RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s)
     return replace(found, lost_s=_LOST_S) if settings.proxies_spare else found
 
 
 def held_places(settings: ControllerSettings) -> HeldPlaces:
-    """Return where bandwidth is held, and who reports."""
+    """Return the servers that enforce bandwidth, and further ones that report."""
     nodes, further = settings.bandwidth_nodes, settings.object_servers
     return HeldPlaces(settings.proxies, nodes, settings.bandwidth_replicas, further)
 
 
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
-    """Return how much may be promised; log which part of the settings the proxies cannot keep."""
+    """Return how much may be guaranteed; log the part of the settings that the proxies cannot deliver."""
     configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
     places, capacity = held_places(settings), bounded(configured, settings.proxies, settings.proxies_spare)
     if disks := sum(places.nodes.values()):
         capacity = at_most(capacity, disks, disks // places.copies)
     promisable = Promisable(capacity, has_account, settings.proxies, places=places)
     if capacity != configured:
-        _log.warning("the store moves less than the settings promise; promises are limited to %s", capacity)
+        _log.warning("the store moves less than the guarantees of the settings; guarantees are limited to %s", capacity)
     for caveat in promisable.caveats(promisable.capacity):
-        _log.warning("what may be promised cannot always be kept: %s", caveat)
+        _log.warning("some guarantees cannot always be kept: %s", caveat)
     return promisable
 
 
@@ -198,7 +200,7 @@ def _pace(settings: ControllerSettings) -> Pace | None:
     disks, least = settings.replication_disks, settings.replication_bytes_per_s
     if disks is None or least is None:
         return least
-    # What is held at the object servers is counted there, for each replica.
+    # Object servers count each replica.
     replicas = 1 if settings.bandwidth_nodes else disks.replicas
     return Disks(disks.servers, disks.bytes_per_s, replicas, least)
 

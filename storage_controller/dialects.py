@@ -1,7 +1,7 @@
-"""Which of Crystal's two dialects is answered.
+"""Hide the routes of the dialect of Crystal that the controller does not speak.
 
-Clients tell them apart by a 404 for `/policies/slos`, so one that speaks the appendix dialect would take a controller
-that answers both for a later one.
+Clients recognise the dialect by a 404 for `/policies/slos`. A client of the appendix dialect would take a controller
+that speaks both for one of the later dialect.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _OF_ONE_ONLY = {
 
 
 class SpokenDialect(StrEnum):
-    """What the setting `dialect` says."""
+    """Value of the setting `dialect`."""
 
     BOTH = "both"
     APPENDIX = "appendix"
     LATER = "later"
 
     def hides(self, path: str) -> bool:
-        """Return whether a path belongs to the other dialect alone."""
+        """Return whether a path belongs to the other dialect only."""
         if self is SpokenDialect.BOTH:
             return False
         other = _OF_ONE_ONLY["later" if self is SpokenDialect.APPENDIX else "appendix"]

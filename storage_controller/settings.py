@@ -14,13 +14,13 @@ from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
 from zoe_lib.settings.file_settings import FileSettings
 
 CORES_LEAST = 0.01
-"""Of a tenant's filters and views: with less, one piece would wait for longer than clients do."""
+"""Least cores of a tenant's filters and views: with less, one piece would outlast the patience of clients."""
 
 NodeName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
 
 
 class NodeKind(StrEnum):
-    """What a server of Swift does."""
+    """Kind of a Swift server."""
 
     PROXY = "proxy"
     ACCOUNT = "account"
@@ -41,7 +41,7 @@ class NodeSettings(BaseModel):
         default=[],
         max_length=100,
         description="Program and arguments that restart it, run without a shell by the controller's user; without "
-        "them, nobody can restart it from here.",
+        "them, the controller cannot restart it.",
     )
 
 
@@ -51,7 +51,7 @@ class DisksSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     servers: int = Field(ge=1, le=10_000, description="How many object servers.")
-    bytes_per_s: int = Field(ge=1_000_000, description="What the disks of each can move, reads and writes together.")
+    bytes_per_s: int = Field(ge=1_000_000, description="Bandwidth of the disks of each, reads and writes together.")
     replicas: int = Field(default=3, ge=1, le=20, description="How often an object is stored.")
 
 
@@ -94,28 +94,28 @@ class ControllerSettings(FileSettings):
     proxies_spare: int = Field(
         default=0,
         ge=0,
-        description="How many proxies may be lost while all that is promised is kept: what the fastest of them could "
-        "move is not promised.",
+        description="Number of proxies that may be lost without breaking a guarantee: the bandwidth of the fastest "
+        "ones is not guaranteed.",
     )
     bandwidth_nodes: dict[NodeName, Annotated[int, Field(ge=1_000_000)]] = Field(
         default={},
         max_length=1000,
         description="Bandwidth of the disks of each object server, by its node_name, reads and writes together. With "
-        "it, bandwidth is held there, not at the proxies (default: at the proxies).",
+        "it, the object servers enforce bandwidth, not the proxies (default: the proxies).",
     )
     bandwidth_replicas: int = Field(
-        default=3, ge=1, le=20, description="How often an object is stored, where bandwidth is held at object servers."
+        default=3, ge=1, le=20, description="Replicas of an object, if object servers enforce bandwidth."
     )
     account_prefix: str = Field(default="AUTH_", description="Prefix of a tenant's name in Swift's accounts.")
     executions_secret_file: Path | None = Field(
         default=None,
-        description="File with the secret from which credentials of executions follow, as the proxies have it; without "
+        description="File with the secret for the credentials of executions, the same as at the proxies; without "
         "it, executions have none.",
     )
     dialect: SpokenDialect = Field(
         default=SpokenDialect.BOTH,
-        description="Which of Crystal's dialects is answered: `appendix` (2016), `later` (2017) or `both`. Clients "
-        "find out by a 404 of the other one.",
+        description="Dialects of Crystal that the controller speaks: `appendix` (2016), `later` (2017) or `both`. "
+        "Clients recognise the dialect by a 404 of the other one.",
     )
     hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report before they decay.")
     decay_s: float = Field(default=30.0, ge=0, description="Time in which they then fall to the shares of the SLOs.")
@@ -135,7 +135,7 @@ class ControllerSettings(FileSettings):
         "per second, over all of its requests there (default: no bound).",
     )
     filter_cores_of: dict[str, Annotated[float, Field(ge=CORES_LEAST)]] = Field(
-        default={}, description="The same for tenants by name, instead of `filter_cores`."
+        default={}, description="Cores by tenant name, instead of `filter_cores`."
     )
     rewrite_bytes_per_s: int = Field(
         default=20_000_000,
@@ -165,13 +165,14 @@ class ControllerSettings(FileSettings):
     rewrite_patience_s: float = Field(
         default=3600.0,
         gt=0,
-        description="How long such a job waits for a store that is away. Then it ends, and can be resumed.",
+        description="How long such a job waits for a store that is away. Then it fails, and can be resumed.",
     )
     swift_endpoints_url: str | None = Field(
         default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."
     )
     swift_fragmented_policies: list[int] = Field(
-        default=[], description="Indexes of Swift's erasure-coded storage policies: no host holds their objects."
+        default=[],
+        description="Indexes of Swift's erasure-coded storage policies: hosts have only fragments of their objects.",
     )
     swift_policy_command: list[Annotated[str, StringConstraints(max_length=4096)]] = Field(
         default=[],
@@ -183,19 +184,19 @@ class ControllerSettings(FileSettings):
         default=300.0, gt=0, le=3600, description="How long it may take; then the program is killed."
     )
     swift_nodes: dict[NodeName, NodeSettings] = Field(
-        default={}, max_length=1000, description="Servers of Swift whose health is asked, by name."
+        default={}, max_length=1000, description="Servers of Swift whose health is checked, by name."
     )
-    nodes_interval_s: float = Field(default=10.0, ge=1, le=3600, description="How often they are asked.")
-    nodes_timeout_s: float = Field(default=5.0, gt=0, le=60, description="How long each may take to answer.")
-    nodes_slow_s: float = Field(default=1.0, gt=0, description="From how many seconds on an answer is slow.")
+    nodes_interval_s: float = Field(default=10.0, ge=1, le=3600, description="Interval between health checks.")
+    nodes_timeout_s: float = Field(default=5.0, gt=0, le=60, description="Timeout of a health check.")
+    nodes_slow_s: float = Field(default=1.0, gt=0, description="Seconds from which an answer counts as slow.")
     nodes_full_percent: float = Field(
-        default=95.0, gt=0, le=100, description="From which used part of a disk on its node is failing."
+        default=95.0, gt=0, le=100, description="Used part of a disk from which its node counts as failing."
     )
     nodes_replication_s: float = Field(
-        default=7200.0, gt=0, description="How long ago the last replication pass of a node may have ended."
+        default=7200.0, gt=0, description="Longest time since the last replication pass of a node."
     )
     nodes_pending_max: int = Field(
-        default=10_000, ge=0, description="How many updates of listings may wait at an object server."
+        default=10_000, ge=0, description="Most updates of listings that may be queued at an object server."
     )
     nodes_restart_s: float = Field(
         default=60.0, gt=0, le=3600, description="How long a restart of a node may take; then its program is killed."

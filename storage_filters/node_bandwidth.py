@@ -1,5 +1,4 @@
-"""A filter of the object server: bytes per second of each account at this server, its requests, and what filters
-compute here for it.
+"""Object server filter: limits and counts bytes, requests and CPU time of filters for each account at this server.
 
     [pipeline:main]
     pipeline = healthcheck recon zoe_node_bandwidth zoe_replication zoe_pushdown zoe_object_filters object-server
@@ -11,12 +10,12 @@ compute here for it.
     usage_to = tcp://controller:5562
     key_file = /etc/swift/zoe.key
 
-Its place is before all filters that transform objects, so that it counts what leaves the server, and what comes in. The
-storage controller pushes limits if its setting `bandwidth_nodes` names this server; else it only pushes how many cores
-filters may take. What servers of the store send each other is neither counted nor held; see `replication.py`.
+Put it before all filters that transform objects, so that it counts the bytes on the network. The storage controller
+pushes limits if its setting `bandwidth_nodes` names this server; otherwise it pushes only the cores of filters. Traffic
+between servers of the store is neither counted nor limited; see `replication.py`.
 
-A proxy waits for an object server that holds an account back. Its `node_timeout` and `recoverable_node_timeout` have to
-be longer than the slowest account's pieces take: 64 KB for each of its streams, at what it may move.
+A proxy waits for an object server that limits an account. The proxy's `node_timeout` and `recoverable_node_timeout`
+have to exceed the time for a piece of 64 KB for each stream of the slowest account, at its limit.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class NodeBandwidth:
             spawn_n(ControllerConnection(agent, name, conf, logger).run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Count requests of objects, and pace what is read and written of an account's."""
+        """Count requests of objects, and pace the bodies of each account."""
         execution = str(env.pop(environ_key(NODE_EXECUTION), ""))
         parts, method = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS), env["REQUEST_METHOD"]
         of_servers = config_true_value(env.get(_BY_SERVERS, ""))
@@ -125,17 +124,17 @@ class NodeBandwidth:
 
 
 class _Sent:
-    """Counts what a body moves for its request."""
+    """Counts the bytes of a body for its request."""
 
     def __init__(self, request: CountedRequest) -> None:
         self.moved = request.moved
 
     def begins(self) -> None:
-        """Do nothing: nobody asks how long the server waited for the proxy."""
+        """Do nothing: the time that the server waits for the proxy is not counted."""
 
 
 class NodeAgent:
-    """What an object server tells, and takes in."""
+    """The object server's side of the connection to the controller: applies limits, and reports."""
 
     def __init__(self, table: RateTable, budget: CpuBudget, requests: RequestCounters, name: str) -> None:
         self._table = table
@@ -151,13 +150,13 @@ class NodeAgent:
         """Ignore modules: they run at proxies."""
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Take in limits and bounds."""
+        """Apply the limits and bounds of a message."""
         take_rates(message, self._name, self._table)
         take_bounds(message, self._budget)
         return True
 
     def report(self, number: int, again: bool) -> Mapping[str, Any]:
-        """Return what was moved, counted and computed."""
+        """Return the bytes, requests and CPU time since the last report."""
         now_s = time.monotonic()
         if again:
             self._requests_told.clear()
@@ -172,7 +171,7 @@ class NodeAgent:
 
 
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], NodeBandwidth]:
-    """Return the filter, for paste. Its files belong to the server's user, also while root starts it."""
+    """Return the filter, for paste. Its files belong to the server's user, even while root starts the server."""
 
     def made(app: Any) -> NodeBandwidth:
         with belonging_to(global_conf.get("user", "swift")):

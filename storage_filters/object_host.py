@@ -1,4 +1,4 @@
-"""A filter of the object server that hosts the filters which rules set ON OBJECT.
+"""Object server filter that runs the filters that rules set ON OBJECT.
 
     [pipeline:main]
     pipeline = ... zoe_pushdown zoe_object_filters object-server
@@ -7,10 +7,10 @@
     keyring_file = /etc/swift/zoe-keyring.json
     account_prefix = AUTH_
 
-The proxy's `zoe_filters` judges the rules, and names the filters in a header that no client can send. They run after
-its own, nearest to the disk, and are undone first: proxies, and the filters before this one, see the bytes, size and
-ETag of what was sent here. Files move between object servers as they are, with the metadata by which they are read.
-What cannot be undone here, for want of a key, is answered as it is stored, and the proxy undoes it.
+The proxy's `zoe_filters` evaluates the rules, and names the filters in a header that clients cannot send. They run
+after the proxy's filters, nearest to the disk, and are undone first: proxies, and the filters before this one, see the
+bytes, size and ETag as sent to this server. Files move between object servers unchanged, with the metadata that record
+their filters. If this server lacks a key, it answers with the stored bytes, and the proxy undoes the filters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from storage_filters.wsgi.object_requests import name_of, text_of
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 HEALTH_PATH = "/zoe-filters"
-"""What the storage controller asks for the health of nodes."""
+"""Path that the storage controller reads for the health of nodes."""
 _REFUSAL_TOLD_S = 600.0
 _OBJECT_PATH_PARTS = 5
 _TRIES = 5
@@ -51,7 +51,7 @@ _OF_LENGTH = ("content-length", "content-range", "etag")
 
 
 class ObjectHost:
-    """The WSGI filter. told: hears why something could not be done."""
+    """The WSGI filter. told: logs why a filter could not run."""
 
     def __init__(
         self, app: Any, keyring: Keyring, prefix: str = "AUTH_", told: Callable[[str], None] = lambda _: None
@@ -63,7 +63,7 @@ class ObjectHost:
         self._last_refusal, self._refused_s = "", 0.0
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Store and read objects; pass all else on, such as files that other object servers send."""
+        """Filter stored and read objects; pass all other requests on, such as files from other object servers."""
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         method, request = env["REQUEST_METHOD"], Request(env)
         steps = request.headers.pop(NODE_STEPS, None)
@@ -81,7 +81,7 @@ class ObjectHost:
         return answered
 
     def _store(self, request: Request, text: str, tenant: str) -> Response:
-        """Answer with 422 what cannot be stored so: by 409, a proxy understands that there is a newer object."""
+        """Store an object. Answer 422 if the filters cannot run: a proxy takes 409 for a newer object."""
         try:
             steps = taken(text, tenant, self._keyring, _name(request))
         except (FilterRefused, DamagedObjectError) as error:
@@ -91,13 +91,13 @@ class ObjectHost:
         attached_once(request.environ, CpuRecord())
         body = NodeBody(request, steps)
         answer = request.get_response(self._app)
-        if answer.is_success:  # a proxy compares what its object servers say
+        if answer.is_success:  # a proxy compares the answers of its object servers
             answer.headers["Etag"] = body.etag
         return answer
 
     def _health(self, request: Request) -> Response:
-        """Tell whether objects are stored as rules say: with several replicas, clients do not see that one server
-        refuses them.
+        """Report whether this server can apply the filters of rules: with several replicas, clients do not notice that
+        one server refuses objects.
         """
         refused = self._last_refusal if time.monotonic() - self._refused_s < _REFUSAL_TOLD_S else ""
         told = {"problem": self._keyring.problem() or refused}
@@ -109,11 +109,11 @@ class ObjectHost:
         return HTTPUnprocessableEntity(body=f"{why}\n", request=request)
 
     def _read(self, request: Request, tenant: str, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer, and read the beginning of a range, by which damage may be found. Never with 500: for a damaged object
-        or two, proxies would ask this server nothing more for a minute, whoever wants what.
+        """Answer, and read the beginning of a range, which may reveal damage. Never with 500: after one or two damaged
+        objects, proxies would avoid this server for a minute, for all clients.
         """
         before = request.environ.copy()
-        refused: Response = HTTPServiceUnavailable(body="the object is replaced again and again\n", request=request)
+        refused: Response = HTTPServiceUnavailable(body="the object is being replaced repeatedly\n", request=request)
         try:
             for _ in range(_TRIES):
                 with suppress(ObjectReplaced):
@@ -170,8 +170,8 @@ class ObjectHost:
         return made
 
     def _compare(self, request: Request) -> None:
-        """Read a damaged file to its end, by which the object server compares its checksum and sets it aside. Otherwise
-        proxies would find it again and again, and take the server for a sick one.
+        """Read a damaged file to its end, so that the object server compares its checksum and quarantines it. Otherwise
+        proxies would find it again and again, and take the server for a faulty one.
         """
         answer = again(request, "GET").get_response(self._app)
         for _ in answer.app_iter:
@@ -194,7 +194,7 @@ def _whole(request: Request) -> Request:
 
 
 def _sent(answer: Response) -> int:
-    """Return the size of what a proxy sent; DamagedObjectError."""
+    """Return the original size as sent by the proxy. Raises DamagedObjectError."""
     try:
         return int(answer.headers[NODE_SIZE])
     except (KeyError, TypeError, ValueError):  # Swift gives None for a header that is missing

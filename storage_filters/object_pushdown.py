@@ -1,4 +1,4 @@
-"""A filter of the object server: delivers the selected records of a CSV object instead of the whole.
+"""Object server filter that delivers only the selected records of a CSV object.
 
     [pipeline:main]
     pipeline = ... zoe_pushdown object-server
@@ -6,7 +6,7 @@
     paste.filter_factory = storage_filters.object_pushdown:filter_factory
 
 Only the proxy's `zoe_views` uses it. Objects that cannot be filtered here (segmented, erasure-coded, encrypted,
-compressed, filtered) are answered unchanged, without the mark, and the proxy does the work.
+compressed, filtered) are sent unchanged, without the mark, and the proxy filters them.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class ObjectPushdown:
 
     def _answer(self, env: Environ, selection_json: str, frames: bool) -> Response:
         if "HTTP_RANGE" in env:
-            # After a failure the proxy continues on another server, with a range of the filtered bytes: the reader
-            # starts again.
+            # After a failure the proxy would continue on another server, with a range of the filtered bytes; refuse
+            # that, so that the reader starts again.
             return HTTPServiceUnavailable(body="ranges of selected records are not supported")
         try:
             selection = Selection.from_json(selection_json)
@@ -104,14 +104,14 @@ def _framed(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
 
 
 def cooperative(blocks: Iterator[bytes], rest: Callable[[], Any] = sleep) -> Iterator[bytes]:
-    """Yield the same; other requests of this process run after each block."""
+    """Yield the same blocks; other requests of this process run after each block."""
     for block in blocks:
         yield block
         rest()
 
 
 def closing(chunks: Iterator[bytes], source: Any) -> Iterator[bytes]:
-    """Yield the same; close the source at the end, also if the reader disconnects."""
+    """Yield the same chunks; close the source at the end, also if the reader disconnects."""
     try:
         yield from chunks
     finally:

@@ -1,4 +1,4 @@
-"""A filter of the object server: how fast replication may fill its disks, in bytes per second, for all its workers.
+"""Object server filter that limits how fast replication fills its disks, in bytes per second, for all workers.
 
     [pipeline:main]
     pipeline = healthcheck recon zoe_replication ... object-server
@@ -10,9 +10,9 @@
     [object-replicator]
     sync_method = ssync
 
-Replicators send by the verb SSYNC, which passes filters; by rsync, they would not. The storage controller pushes the
-rate several times a second; the last one holds while it is away, and before the first one there is no limit.
-`key_file` is that of `storage_filters/bandwidth/middleware.py`.
+Replicators send with the method SSYNC, which passes filters, unlike rsync. The storage controller pushes the rate
+several times a second; the last one holds while it is away, and before the first one there is no limit. `key_file` is
+the one of `storage_filters/bandwidth/middleware.py`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ StartResponse = Callable[..., Any]
 
 METHOD = "SSYNC"
 _NAME = "replication"
-# After a pause, no more may follow at once than a piece: who watches windows of a second sees no burst.
+# No burst after a pause: any window of a second stays within the rate, up to one piece.
 _BURST_S = 0.0
 _SILENCE_S = 5.0
-# What the kernel may buffer before it is counted; by default it buffers megabytes.
+# Most bytes that the kernel buffers before they are counted; by default it buffers megabytes.
 _AHEAD_BYTES = 64 * 1024
 
 
@@ -55,7 +55,7 @@ class Replication:
             spawn_n(self._listen, conf)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Pace what a replicator sends; all other requests pass."""
+        """Pace the data of replicators; pass all other requests on."""
         if env["REQUEST_METHOD"] == METHOD:
             stream = env["wsgi.input"]
             env["wsgi.input"] = PacedInput(stream, stream, self._wait, Uncounted(), _AHEAD_BYTES)
@@ -80,7 +80,7 @@ class Replication:
                 self._logger.error("invalid rate of replication: %r", error)
 
     def _take(self, message: Mapping[str, Any], newest: NewestMessage) -> None:
-        if _NAME not in message:  # a module, or a controller that knows nothing of it
+        if _NAME not in message:  # a module, or a controller without this rate
             return
         order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
         if newest.outdated(order, now_s):
@@ -93,7 +93,7 @@ class Replication:
 
 
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Replication]:
-    """Return the filter, for paste. Its file belongs to the server's user, also while root starts it."""
+    """Return the filter, for paste. Its file belongs to the server's user, even while root starts the server."""
 
     def made(app: Any) -> Replication:
         with belonging_to(global_conf.get("user", "swift")):

@@ -1,11 +1,11 @@
-"""A program that makes a storage policy of Swift: its ring, and its section in `swift.conf`. It belongs on the machine
-where the builder files of rings are, and runs with the interpreter of Swift:
+"""Program that creates a storage policy of Swift: its ring, and its section in `swift.conf`. Run it on the machine with
+the builder files of the rings, with Swift's interpreter:
 
     python -m storage_filters.storage_policy --swift-dir /etc/swift '{"name": "fast", "index": 1, ...}'
 
-`storage_controller/swift/storage_policies.py` calls it by the setting `swift_policy_command`, with the document as the
-last argument. To bring `swift.conf` and `object-1.ring.gz` to the other machines and to restart the servers is the
-operator's: servers read policies when they start.
+`storage_controller/swift/storage_policies.py` calls it through the setting `swift_policy_command`, with the document as
+the last argument. The operator copies `swift.conf` and `object-1.ring.gz` to the other machines and restarts the
+servers, which read policies at start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# Hide warnings about Swift's dependencies, on which who runs this cannot act.
+# Hide warnings about Swift's dependencies, which the operator cannot fix.
 warnings.filterwarnings("ignore", r"\s*Eventlet is deprecated")
 
 from swift.common.exceptions import RingBuilderError  # noqa: E402
@@ -34,11 +34,11 @@ _EC = ("ec_type", "ec_num_data_fragments", "ec_num_parity_fragments", "ec_object
 
 
 def make(swift_dir: Path, wanted: Mapping[str, Any]) -> str:
-    """Make a policy and return a sentence. ValueError, with what is wrong, if Swift would not accept it.
+    """Create a policy and return a sentence. Raises ValueError, with the reason, if Swift would not accept it.
 
     wanted: `name`, `index`, `partitions` (a power of two), `replicas`, `hours` between two moves of a partition,
     `devices` (weights by device, such as `r1z1-10.0.0.1:6200/sdb1`), and the options of an erasure code. `swift.conf`
-    is written last, in one step; an attempt that ended before has no effect.
+    is written last, in one step; an attempt that fails before has no effect.
     """
     with lock_path(str(swift_dir), 30):
         file = swift_dir / "swift.conf"
@@ -62,7 +62,7 @@ def _section(wanted: Mapping[str, Any]) -> str:
 
 
 def _check(text: str) -> None:
-    """ValueError if Swift refuses these policies, as for an index or a name that another one has."""
+    """Check policies. Raises ValueError if Swift refuses them, for example for an index or a name that is taken."""
     try:
         found = configparser.ConfigParser()
         found.read_file(io.StringIO(text))
@@ -84,10 +84,10 @@ def _builder(wanted: Mapping[str, Any]) -> Any:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the program; return 1, with a sentence, if there is no such policy now."""
-    parser = argparse.ArgumentParser(prog="storage_policy", description="Make a storage policy of Swift.")
-    parser.add_argument("--swift-dir", type=Path, default=Path("/etc/swift"), help="where swift.conf and rings are")
-    parser.add_argument("document", help="the policy, as the storage controller writes it")
+    """Run the program; return 1, with an error message, if it could not create the policy."""
+    parser = argparse.ArgumentParser(prog="storage_policy", description="Create a storage policy of Swift.")
+    parser.add_argument("--swift-dir", type=Path, default=Path("/etc/swift"), help="folder of swift.conf and rings")
+    parser.add_argument("document", help="the policy: a JSON document from the storage controller")
     given = parser.parse_args(arguments)
     os.umask(0o022)  # servers run by another user read the ring
     try:

@@ -1,14 +1,14 @@
-"""A filter of the proxy, the first of all: a request whose end two servers may see at different places is refused.
+"""Proxy filter, the first in the pipeline, that refuses requests with an ambiguous end (request smuggling).
 
     [pipeline:main]
     pipeline = zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache ...
     [filter:zoe_framing]
     paste.filter_factory = storage_filters.strict_requests:filter_factory
 
-eventlet takes `+3` and `3_0` for lengths, one of two lengths, folded lines, and any line for the end of a chunk.
-So a second request could hide behind one that a proxy before Swift had let through. The filter answers 400, and the
-connection is closed. Carriage returns in a head, folded lines and lines without a name are seen only where
-`storage_gateway.raw_heads` hands on the head as it came; the embedded Swift and `zoe-gateway` do.
+eventlet accepts `+3` and `3_0` as lengths, one of two lengths, folded lines, and any line as the end of a chunk. So a
+second request could hide in one that a proxy before Swift accepted. The filter answers 400, and the connection is
+closed. Carriage returns in a head, folded lines and lines without a name are detected only where
+`storage_gateway.raw_heads` passes on the raw head; the embedded Swift and `zoe-gateway` do.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ INFO = "zoe_framing"
 _BROKEN_OFF = "The request body terminated unexpectedly"
 _CODING = "HTTP_TRANSFER_ENCODING"
 HEAD = "zoe.head"
-"""Where the server puts the head of a request as it came, in bytes."""
+"""Key of the raw head of a request, in bytes."""
 
 
 class _Refusing:
-    """In place of a connection's file: what follows a refused request is not read, so the server closes."""
+    """Replaces a connection's file: the rest after a refused request is not read, so the server closes the
+    connection.
+    """
 
     def __init__(self, refusal: TwoReadings) -> None:
         self._refusal = refusal
@@ -55,14 +57,14 @@ class StrictRequests:
         self._lines = ClientLines(get_logger(conf, log_route="zoe-framing"))
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Refuse a request with two readings; pass on all others."""
+        """Refuse an ambiguous request; pass on all others."""
         server_input = env.get("eventlet.input")
         try:
             check(env)
         except TwoReadings as refusal:
             return self._refuse(env, start_response, refusal)
         if _CODING in env:
-            env[_CODING] = env[_CODING].lower()  # Swift knows it in small letters only
+            env[_CODING] = env[_CODING].lower()  # Swift knows it in lower case only
         if server_input is None or not server_input.chunked_input:
             length = int(env.get("CONTENT_LENGTH") or 0)
             put_whole_body(env, length, lambda: self._broke_off(env))
@@ -73,7 +75,7 @@ class StrictRequests:
         return self._of_chunks(env, start_response, lines)
 
     def _of_chunks(self, env: Environ, start_response: StartResponse, lines: ChunkLines) -> Iterable[bytes]:
-        """Answer 400 in place of what the store says of a body that could not be read."""
+        """Answer 400 instead of the store's answer to a body that could not be read."""
         context = WSGIContext(self._app)
         body: Iterable[bytes] = context._app_call(env)
         if lines.refused is not None:
@@ -83,8 +85,8 @@ class StrictRequests:
         return body
 
     def _broke_off(self, env: Environ, refused: TwoReadings | None = None) -> Exception:
-        """Return what Swift's filters, its proxy and `s3api` answer without a line of their own. refused: why, if it is
-        logged otherwise.
+        """Return an exception that Swift's filters, its proxy and `s3api` answer without logging. refused: the reason,
+        if it is logged elsewhere.
         """
         error: Exception = IncompleteBody(_BROKEN_OFF)
         if refused is not None:
@@ -95,7 +97,8 @@ class StrictRequests:
 
     def _refuse(self, env: Environ, start_response: StartResponse, refusal: TwoReadings) -> Iterable[bytes]:
         if (server_input := env.get("eventlet.input")) is not None:
-            # The server reads what is left of a body, fails, and closes. After a last chunk, it would read no more.
+            # The server reads the rest of a body, fails, and closes the connection. After a last chunk, it would read
+            # no more.
             server_input.chunked_input, server_input.rfile = True, _Refusing(refusal)
             server_input.chunk_length, server_input.position = -1, 0
         self._lines.info(env, "refused: %s from %s: %s", env["REQUEST_METHOD"], env.get("REMOTE_ADDR"), refusal)
@@ -105,7 +108,7 @@ class StrictRequests:
 
 
 def check(env: Environ) -> None:
-    """Check the head of a request. TwoReadings."""
+    """Check the head of a request. Raises TwoReadings."""
     check_path(env["PATH_INFO"])
     raw = env.get(HEAD)
     if raw is not None:

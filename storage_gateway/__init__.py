@@ -1,1 +1,1 @@
-"""A gateway: Swift's own proxy in front of a store that knows nothing of Zoe's filters."""
+"""Gateway: Swift's proxy with Zoe's filters, before a store that does not have them."""

@@ -1,4 +1,4 @@
-"""`zoe-gateway CONFIGURATION`: serve until it is stopped, in an environment that has Swift."""
+"""`zoe-gateway CONFIGURATION`: serve until a signal, in an environment with Swift."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 
 def unusable_user(conf: Mapping[str, str], user_id: int) -> str | None:
-    """Return why worker processes could not change to their user; None if they can. Swift's own server would tell no
-    reason. user_id: of whom it runs as.
+    """Return why worker processes could not change to their user; None if they can. Swift's server would give no
+    reason. user_id: of the present user.
     """
     name = conf.get("user", "swift")
     if user_id != 0 or conf.get("workers") == "0":
@@ -18,7 +18,7 @@ def unusable_user(conf: Mapping[str, str], user_id: int) -> str | None:
     try:
         pwd.getpwnam(name)
     except KeyError:
-        return f"root starts it, and there is no user {name} to change to: set `user` in [DEFAULT]"
+        return f"started by root, but the user {name} does not exist: set `user` in [DEFAULT]"
     return None
 
 
@@ -33,7 +33,7 @@ def main() -> int:
         print("zoe-gateway: install OpenStack Swift beside it: pip install swift", file=sys.stderr)
         return 1
     configuration, options = parse_options()
-    sections = readconf(configuration, raw=True)  # each with what [DEFAULT] says
+    sections = readconf(configuration, raw=True)  # each with the defaults of [DEFAULT]
     if problem := unusable_user(sections.get("app:proxy-server", {"workers": "0"}), os.geteuid()):
         print(f"zoe-gateway: {problem}", file=sys.stderr)
         return 1

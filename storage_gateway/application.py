@@ -1,4 +1,4 @@
-"""The last element of the gateway's pipeline: Swift's proxy application, whose storage servers are another store.
+"""The last element of the gateway's pipeline: Swift's proxy application, with another store instead of storage servers.
 
     [pipeline:main]
     pipeline = zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache zoe_s3_signed listing_formats bulk
@@ -11,12 +11,12 @@
     store_key_file = /etc/swift/zoe-gateway.key
     locks_dir = /run/zoe-gateway/locks
 
-Access lists, constraints, conditional requests and what middleware keeps are Swift's own; only what Swift would send to
-its servers goes to the store instead. The store sees plain objects: what they are (parts of a large object, views, who
-may read them) the gateway keeps in their metadata (`kept_headers.py`).
+Access lists, constraints, conditional requests and metadata of middleware work as in Swift; only the requests to
+storage servers go to the store instead. The store sees plain objects: the gateway keeps their roles (parts of a large
+object, views, access lists) in their metadata (`kept_headers.py`).
 
-`locks_dir` says that nobody but the processes of this one gateway, which share the directory, writes to the store. Then
-an object can be replaced only as long as it is unchanged (`X-Backend-Zoe-Replaces`), which no store of these offers.
+With `locks_dir`, the processes of this one gateway, which share the directory, must be the only writers of the store.
+Then conditional replacement of objects works (`X-Backend-Zoe-Replaces`), which these stores do not offer.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from storage_gateway.controllers import GatewayAccounts, GatewayContainers, Gate
 from storage_gateway.object_locks import ObjectLocks
 from storage_gateway.store import Store, made_store
 
-_METADATA_BYTES = 4096  # of Swift's own objects, by default
+_METADATA_BYTES = 4096  # the default of Swift
 
 
 class OneServer:
-    """Stands for the rings: everything is at one place."""
+    """Replaces Swift's rings: everything has one place."""
 
     replica_count = 1
     partition_count = 1
@@ -62,7 +62,7 @@ class OneServer:
         return [self._SERVER]
 
     def get_more_nodes(self, _: int) -> Iterator[Mapping[str, Any]]:
-        """Return that there is no other."""
+        """Return no further server."""
         return iter(())
 
 
@@ -83,7 +83,7 @@ class Gateway(Application):  # type: ignore[misc]
         super().__init__(conf, get_logger(conf, log_route="zoe-gateway"), account_ring=ring, container_ring=ring)
 
     def get_controller(self, req: Request) -> tuple[Any, dict[str, Any]]:
-        """Return the controller of the gateway that stands for Swift's."""
+        """Return the gateway's controller in place of Swift's."""
         controller, parts = super().get_controller(req)
         return _CONTROLLERS.get(controller, controller), parts
 
@@ -96,7 +96,7 @@ _CONTROLLERS = {
 
 
 def app_factory(global_conf: dict[str, str], **local_conf: str) -> Gateway:
-    """Return the application; paste calls this."""
+    """Return the application, for paste."""
     conf = {**global_conf, **local_conf}
     locks = ObjectLocks(Path(conf["locks_dir"]) if conf.get("locks_dir") else None, conf.get("user", "swift"))
     return Gateway(conf, made_store(conf), locks)

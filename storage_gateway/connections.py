@@ -1,4 +1,4 @@
-"""Connections to a store: a request is sent, its answer or the store's wish for the body is awaited, within bounds."""
+"""Connections to a store: send a request, and wait for its answer, or for its consent to the body, within timeouts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTINUE = 100
 
 @dataclass(slots=True)
 class StoreAnswer:
-    """What the store answered; `close` gives the connection back, whether the body was read or not."""
+    """Answer of the store; `close` returns the connection, whether the body was read or not."""
 
     status: int
     reason: str
@@ -31,7 +31,7 @@ class StoreAnswer:
     _wait_s: float
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the body; StoreAway if the store stops in the middle."""
+        """Yield the body. Raises StoreAway if the store stops in the middle."""
         try:
             while piece := self._read(PIECE_BYTES):
                 yield piece
@@ -56,17 +56,17 @@ class StoreAnswer:
 
 
 def told(status: int, headers: Mapping[str, str] | None = None, body: bytes = b"") -> StoreAnswer:
-    """Return an answer that is made here, of what the store said otherwise."""
+    """Return an answer of the gateway, in place of one of the store."""
     nothing = io.BytesIO()
     made = HeaderKeyDict({"Content-Length": str(len(body)), **(headers or {})})
     return StoreAnswer(status, HTTPStatus(status).phrase, made, nothing, io.BytesIO(body), 0.0)
 
 
 class BodyUpload(Protocol):
-    """A PUT whose body is sent piece by piece; nothing is stored before `end`."""
+    """A PUT with a body that is sent piece by piece; nothing is stored before `end`."""
 
     refused: StoreAnswer | None
-    """The answer of a store that did not want the body."""
+    """The answer of a store that refused the body."""
 
     def send(self, piece: bytes) -> None:
         """Send a piece; StoreAway."""
@@ -75,12 +75,12 @@ class BodyUpload(Protocol):
         """Return the answer after the last piece; StoreAway."""
 
     def close(self) -> None:
-        """Give up: what was sent is not stored."""
+        """Give up: nothing is stored."""
 
 
 @dataclass(slots=True)
 class Upload:
-    """As `BodyUpload`, of a body that is sent as it comes."""
+    """A `BodyUpload` whose body is passed on unchanged."""
 
     _connection: Any
     _chunked: bool
@@ -102,16 +102,18 @@ class Upload:
             with Timeout(self._wait_s):
                 self._connection.send(raw)
         except (Exception, Timeout) as error:
-            raise StoreAway(f"the store takes no more: {error}") from None
+            raise StoreAway(f"the store stopped receiving: {error}") from None
 
     def close(self) -> None:
-        """Give up: what was sent is not stored."""
+        """Give up: nothing is stored."""
         self._connection.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """One for each request. connect_s: longest wait for a connection; wait_s: for an answer, and each piece of it."""
+    """Opens a connection for each request. connect_s: timeout for a connection; wait_s: for an answer, and each piece
+    of it.
+    """
 
     connect_s: float
     wait_s: float
@@ -119,14 +121,14 @@ class Connections:
     def ask(
         self, method: str, url: str, path: str, headers: Mapping[str, str], query: str = "", body: bytes = b""
     ) -> StoreAnswer:
-        """Return the answer to a request without a body, or with a short one; StoreAway. path: quoted."""
+        """Return the answer to a request without a body, or with a short one. Raises StoreAway. path: quoted."""
         connection = self._opened(method, url, path, headers, query)
         if body:
             Upload(connection, False, self.wait_s).send(body)
         return _answer(connection, self.wait_s)
 
     def upload(self, url: str, path: str, headers: Mapping[str, str]) -> Upload:
-        """Return the connection to which a body is sent, once the store wants it; StoreAway."""
+        """Return the connection for a body, once the store accepts it. Raises StoreAway."""
         chunked = "content-length" not in {name.lower() for name in headers}
         sent = {**headers, "Expect": "100-continue", **({"Transfer-Encoding": "chunked"} if chunked else {})}
         connection = self._opened("PUT", url, path, sent, "")

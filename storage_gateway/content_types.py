@@ -1,9 +1,9 @@
-"""What listings shall say of an object, kept in parameters of its content type. Pure.
+"""Entries of listings, kept in parameters of an object's content type. Pure.
 
-Middleware says by `swift_bytes` in the content type how long a large object is, and by
-`X-Object-Sysmeta-Container-Update-Override-*` what else the listing of its container shall say. A store behind a
-gateway makes its own listings, and refuses `swift_` parameters. But it lists the content type as it came, so these go
-along under names of the gateway, and are put right in each listing:
+Middleware reports the length of a large object by `swift_bytes` in the content type, and changes its entry in the
+container's listing by `X-Object-Sysmeta-Container-Update-Override-*`. A store behind a gateway makes its own listings,
+and refuses `swift_` parameters. But it lists the content type unchanged, so the gateway stores these values there under
+its own names, and restores them in each listing:
 
     application/json;swift_bytes=2097152   ->   application/json;zoe_gateway_bytes=2097152
 """
@@ -22,11 +22,11 @@ _PARAMETER = re.compile(rf"\s*;\s*({_OURS}|swift_)(\w+)=(\"[^\"]*\"|[^;]*)")
 _ZULU = re.compile(rb'("last_modified": ?"[-0-9T:.]{1,40})Z"')
 _OVERRIDDEN = ("etag", "size", "key")
 KEY = "zoe_key"
-"""The name of an entry's key, which only the count of quotas is told."""
+"""Name of an entry's key, for the count of quotas only."""
 
 
 def to_store(content_type: str, headers: Mapping[str, str]) -> str:
-    """Return the content type as the store keeps it; `headers`: what middleware says of the listing."""
+    """Return the content type for the store. headers: of middleware, with changes of the entry in listings."""
     kept = [(name, value) for mark, name, value in _PARAMETER.findall(content_type) if mark == "swift_"]
     for name in _OVERRIDDEN:
         value = next((value for header, value in headers.items() if header.lower() == OVERRIDE + name), "")
@@ -36,7 +36,7 @@ def to_store(content_type: str, headers: Mapping[str, str]) -> str:
 
 
 def from_store(content_type: str) -> str:
-    """Return the content type of an object as Swift's own servers would have kept it."""
+    """Return the content type of an object as Swift's servers would keep it."""
     if _OURS not in content_type:
         return content_type
     plain, kept = _split(content_type)
@@ -44,14 +44,14 @@ def from_store(content_type: str) -> str:
 
 
 def carried(before: str, after: str) -> str:
-    """Return a new content type of a client's with what the former one, as the store keeps it, says of listings."""
+    """Return a client's new content type, with the listing parameters of the former one at the store."""
     _, kept = _split(before)
     return _PARAMETER.sub("", after) + "".join(f";{_OURS}{name}={value}" for name, value in kept.items())
 
 
 def listing_from_store(body: bytes, keys: bool = False) -> bytes:
-    """Return a listing in JSON with what its objects' content types say of them; as it is if none says anything, or if
-    it is no listing. Times are written as Swift does: Ceph puts a Z behind them. keys: with those that wrote them.
+    """Return a JSON listing with the entries that the content types of its objects record; unchanged if there are none,
+    or if it is not a listing. Times are written as in Swift: Ceph appends a Z. keys: include the keys of the writers.
     """
     body = _ZULU.sub(rb'\1"', body)
     if _OURS.encode() not in body:
@@ -74,7 +74,7 @@ def _entry(entry: Any, keys: bool) -> Any:
         changed["hash"] = unquote(kept["over_etag"], encoding="latin-1")
     if keys and "over_key" in kept:
         changed[KEY] = unquote(kept["over_key"], encoding="latin-1")
-    # In Swift, too, what the content type says goes before what middleware says otherwise.
+    # As in Swift, the content type takes precedence over other headers of middleware.
     size = kept.get("bytes", kept.get("over_size", ""))
     if size.isascii() and size.isdecimal():
         changed["bytes"] = int(size)

@@ -1,4 +1,4 @@
-"""Swift's controllers, which send to a store what they would send to servers that a ring names."""
+"""Swift's controllers, sending requests to a store instead of to the servers of a ring."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from storage_gateway.object_locks import LockBusy
 
 _FOOTERS = "swift.callback.update_footers"
 VERSION, REPLACES = "X-Backend-Zoe-Version", "X-Backend-Zoe-Replaces"
-"""Of an object, in answers; and in a PUT that of the object that alone may be replaced. They are two, since copies put
-with all headers that they have read.
+"""Version of an object in answers; in a PUT, the only version to replace. Two headers, since a copy is put with all
+headers that were read.
 """
 _ALONE_S = 1.0
 _IN_MEMORY_BYTES = 1 << 20
-"""Of a body that is kept here; what is longer goes to the disk."""
+"""Longest body that is kept in memory; a longer one goes to the disk."""
 _REPLACED_ANEW = 3
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)", re.ASCII)
 _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_PRECONDITION_FAILED, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
@@ -66,7 +66,7 @@ def _response(req: Request, answer: StoreAnswer) -> Response:
 
 
 class _Forwarding:
-    """What the three controllers share: requests go to the store instead of to servers found by a ring."""
+    """Base of the three controllers: sends requests to the store."""
 
     app: Any
     server_type: str
@@ -82,7 +82,7 @@ class _Forwarding:
         held = conditions_for_us(req, self.app.store.judges_conditions)
         headers = HeaderKeyDict({name: one for name, one in sent(req.headers).items() if name.title() not in held})
         if "Range" in headers and (req.range is None or req.method == "HEAD"):
-            del headers["Range"]  # what is no range is no request for one; some stores refuse it
+            del headers["Range"]  # an invalid range counts as none; some stores refuse it
         with self._telling(req):
             answer = self.app.store.ask(req.method, path, headers, query(req))
             if "Range" in headers and self._wants_all(req, path, answer):
@@ -90,7 +90,7 @@ class _Forwarding:
                 del headers["Range"]
                 answer = self.app.store.ask(req.method, path, headers, query(req))
             if answer.status == HTTP_BAD_REQUEST and self._kind == "container":
-                answer.close()  # a name that the store does not allow is that of no container
+                answer.close()  # a name that the store does not allow belongs to no container
                 return HTTPNotFound(request=req)
             made = response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
             if self._kind == "container" and req.method == "GET":
@@ -100,9 +100,9 @@ class _Forwarding:
             return made
 
     def _wants_all(self, req: Request, path: str, answer: StoreAnswer) -> bool:
-        """Return whether a range was not to be asked for: of an object that middleware assembles, of which it gives the
-        range itself; where a store sends one range of several, or looks at the first one only; and of an empty object,
-        where Swift sends the end of nothing.
+        """Return whether the range must not be sent: for an object that middleware assembles, which applies the range
+        itself; if a store answers only one range of several, or reads only the first; and for an empty object, where
+        Swift answers a suffix range.
         """
         if answer.status not in _RANGES:
             return False
@@ -133,9 +133,9 @@ class _Forwarding:
         body: bytes | None = None,
         **_: Any,
     ) -> Response:
-        """Return the store's answer to any other request that has no body of the client's."""
+        """Return the store's answer to any other request without a client's body."""
         kind = kind_of(path)
-        # Who may use an account may not create it; a store that creates accounts does so at the first change.
+        # Users of an account may not create it; stores create accounts at the first change.
         method = "POST" if kind == "account" and method == "PUT" else method
         with self._telling(req), ExitStack() as stack:
             if kind == "object":
@@ -157,13 +157,15 @@ class _Forwarding:
 
     @contextmanager
     def _telling(self, req: Request) -> Iterator[None]:
-        """Tell the client of what goes wrong with the store; Swift sends what is raised."""
+        """Report failures of the store to the client; Swift sends the raised response."""
         try:
             yield
         except TooLong as error:
             raise HTTPBadRequest(request=req, body=str(error)) from None
         except LockBusy:
-            raise HTTPServiceUnavailable(request=req, headers={"Retry-After": "1"}, body="It is written now.") from None
+            raise HTTPServiceUnavailable(
+                request=req, headers={"Retry-After": "1"}, body="The object is being written now."
+            ) from None
         except StoreAway as away:
             self.app.logger.error("%s", away)
             raise HTTPServiceUnavailable(request=req, headers={"Retry-After": "5"}, body="The store is away.") from None
@@ -187,14 +189,14 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         return self._replaced(req, headers[0])
 
     def _replaced(self, req: Request, headers: Mapping[str, str]) -> Response:
-        """Replace the metadata of users, as Swift does; what middleware keeps stays. Where a store says that the object
-        is another by now, the metadata is that of the other.
+        """Replace the metadata of users, as Swift does; metadata of middleware stay. If a store reports another object
+        by now, the metadata are those of the other.
         """
         for _ in range(_REPLACED_ANEW):
             made = self._replaced_once(req, headers)
             if made.status_int != HTTP_PRECONDITION_FAILED:
                 return made
-        raise HTTPConflict(request=req, body="The object is written all the time.")
+        raise HTTPConflict(request=req, body="The object is constantly being written.")
 
     def _replaced_once(self, req: Request, headers: Mapping[str, str]) -> Response:
         path = req.swift_entity_path
@@ -215,10 +217,10 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
     def _store_object(
         self, req: Request, data_source: Iterator[bytes], _nodes: Any, _partition: int, outgoing_headers: Any
     ) -> Response:
-        """Send the body on while it comes. Nothing is stored if the client or the store goes away before its end.
+        """Pass the body on while it arrives. Nothing is stored if the client or the store disconnects before its end.
 
-        Where middleware knows some metadata only after the body, all of it is kept here before it is sent: a store
-        takes body and metadata in one step, or others would read one without the other.
+        If middleware knows some metadata only after the body, the whole body is kept here before it is sent: a store
+        takes body and metadata in one step, and readers must not see one without the other.
         """
         headers: Mapping[str, str] = outgoing_headers[0]
         pieces = self._whole(req, data_source)
@@ -227,9 +229,9 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
             new = "*" in (req.if_none_match or ())
             if version is None:
                 stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
-            if new:  # of several at once one succeeds, if writers lock; else if the store sees to it
+            if new:  # with locks, one of several concurrent writers succeeds; without, the store decides
                 stack.enter_context(self.app.locks.first(path, self.app.wait_s))
-            if new and self._is_there(req):  # some stores do not look
+            if new and self._is_there(req):  # some stores do not check
                 return HTTPPreconditionFailed(request=req)
             unsaid = self.app.store.needs_length and "Content-Length" not in headers
             if _FOOTERS in req.environ or version is not None or unsaid:
@@ -245,7 +247,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                 spool.seek(0)
                 pieces = iter(lambda: spool.read(PIECE_BYTES), b"")
             if version is not None and not self._alone(stack, path, version):
-                return HTTPAccepted(request=req)  # as Swift answers what comes too late
+                return HTTPAccepted(request=req)  # Swift's answer to outdated requests
             sent = written("object", headers, self.app.metadata_bytes)
             upload = stack.enter_context(closing(self.app.store.upload(path, sent)))
             if upload.refused is None:
@@ -261,7 +263,9 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
             return made
 
     def _alone(self, stack: ExitStack, path: str, version: str) -> bool:
-        """Let nobody else write an object until the stack ends; return False if it is written, or has changed."""
+        """Lock out other writers of an object until the stack ends; return False if it is being written, or has
+        changed.
+        """
         try:
             stack.enter_context(self.app.locks.alone(path, _ALONE_S))
         except LockBusy:
@@ -277,7 +281,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
 
     @staticmethod
     def _whole(req: Request, data_source: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the body; HTTPException if the client does not send all of it, or too much."""
+        """Yield the body. Raises HTTPException if the client does not send all of it, or too much."""
         sent = 0
         try:
             for piece in data_source:
@@ -293,12 +297,12 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
 
 
 def _version(answer: StoreAnswer) -> str:
-    """Return what changes with each write of an object."""
+    """Return a text that changes with each write of an object."""
     return "|".join(answer.headers.get(name, "") for name in ("Etag", "X-Timestamp", "Last-Modified", "Content-Length"))
 
 
 def _is_all_of_them(req: Request, answer: StoreAnswer) -> bool:
-    """Return whether the answer has all ranges of several: in parts, or as the only one that the object has."""
+    """Return whether the answer has all of several ranges: in parts, or as the only one within the object."""
     if "multipart" in answer.headers.get("Content-Type", ""):
         return True
     found = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))

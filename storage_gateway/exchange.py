@@ -1,4 +1,4 @@
-"""What of a request goes to the store, and what of its answer comes back."""
+"""Convert requests for the store, and its answers for the client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage_gateway import content_types
 from storage_gateway.connections import StoreAnswer
 from storage_gateway.kept_headers import TooLong, to_store
 
-# What is between client and gateway, or between Swift's proxy and its servers.
+# Headers between client and gateway only, or between Swift's proxy and its servers.
 _STEPS = """
     accept accept-encoding authorization connection cookie expect host referer transfer-encoding user-agent
     x-account-device x-account-host x-account-partition x-auth-token x-container-device x-container-host
@@ -27,31 +27,31 @@ _NOT_TAKEN = frozenset(
 )
 _META = "x-object-meta-"
 COUNTS = "ZQ"
-"""Who asks for listings to count them for quotas, as Swift's logs have it."""
+"""Source of requests for listings that count for quotas, in Swift's logs."""
 _ON_ETAGS = ("If-Match", "If-None-Match")
 _ON_DATES = ("If-Modified-Since", "If-Unmodified-Since")
 
 
 def kind_of(path: str) -> str:
-    """Return what `/account`, `/account/container` and `/account/container/object` name."""
+    """Return the kind of `/account`, `/account/container` and `/account/container/object`."""
     return ("account", "container", "object")[min(path.strip("/").count("/"), 2)]
 
 
 def sent(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return those headers of a request that go to the store."""
+    """Return the headers of a request that go to the store."""
     return {
         name: value
         for name, value in headers.items()
         if name.lower() not in _NOT_SENT
         and not name.lower().startswith(("x-backend-", "x-amz-"))
         and value is not None
-        and (value or name.lower() != "content-type")  # an empty one leaves it as it is
+        and (value or name.lower() != "content-type")  # an empty one changes nothing
     }
 
 
 def written(kind: str, headers: Mapping[str, str], metadata_bytes: int) -> dict[str, str]:
-    """Return the headers of a request that changes something, as they are sent to the store; TooLong. metadata_bytes:
-    what the store keeps of an object at most; else it fails as if it were away, and a client would try for ever.
+    """Return the headers of a changing request, for the store. Raises TooLong. metadata_bytes: most metadata of an
+    object at the store; beyond it, the store would fail as if it were away, and a client would retry for ever.
     """
     found = to_store(kind, sent(headers))
     if kind != "object":
@@ -59,7 +59,7 @@ def written(kind: str, headers: Mapping[str, str], metadata_bytes: int) -> dict[
     size = sum(len(name) + len(value) for name, value in found.items() if name.lower().startswith(_META))
     if size > metadata_bytes:
         raise TooLong(
-            f"the object's metadata take {size} bytes, with what the gateway notes of it, and the store keeps at most "
+            f"the object's metadata take {size} bytes, including those of the gateway, and the store keeps at most "
             f"{metadata_bytes}"
         )
     return {
@@ -69,8 +69,8 @@ def written(kind: str, headers: Mapping[str, str], metadata_bytes: int) -> dict[
 
 
 def conditions_for_us(req: Request, judged_there: bool) -> tuple[str, ...]:
-    """Return the conditions that the gateway judges: those on an ETag that middleware keeps elsewhere, and all if the
-    store does not judge as Swift does.
+    """Return the conditions that the gateway evaluates: on an ETag that middleware keeps elsewhere, and all of them if
+    the store does not evaluate them as Swift does.
     """
     if judged_there and "X-Backend-Etag-Is-At" not in req.headers:
         return ()
@@ -79,7 +79,7 @@ def conditions_for_us(req: Request, judged_there: bool) -> tuple[str, ...]:
 
 
 def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, str], held: Sequence[str]) -> Response:
-    """Return the answer to a GET or HEAD; `found`: its headers from `from_store`; `held`: from `conditions_for_us`."""
+    """Return the answer to a GET or HEAD. found: its headers from `from_store`; held: from `conditions_for_us`."""
     conditions: dict[str, Any] = {}
     if held:
         conditions = {"conditional_response": True, "conditional_etag": resolve_etag_is_at_header(req, found)}
@@ -87,7 +87,7 @@ def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, s
     made.headers.update({name: value for name, value in found.items() if name.lower() not in _NOT_TAKEN})
     made.environ["swift_x_timestamp"] = found.get("X-Timestamp")
     made.accept_ranges = "bytes"
-    # Of an error without a text, Swift's own follows.
+    # Swift adds its text to an error without one.
     has_text = answer.status < HTTP_BAD_REQUEST or answer.headers.get("Content-Length") != "0"
     if req.method == "GET" and kind == "container" and has_text:
         made.body = content_types.listing_from_store(answer.body(), req.environ.get("swift.source") == COUNTS)
@@ -104,10 +104,10 @@ def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, s
     if held and "Content-Range" in made.headers:
         made.fix_conditional_response()
         if made.status_int in (HTTP_NOT_MODIFIED, HTTP_PRECONDITION_FAILED):
-            del made.headers["Content-Range"]  # what was asked under a condition is no part of an object
+            del made.headers["Content-Range"]  # a range under a condition is not part of the object
     return made
 
 
 def query(req: Request) -> str:
-    """Return the query of a listing; of objects, parameters are instructions to middleware."""
+    """Return the query of a listing; for objects, parameters are instructions to middleware."""
     return "" if kind_of(req.swift_entity_path) == "object" else str(req.query_string or "")

@@ -1,8 +1,8 @@
-"""Headers that middleware keeps with what is stored, as metadata that any store keeps. Pure.
+"""Store headers of middleware as user metadata, which every store keeps. Pure.
 
-Swift's middleware keeps its notes in headers that clients neither see nor set, such as `X-Object-Sysmeta-Slo-Etag`, and
-a proxy keeps access lists. A store behind a gateway takes only metadata of users, of at most 256 bytes each, so such a
-header is kept in parts. Quotas are kept so, too: some stores would judge them in their own way.
+Swift's middleware stores its data in headers that clients neither see nor set, such as `X-Object-Sysmeta-Slo-Etag`, and
+a proxy stores access lists. A store behind a gateway takes only user metadata, of at most 256 bytes each, so such a
+header is stored in parts. So are quotas, since some stores would enforce them in their own way.
 
     X-Container-Read: .r:*      X-Container-Meta-Zoe-Gateway-0-Container-Read: .r:*
 """
@@ -15,10 +15,10 @@ from urllib.parse import quote, unquote
 
 PART_LENGTH = 250
 PARTS_MAX = 16
-"""Of one header; what is longer is refused."""
+"""Most parts of one header; a longer one is refused."""
 MARK = "zoe-gateway-"
 EMPTY = "%"
-"""Stands for an empty value where a store would leave it out; of a value, each % is quoted."""
+"""Stands for an empty value, which a store would drop; in a value, each % is quoted."""
 _SAFE = "!\"#$&'()*+,/:;<=>?@[]^`{|}~"
 _KEPT = {
     "account": re.compile(r"x-account-sysmeta-.+"),
@@ -31,11 +31,11 @@ _GOES_WITH_POST = re.compile(r"x-object-(transient-sysmeta-.+|manifest)")
 
 
 class TooLong(ValueError):  # noqa: N818 - the name is the fact
-    """A header is too long to be kept; the message names it."""
+    """A header is too long to be stored; the message names it."""
 
 
 def to_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a request as they are sent to the store; TooLong. kind: account, container or object.
+    """Return the headers of a request for the store. Raises TooLong. kind: account, container or object.
 
     An empty value removes a header, as in requests of users.
     """
@@ -51,10 +51,10 @@ def to_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def from_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a response as Swift's own servers would have sent them.
+    """Return the headers of a response as Swift's servers would have sent them.
 
-    What the store says itself in such headers is its own affair: of a large object that was put there directly, it
-    sends the whole, and its access lists name its own users.
+    The store's own values of such headers are dropped: for a large object that was put there directly, it sends the
+    whole, and its access lists name its own users.
     """
     found: dict[str, str] = {}
     parts: dict[str, dict[int, str]] = {}
@@ -73,7 +73,7 @@ def from_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def kept_after_post(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return those headers of an object that stay when its metadata is replaced; `headers`: from `from_store`."""
+    """Return the headers of an object that stay when its metadata are replaced. headers: from `from_store`."""
     return {
         name: value
         for name, value in headers.items()
@@ -90,8 +90,8 @@ def _is_ours(kind: str, name: str) -> bool:
 
 
 def parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
-    """Yield a header as metadata. What an earlier, longer value left over is removed; of an object, all of it is
-    replaced anyway.
+    """Yield a header as metadata. Further parts of an earlier, longer value are removed; the metadata of an object are
+    replaced completely anyway.
     """
     text = quote(value, safe=_SAFE, encoding="latin-1")
     pieces = [text[at : at + PART_LENGTH] for at in range(0, len(text), PART_LENGTH)]

@@ -1,14 +1,14 @@
-"""Listings that clients want in JSON go out as they came.
+"""Pass JSON listings on without conversion by middleware.
 
     [pipeline:main]
     pipeline = ... cache zoe_listings listing_formats ... slo dlo ... proxy-server
     [filter:zoe_listings]
     paste.filter_factory = storage_gateway.listing_formats:filter_factory
 
-Swift's middleware reads each listing and writes it anew, `listing_formats` for what a client wants and `slo` for what
-the hashes say of large objects: for 10,000 names that takes longer than to make the listing. Where neither has anything
-to change, the gateway gives its listings a content type that they leave alone, and this filter puts it right. Without
-the filter all is the same, but slower.
+Swift's middleware parses each listing and writes it anew, `listing_formats` for the client's format and `slo` for the
+hashes of large objects: for 10,000 names that takes longer than the listing itself. If neither has anything to change,
+the gateway gives its listings a content type that they skip, and this filter restores it. Without the filter, the
+result is the same, but slower.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _JSON = "application/json; charset=utf-8"
 _PATH = re.compile("/v1(?:\\.0)?/[^/]+/[^/]+/?")
 _PARAMETER = re.compile(rb'"hash": ?"[^";]*;')
 _RESERVED = (b"\x00", rb"\u0000")
-"""What names of middleware's own containers and objects have."""
+"""Beginning of the names of middleware's own containers and objects."""
 
 
 class ListingFilter:
@@ -37,7 +37,7 @@ class ListingFilter:
         self.app = app
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Pass a request on; its answer, too, but for the content type that only this filter knows."""
+        """Pass a request and its answer on; restore the content type that only this filter knows."""
         if environ["REQUEST_METHOD"] != "GET" or not _PATH.fullmatch(environ["PATH_INFO"]) or not _in_json(environ):
             passed: Iterable[bytes] = self.app(environ, start_response)
             return passed
@@ -52,7 +52,7 @@ class ListingFilter:
 
 
 def pass_through(req: Request, made: Response, listing: bytes) -> None:
-    """Let middleware leave an answer alone if a client wants it in JSON, and if it says nothing to middleware."""
+    """Make middleware skip an answer if the client wants JSON, and if it contains nothing for middleware."""
     wanted = req.environ.get(_WANTED) == req.environ["PATH_INFO"] and is_success(made.status_int)
     if not wanted or any(one in listing for one in _RESERVED) or _PARAMETER.search(listing):
         return
@@ -64,9 +64,9 @@ def _in_json(environ: dict[str, Any]) -> bool:
     try:
         return bool(get_listing_content_type(Request(environ)) == "application/json")
     except HTTPException:
-        return False  # middleware says what is wrong
+        return False  # middleware reports the error
 
 
 def filter_factory(_: Mapping[str, str], **__: str) -> Callable[[Any], ListingFilter]:
-    """Return what makes the filter; paste calls this."""
+    """Return the factory of the filter, for paste."""
     return ListingFilter

@@ -1,4 +1,4 @@
-"""Who the gateway is at the store: one user for all accounts, or one of each account's own."""
+"""Sign-in of the gateway to the store: one user for all accounts, or one for each account."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _UNKNOWN_LIFE_S = 600.0
 
 
 class StoreAway(Exception):  # noqa: N818 - the name is the fact
-    """The store gave no answer that can be used; the message says why."""
+    """The store gave no usable answer; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """Where the store is, and who the gateway is there. url: of Swift's authentication, version 1, or of an S3 store;
-    there `user` is the identifier of an access key. accounts_file: in JSON, `{account: {"user": ..., "key": ...}}`, of
-    accounts that have a user of their own at the store; `user` may use all others. connect_s: longest wait for a
-    connection; wait_s: for an answer, and for each piece of it.
+    """Address of the store, and the gateway's user there. url: of Swift's authentication, version 1, or of an S3 store,
+    where `user` is the id of an access key. accounts_file: in JSON, `{account: {"user": ..., "key": ...}}`, for
+    accounts with their own user at the store; `user` may use all others. connect_s: timeout for a connection; wait_s:
+    for an answer, and for each piece of it.
     """
 
     url: str
@@ -35,7 +35,7 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A token and where it is good: `url` is that of one account if `own`, else what accounts are below."""
+    """A token and its URL: `url` is that of one account if `own`, otherwise the common prefix of accounts."""
 
     name: str
     url: str
@@ -44,19 +44,19 @@ class Login:
     until_s: float
 
     def path(self, path: str) -> str:
-        """Return where `/account/...` is at the store, quoted."""
+        """Return the quoted URL of `/account/...` at the store."""
         account, slash, rest = path.lstrip("/").partition("/")
         below = slash + rest if self.own else f"/{account}{slash}{rest}"
         return urlsplit(self.url).path.rstrip("/") + quote(below.encode("utf-8", "surrogateescape"))
 
 
 SignIn = Callable[[str, str], tuple[int, Mapping[str, str]]]
-"""Asks the store for a token, with user and key; returns status and headers."""
+"""Requests a token from the store, with user and key; returns status and headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who the gateway is at the store for an account; `own`: of that account alone."""
+    """The gateway's user at the store for an account. own: for that account alone."""
 
     name: str
     key: str
@@ -72,7 +72,7 @@ class Users:
         self._read_ns = 0
 
     def of(self, account: str) -> User:
-        """Return the user for an account; StoreAway if a file is missing or makes no sense."""
+        """Return the user for an account. Raises StoreAway if a file is missing or invalid."""
         own = self._own(account)
         if own is not None:
             return User(own["user"], own["key"], True)
@@ -96,7 +96,7 @@ class Users:
 
 
 class Logins:
-    """Tokens that are good, by user; StoreAway."""
+    """Valid tokens, by user. Raises StoreAway."""
 
     def __init__(self, settings: StoreSettings, sign_in: SignIn) -> None:
         self._users, self._sign_in = Users(settings), sign_in
@@ -111,7 +111,7 @@ class Logins:
         return login
 
     def forget(self, login: Login) -> None:
-        """Sign in again next time, since the store does not know this token any more."""
+        """Sign in again next time, since the store no longer accepts this token."""
         if self._known.get(login.name) is login:
             del self._known[login.name]
 

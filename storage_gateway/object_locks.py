@@ -1,5 +1,5 @@
-"""Locks of objects in a directory that all processes of a gateway share: who writes shares one, who replaces an object
-only as long as it is unchanged has it alone.
+"""Locks of objects in a directory that all processes of a gateway share: writers share a lock, and a conditional
+replacement holds it exclusively.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _LOOK_S = 0.01
 
 
 class LockBusy(Exception):  # noqa: N818 - the name is the fact
-    """Others have the lock."""
+    """Another request holds the lock."""
 
 
 class ObjectLocks:
-    """The locks. directory: is made if its parent is there, and belongs to the server's user, also while root starts
-    it; None: nobody locks anything. An object's lock may be that of others, too.
+    """Locks of objects. directory: is created if its parent exists, and belongs to the server's user, even while root
+    starts the server; None: no locks. Several objects may have the same lock.
     """
 
     def __init__(self, directory: Path | None, user: str = "swift") -> None:
@@ -45,20 +45,20 @@ class ObjectLocks:
 
     @contextmanager
     def shared(self, path: str, wait_s: float) -> Iterator[None]:
-        """Hold the lock of an object with other writers; LockBusy after that time."""
+        """Hold the lock of an object together with other writers. Raises LockBusy after that time."""
         with self._held(path, fcntl.LOCK_SH, wait_s):
             yield
 
     @contextmanager
     def alone(self, path: str, wait_s: float) -> Iterator[None]:
-        """Hold the lock of an object without other writers; LockBusy after that time."""
+        """Hold the lock of an object exclusively. Raises LockBusy after that time."""
         with self._held(path, fcntl.LOCK_EX, wait_s):
             yield
 
     @contextmanager
     def first(self, path: str, wait_s: float) -> Iterator[None]:
-        """Hold the lock of those who want to be the first to write an object, without others of these; LockBusy after
-        that time. It is another one than that of writers, who may share theirs with a long upload of another object.
+        """Hold the lock for the creation of an object, exclusively among creators. Raises LockBusy after that time. It
+        differs from the lock of writers, which a long upload of another object may share.
         """
         with self._held(path, fcntl.LOCK_EX, wait_s, "first-"):
             yield
@@ -78,7 +78,7 @@ class ObjectLocks:
                 sleep(_LOOK_S)
             yield
         finally:
-            os.close(descriptor)  # which gives the lock back
+            os.close(descriptor)  # this releases the lock
 
 
 def _taken(descriptor: int, how: int) -> bool:

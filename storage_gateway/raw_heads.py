@@ -1,7 +1,7 @@
-"""Swift's HTTP protocol, which also hands on the head of each request as it came, for the filter `zoe_framing`.
+"""Swift's HTTP protocol with the raw head of each request, for the filter `zoe_framing`.
 
-Python's parser of headers takes a carriage return for the end of a line, and drops what follows a line that it does not
-understand; of both, nothing is to be seen in what it made of a head.
+Python's header parser takes a carriage return for the end of a line, and drops everything after an invalid line; the
+parsed head shows neither.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HEAD = "zoe.head"
 
 
 class _Noting:
-    """A connection's file that notes the lines which are read."""
+    """A connection's file that records the lines that are read."""
 
     def __init__(self, file: Any, lines: list[bytes]) -> None:
         self._file, self._lines = file, lines
@@ -27,13 +27,13 @@ class _Noting:
 
 
 class RawHeads(SwiftHttpProtocol):  # type: ignore[misc]
-    """Swift's protocol; eventlet bounds a head before it is noted."""
+    """Swift's protocol; eventlet bounds a head before it is recorded."""
 
     rfile: Any
     _lines: list[bytes]
 
     def parse_request(self) -> bool:
-        """Note the lines of the head while they are parsed."""
+        """Record the lines of the head while they are parsed."""
         file, self._lines = self.rfile, [self.raw_requestline]
         self.rfile = _Noting(file, self._lines)
         try:
@@ -50,7 +50,7 @@ class RawHeads(SwiftHttpProtocol):  # type: ignore[misc]
 
 
 def serve_raw_heads() -> None:
-    """Let `run_wsgi` of this process serve by this protocol, for which Swift has no setting. A Swift that expects the
-    PROXY protocol stays with its own.
+    """Make `run_wsgi` of this process use this protocol, for which Swift has no setting. A Swift that expects the PROXY
+    protocol keeps its own.
     """
     wsgi.SwiftHttpProtocol = RawHeads

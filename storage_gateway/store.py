@@ -1,4 +1,4 @@
-"""The store behind the gateway, whatever its protocol: the interface to which Swift's controllers speak."""
+"""Interface between Swift's controllers and the store behind the gateway, whatever its protocol."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from storage_gateway.swift_store import SwiftStore
 
 
 class Store(Protocol):
-    """Requests and answers are as Swift's servers know them; what a store says otherwise, its class translates."""
+    """A store. Requests and answers have the form of Swift's servers; each class translates its protocol."""
 
     @property
     def needs_length(self) -> bool:
-        """Return whether a body is sent only with its length."""
+        """Return whether the store needs the length of a body."""
 
     @property
     def judges_conditions(self) -> bool:
-        """Return whether the store judges the conditions of a GET or HEAD as Swift does; else the gateway does."""
+        """Return whether the store evaluates the conditions of a GET or HEAD as Swift does; otherwise the gateway
+        does.
+        """
 
     def ask(
         self, method: str, path: str, headers: Mapping[str, str], query: str = "", body: bytes | None = None
@@ -29,16 +31,16 @@ class Store(Protocol):
         """Return the answer to a request without a body, or with a short one; StoreAway. path: `/account/...`."""
 
     def upload(self, path: str, headers: Mapping[str, str]) -> BodyUpload:
-        """Return the connection to which the body of an object is sent, once the store wants it; StoreAway."""
+        """Return the connection for the body of an object, once the store accepts it. Raises StoreAway."""
 
     def replace(self, path: str, before: StoreAnswer, headers: Mapping[str, str]) -> StoreAnswer:
-        """Return the answer to a change of an object's metadata alone; StoreAway. before: the answer to a HEAD; 412 if
-        the object is another by now.
+        """Return the answer to a change of an object's metadata alone. Raises StoreAway. before: the answer to a HEAD;
+        412 if the object has been replaced.
         """
 
 
 def made_store(conf: Mapping[str, str]) -> Store:
-    """Return the store that a configuration names; ValueError."""
+    """Return the store of a configuration. Raises ValueError."""
     protocol = conf.get("store_protocol", "swift")
     if protocol not in ("swift", "s3"):
         raise ValueError(f"store_protocol is {protocol!r}; known are swift and s3")

@@ -1,4 +1,4 @@
-"""A store behind the gateway that speaks Swift's protocol: Swift itself, or Ceph's RADOS gateway."""
+"""A Swift store behind the gateway: Swift itself, or Ceph's RADOS gateway."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 class SwiftStore:
-    """Sends requests of all accounts, each as the user that may."""
+    """Sends requests of all accounts, each as a user with the necessary rights."""
 
     needs_length = False
     judges_conditions = True
@@ -51,7 +51,7 @@ class SwiftStore:
         return self.ask("POST", path, headers)
 
     def _as_who_may(self, path: str, send: Callable[[Login], _T], answer_of: Callable[[_T], StoreAnswer | None]) -> _T:
-        """Return what came of a request; it is sent once more if the store has forgotten the token."""
+        """Return the result of a request; it is sent once more if the store no longer accepts the token."""
         for again in (True, False):
             login = self._logins.of(path.strip("/").partition("/")[0])
             found = send(login)

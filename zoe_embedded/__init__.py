@@ -1,1 +1,1 @@
-"""Run Zoe on a bare machine: a home directory and an embedded PostgreSQL."""
+"""Run Zoe on a machine without its prerequisites: a home directory and an embedded PostgreSQL."""

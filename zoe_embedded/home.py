@@ -1,4 +1,4 @@
-"""Where an installation without a system package keeps its files, and who may read them."""
+"""Directories of an installation without a system package, and their permissions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from pathlib import Path
 ROOT_HOMES = Path("/var/lib/zoe")
 RUNTIMES_VARIABLE = "ZOE_RUNTIMES"
 _RUNTIMES = "runtimes"
-# It exists on every Debian, so that root need not create an account. Components run as numbers without one.
+# It exists on every Debian, so that root need not create an account. Components run with user numbers without an
+# account.
 SERVER_ACCOUNT = "daemon"
 _FORMER_COMPONENT_ACCOUNT = "nobody"
 SECRET_BYTES = 32
 
 
 class HomeError(Exception):
-    """The home cannot be used; the message says what to change."""
+    """The home cannot be used; the message has the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user of the operating system as whom a process can run."""
+    """A user of the operating system for a process."""
 
     name: str
     uid: int
@@ -34,7 +35,7 @@ class Account:
 
     @classmethod
     def named(cls, name: str) -> Account:
-        """Return the account of that name; HomeError if the machine has none."""
+        """Return the account of that name. Raises HomeError if the machine does not have it."""
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
@@ -54,12 +55,12 @@ class Home:
     path: Path
     by_root: bool
     shared: Path | None = None
-    """Where its runtimes are, if not inside."""
+    """Path of its runtimes, if they are outside of the home."""
 
     @classmethod
     def find(cls, clone: Path, environment: Mapping[str, str] = os.environ) -> Home:
-        """Return the home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the clone's
-        path, beside which the runtimes of all clones are. ZOE_RUNTIMES names another place for them.
+        """Return the home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the clone's path,
+        beside the runtimes of all clones. ZOE_RUNTIMES changes the place of the runtimes.
         """
         by_root = os.geteuid() == 0
         given = environment.get(RUNTIMES_VARIABLE)
@@ -109,7 +110,7 @@ class Home:
 
     @property
     def state(self) -> Path:
-        """Return the directory for locks, pid files and what a process must remember across a restart."""
+        """Return the directory for locks, pid files and state that a process needs after a restart."""
         return self.path / "state"
 
     @property
@@ -118,8 +119,8 @@ class Home:
         return Account.named(SERVER_ACCOUNT) if self.by_root else None
 
     def create(self) -> Home:
-        """Create missing directories. Existing ones are checked and never changed; HomeError if one is not as
-        expected.
+        """Create missing directories. Existing ones are checked and never changed. Raises HomeError for an unexpected
+        one.
         """
         make_parents(self.path)
         if not self.path.exists():
@@ -146,7 +147,7 @@ class Home:
 
 
 def make_directory(path: Path, mode: int, account: Account | None = None) -> None:
-    """Create a directory with exactly this mode and owner; an existing one must already have them (HomeError)."""
+    """Create a directory with exactly this mode and owner. Raises HomeError for an existing one with others."""
     uid = os.geteuid() if account is None else account.uid
     if not path.is_symlink() and not path.exists():
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -167,7 +168,7 @@ def make_directory(path: Path, mode: int, account: Account | None = None) -> Non
 
 
 def _take_back(path: Path) -> None:
-    """Give root a directory that belonged to the one account of all components before version 0.3."""
+    """Return a directory to root that belonged to the common account of components before version 0.3."""
     if path.is_symlink() or not path.is_dir():
         return
     former, status = Account.named(_FORMER_COMPONENT_ACCOUNT), path.lstat()
@@ -193,7 +194,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def cache_directory() -> Path:
-    """Return where downloads are kept."""
+    """Return the directory of downloads."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe"
 
 
@@ -205,10 +206,10 @@ def make_parents(path: Path) -> None:
 
 
 def check_others_can_enter(path: Path, variable: str = "ZOE_HOME") -> None:
-    """Raise HomeError if other users cannot reach a directory; the variable names another one."""
+    """Raise HomeError if other users cannot reach a directory. variable: to name another one."""
     for directory in (path, *path.parents):
         if not directory.stat().st_mode & stat.S_IXOTH:
             raise HomeError(
-                f"run by root, Zoe's database and components have users of their own, and these cannot enter "
+                f"if root runs Zoe, its database and components have other users, which cannot enter "
                 f"{directory}: set {variable} to a place that they can reach, such as {ROOT_HOMES / 'home'}"
             )

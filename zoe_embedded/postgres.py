@@ -24,7 +24,7 @@ DATABASE = "zoe"
 ROLE = "zoe"
 SUPERUSER = "postgres"
 PORT = 5432  # only part of the socket's name
-# A socket's path is at most 107 bytes; some are reserved for the server's lock file beside it.
+# A socket's path has at most 107 bytes; some are reserved for the server's lock file beside it.
 SOCKET_PATH_BYTES_MAX = 100
 START_S_MAX = 60
 STOP_S_MAX = 30
@@ -47,13 +47,13 @@ SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
     "max_connections": "200",
-    # Its output is bounded outside: its own collector bounds either the size of a file or their number.
+    # The log is bounded outside: the server's own collector bounds either the size of a file or their number.
     "logging_collector": "off",
 }
 
 
 class EmbeddedPostgresError(Exception):
-    """The server did not do what was requested; the message contains the end of its log."""
+    """The server failed; the message contains the end of its log."""
 
 
 class EmbeddedPostgres:
@@ -141,7 +141,7 @@ class EmbeddedPostgres:
         for directory in (self.socket_directory, self._log):
             make_directory(directory, 0o700, account)
         if not self.running():
-            for collected in self._log.glob("postgresql-?.log"):  # by versions without a bound on their size
+            for collected in self._log.glob("postgresql-?.log"):  # from versions without a bound on their size
                 collected.unlink()
         if not self.data_directory.exists():
             self._make_data(account)
@@ -178,7 +178,7 @@ class EmbeddedPostgres:
         draft.rename(self.data_directory)
 
     def _start_until_it_answers(self) -> None:
-        """Retry for a while: a server that was found may be stopping or recovering, and a killed one may still hold its
+        """Retry for a while: a found server may be stopping or recovering, and a killed one may still hold its
         memory.
         """
         give_up_at_s = time.monotonic() + START_S_MAX
@@ -206,9 +206,7 @@ class EmbeddedPostgres:
             raise EmbeddedPostgresError(f"PostgreSQL does not start: {self._story()}")
 
     def _other_process_took_the_pid(self) -> bool:
-        """Return a living process with that pid that is not a server; because of it, the server would refuse to
-        start.
-        """
+        """Return whether another process has that pid; the server would refuse to start because of it."""
         try:
             pid = int((self.data_directory / "postmaster.pid").read_text().split("\n", 1)[0])
         except (FileNotFoundError, ValueError):
@@ -251,5 +249,5 @@ class EmbeddedPostgres:
 
 
 def _quoted(value: str) -> str:
-    """Quote for the shell with which pg_ctl starts the server."""
+    """Quote a value for the shell with which pg_ctl starts the server."""
     return "'" + value.replace("'", "'\\''") + "'"

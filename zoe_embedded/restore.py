@@ -23,10 +23,10 @@ KEPT = f"{DATABASE}_before"
 
 
 def main() -> int:
-    """Restore the file; 1 with a sentence if that fails, and then the old database is in its place."""
+    """Restore the file; return 1 with an error message if that fails, and then the old database is in its place."""
     parser = argparse.ArgumentParser(prog="python -m zoe_embedded.restore", description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--signers", type=Path, metavar="FILE", help="as of zoe-setup restore")
+    parser.add_argument("--signers", type=Path, metavar="FILE", help="as for zoe-setup restore")
     options = parser.parse_args()
     try:
         done = restore_home(Home.find(CLONE).create(), options.file, options.signers)
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def restore_home(home: Home, file: Path, signers: Path | None = None) -> Restored:
-    """Restore a backup into the home's database. BlockingIOError if a stack runs."""
+    """Restore a backup into the home's database. Raises BlockingIOError if a stack runs."""
     postgres = EmbeddedPostgres(home)
     with (home.state / "stack.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

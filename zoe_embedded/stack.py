@@ -62,7 +62,7 @@ R_KERNELS = (
     "/usr/share/jupyter/kernels/ir",
     "/usr/local/share/jupyter/kernels/ir",
 )
-"""Where Jupyter finds a kernel of R that is installed for all users."""
+"""Places where Jupyter finds a kernel of R that is installed for all users."""
 _IMAGE_HINTS = {
     "zoe/spark": "end Zoe, run `make runtime`, and start it again",
     "zoe/jupyter-spark": "end Zoe, run `make notebook`, and start it again",
@@ -75,16 +75,16 @@ _IMAGE_HINTS = {
 
 
 class StackError(Exception):
-    """The stack does not start; the message says why and where its logs are."""
+    """The stack does not start; the message has the reason and the place of the logs."""
 
 
 class Stack:
-    """Starts everything on `__enter__`; stops what it started on `__exit__`, services included.
+    """Starts everything on `__enter__`; stops all of it on `__exit__`, services included.
 
-    Without `spark` the application runtime is left out, for plain commands only; with `spark_optional` also where no
-    Python fits Spark, and `lacking` says so. Without `master` submissions are stored and nothing runs. `settings` are
-    those that differ from the stack's own, as in `zoe.toml`. Without `stops_database` PostgreSQL stays, for others that
-    use it.
+    Without `spark` the application runtime is left out, for plain commands only; with `spark_optional` also if no
+    Python supports Spark, and `lacking` has the reason. Without `master` submissions are stored and nothing runs.
+    `settings` override those of the stack, as in `zoe.toml`. Without `stops_database` PostgreSQL keeps running for
+    other programs.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Stack:
 
     @property
     def workspace(self) -> Path:
-        """Return the workspace of the admin, who is the first user of the only tenant."""
+        """Return the workspace of the admin, the first user of the only tenant."""
         return self.home.workspaces / FIRST_TENANT / FIRST_USER
 
     @property
@@ -177,14 +177,14 @@ class Stack:
             self._lock = None
 
     def died(self) -> str | None:
-        """Return which process has ended by itself, with its log file; None while all run."""
+        """Return the process that has ended by itself, with its log file; None while all run."""
         for process in self._processes:
             if process.poll() is not None:
                 return f"{_name(process)} ended with {process.returncode}; see {self.home.logs}"
         return None
 
     def revive(self) -> list[str]:
-        """Restart what has ended by itself: database, master, API; return a sentence for each."""
+        """Restart ended processes: database, master, API; return a sentence for each."""
         stories = []
         if not self._postgres.running():
             self._postgres.start()
@@ -225,7 +225,7 @@ class Stack:
             return None
 
     def _make_workspace(self) -> None:
-        """Make the admin's workspace before anything runs, so that files can be put there."""
+        """Create the admin's workspace before anything runs, so that files can be put there."""
         account = self.component_account
         owner = ComponentUser(account.uid, account.gid) if account is not None else None
         try:
@@ -287,7 +287,7 @@ class Stack:
         return {**config, **{name: value for name, value in self._settings.items() if name not in _ADDED_TO}}
 
     def _image_hints(self) -> dict[str, str]:
-        """Return what to do about each image of the catalogue that cannot run."""
+        """Return the remedy for each image of the catalogue that cannot run."""
         if not self.lacking:
             return _IMAGE_HINTS
         # `make serve` builds the runtime as soon as it finds a Python for it.
@@ -381,7 +381,9 @@ def _free_port(preferred: int) -> int:
 
 
 def _ready(url: str, token: str, parts: set[str]) -> bool:
-    """Return whether the API is ready and ours: another installation on this port would not know the token."""
+    """Return whether the API is ready and belongs to this stack: another installation on this port would not know the
+    token.
+    """
     try:
         with httpx.Client(base_url=url, timeout=10, trust_env=False, verify=verification(url)) as http:
             answer = http.get("/readyz").json()
@@ -410,7 +412,9 @@ def _name(process: subprocess.Popen[bytes]) -> str:
 
 @contextmanager
 def alone(home: Home) -> Iterator[None]:
-    """Hold what a stack with a store has from before it starts until it has stopped; StackError if another one runs."""
+    """Hold the lock of a stack with a store, from before its start until its stop. Raises StackError if another one
+    runs.
+    """
     with _locked(home.create(), "site.lock"):
         yield
 

@@ -1,2 +1,3 @@
-"""Programs of a batch job: they run its script with the variables of Slurm, and its `srun`. They travel along in the
-description, so that every image with Python has them; standard library only."""
+"""Programs of a batch job: run its script with the variables of Slurm, and its `srun`. The description contains them,
+so that every image with Python has them; standard library only.
+"""

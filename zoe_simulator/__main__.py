@@ -34,14 +34,14 @@ def main() -> int:
 
 
 def run_command(name: str, about: str | None, commands: Sequence[Command]) -> int:
-    """Run the command that the arguments name, and return its exit code; 2 for an invalid trace."""
-    # The log of the master under faults is of no interest here; defects of the master are.
+    """Run the command of the arguments, and return its exit code; 2 for an invalid trace."""
+    # The log of the master under faults is irrelevant here; its defects are not.
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    # A replay creates millions of lasting values in its journal, and hardly a cycle: collecting garbage is useless.
+    # A replay creates millions of lasting values in its journal, and hardly a cycle: garbage collection does not help.
     gc.set_threshold(_GC_THRESHOLD, _GC_GENERATIONS, _GC_GENERATIONS)
     parser = argparse.ArgumentParser(prog=name, description=about)
     choices = parser.add_subparsers(required=True)

@@ -1,4 +1,4 @@
-"""Run a workload of elastic applications through the production master, with progress that follows what runs."""
+"""Run a workload of elastic applications through the production master, with progress of the running components."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Finished:
 class ElasticRun:
     """One workload under one policy, reading from a store if there is one.
 
-    `finished` is in order of ends; `core_seconds` is what was reserved while work arrived. `wished_s` is how long
-    applications ran that wish for bandwidth, `granted_s` how long of it they had what they wish for, or all that they
+    `finished` is in order of ends; `core_seconds` is the reservation while work arrived. `wished_s` is the run time of
+    applications that prefer bandwidth, `granted_s` the part of it with the preferred bandwidth, or with all that they
     could use. A preempted elastic service loses the share `loss` of its work, which has to be repeated. `read_bytes`
     were read, `network_bytes` of them from other machines.
     """

@@ -16,8 +16,8 @@ class Job:
     """A rigid job: its `services` each hold `reservation` for `run_s` seconds.
 
     `submit_s` and all times are the log's own seconds; `request_s` is the user's estimate of the run time. `labels` are
-    required node labels. `bytes_read` and `bytes_written` are the amounts it moves, and `application` is what it runs,
-    if the log says so.
+    required node labels. `bytes_read` and `bytes_written` are its transfers, and `application` its program, if the log
+    has them.
     """
 
     id: int
@@ -78,10 +78,10 @@ class Run:
 
 
 def pool_of(processors: int) -> tuple[Node, ...]:
-    """Return one node that stands for a whole machine with this many processors."""
+    """Return one node for a whole machine with this many processors."""
     return (Node("machine", Resources(processors * 1000)),)
 
 
 def processors_of(count: int) -> Resources:
-    """Return what a service of a job with this many processors holds; logs of one pool do not cover memory."""
+    """Return the resources of a service of a job with this many processors; logs of one pool do not cover memory."""
     return Resources(count * 1000)

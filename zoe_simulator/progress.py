@@ -18,7 +18,7 @@ class Progress:
     """The work of one application. `done` is a share from 0 to 1; `running` components, `bandwidth` in bytes/s.
 
     With a of n components the run time is run_s x n / a; a reading application is at most as fast as its bytes arrive.
-    `remote_share` of what it reads comes over the network.
+    `remote_share` of its input comes over the network.
     """
 
     arrival: Arrival

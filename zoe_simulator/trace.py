@@ -31,7 +31,7 @@ from zoe_simulator.predictors import Predictor
 _COMPONENT = "job"
 # The naive forecast is the mean of this many waits that ended last.
 _WAITS_OF_NAIVE = 20
-# The store is rid of ended jobs each time that so many more have ended; it costs as much as there are jobs in it.
+# The store drops ended jobs whenever so many more have ended; this costs time in proportion to the jobs in it.
 _ENDED_MAX = 1000
 _FOREVER = ServiceBehaviour()
 _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
@@ -57,9 +57,9 @@ class Replay:
     """One run of a trace under a policy.
 
     With `forecast_every` n, each n-th job gets a forecast of its start if it has to wait; `foretold`: the outcomes.
-    With a `predictor`, a job is expected to run for what is predicted at its submission, at most as long as requested,
-    and backfill corrects that if it runs longer. `check` is given the store, and returns what is called after every
-    tick with the policy and the executions that the master knows.
+    With a `predictor`, the expected run time of a job is the prediction at its submission, at most the requested one,
+    and backfill corrects it if the job runs longer. `check` gets the store, and returns a function that is called after
+    every tick with the policy and the executions that the master knows.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class Replay:
         self._free = trace.processors
         self._ends: list[tuple[float, int, int, str]] = []
         self._jobs: dict[str, Job] = {}
-        """Those that have not ended."""
+        """Unfinished jobs."""
         self._submitted = 0
         self._ended: set[str] = set()
-        """Those that have ended before their termination, in this moment."""
+        """Jobs that have ended before their termination, in this moment."""
         self._pruned = 0
         self.runs: list[Run] = []
         self._forecast_every = forecast_every
@@ -130,7 +130,7 @@ class Replay:
         cache = self._master.cache
         cache.catch_up()
         snapshot = cache.snapshot(self._clock.now_s(), self._backend.nodes(), {})
-        snapshot = replace(snapshot, queued=(*snapshot.queued, *cache.backlog.submitted))  # not taken in by a tick yet
+        snapshot = replace(snapshot, queued=(*snapshot.queued, *cache.backlog.submitted))  # not processed by a tick yet
         wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
             spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)
@@ -162,7 +162,7 @@ class Replay:
             self._predictor.learn(job)
 
     def _forget(self, execution_id: str) -> None:
-        """Keep of a job nothing but its run, so that logs of any length fit into memory."""
+        """Keep only the run of a job, so that logs of any length fit into memory."""
         del self._jobs[execution_id]
         self._ended.discard(execution_id)
         self._predicted_s.pop(execution_id, None)
@@ -187,7 +187,7 @@ class Replay:
 
     def _tick(self) -> None:
         self._tick_once()
-        while self._master.cache.backlog.submitted:  # the number that a tick takes in
+        while self._master.cache.backlog.submitted:  # the number that a tick processes
             self._tick_once()
 
     def _tick_once(self) -> None:
@@ -229,5 +229,5 @@ def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float 
 
 
 def in_trace_order(runs: list[Run]) -> Iterator[Run]:
-    """Return the runs by submission, as the log has the jobs."""
+    """Return the runs by submission, as in the log."""
     return iter(sorted(runs, key=lambda run: (run.job.submit_s, run.job.id)))

@@ -39,7 +39,7 @@ _TENANTS = 10
 _READER_SHARE, _PUSHDOWN_SHARE, _WISH_SHARE = 0.6, 0.5, 0.6
 _RATE_MEDIAN, _RATE_SIGMA = 3e6, 1.0
 _KEPT = (0.01, 0.1, 0.5)
-# A wish is for half of what it could use, within a bound: large enough that the sum over all readers exceeds the
+# Preferred bandwidth: half of the usable one, within a bound: large enough that the sum over all readers exceeds the
 # supply.
 _WISH, _WISH_MAX = 0.5, 100_000_000
 _DEADLINE_TIMES = (2.0, 20.0)
@@ -47,10 +47,10 @@ _DEADLINE_TIMES = (2.0, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an application reads from the object store while it runs.
+    """Reads of an application from the object store while it runs.
 
-    `read_bytes` in all, evenly over its work; `kept` is the share that projection and selection leave. `promised` is
-    the bandwidth in bytes per second that it would request as a guarantee; None: it requests none.
+    `read_bytes` in total, evenly over its work; `kept` is the share that projection and selection leave. `promised` is
+    the bandwidth in bytes per second that it would request as a guarantee; None: none.
     """
 
     read_bytes: float
@@ -125,7 +125,7 @@ def _application(chance: random.Random, number: int, factor: int) -> Arrival:
     tasks = chance.choices(range(1, _TASKS_MAX + 1), [1 / t for t in range(1, _TASKS_MAX + 1)])[0]
     elastic = chance.random() < _ELASTIC_SHARE
     total = min(tasks * _TASKS_TIMES if elastic else tasks, _most(component, factor))
-    # An empty core could not start: it becomes one component.
+    # an empty core could not start: it becomes one component
     core = min(max(chance.randint(0, _CORE_MAX), 1), total) if elastic else total
     base_s = min(chance.lognormvariate(math.log(_DURATION_MEDIAN_S), _DURATION_SIGMA), _DURATION_MAX_S)
     run_s = max(base_s, 1.0) * _DURATION_TIMES

@@ -1,4 +1,4 @@
-"""Measure what another user notices of a job that floods the API with its token, and what becomes of its requests."""
+"""Measure the effect on another user of a job that floods the API with its token, and the answers to its requests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DESCRIPTION = {
 
 
 def main() -> int:
-    """Measure, and print; return 1 if anything of others was touched or lost."""
+    """Measure, and print; return 1 if another user's execution was changed or lost."""
     wanted = argparse.ArgumentParser(description=__doc__)
     wanted.add_argument("--seconds", type=float, default=30.0)
     wanted.add_argument("--processes", type=int, default=2)
@@ -91,7 +91,7 @@ def begin(stack: Stack, arguments: list[object]) -> str:
 
 
 def work(client: Client, lasts_s: float) -> Iterator[tuple[float, float, bool]]:
-    """Submit short executions one after another; yield how long the answer took, the end, and if it was good."""
+    """Submit short executions one after another; yield the time to the answer, the time to the end, and the success."""
     until_s = time.monotonic() + lasts_s
     while time.monotonic() < until_s:
         begun_s = time.monotonic()
@@ -111,7 +111,7 @@ def tell(title: str, found: list[tuple[float, float, bool]]) -> None:
 
 
 def judge(stack: Stack, client: Client, job: str, watched: str, logs: dict[str, int]) -> int:
-    """Print the answers, and what the flood left in logs; return 1 if it changed anything of the other user."""
+    """Print the answers, and the flood's lines in logs; return 1 if it changed anything of the other user."""
     service = client.execution(job).services[0].id
     output = b"".join(client.follow_logs(job, service)).splitlines()
     counts = json.loads(output[-1])

@@ -1,7 +1,7 @@
-"""The program of the job: send requests as fast as they go, on connections that stay open, and count the answers.
+"""The program of the job: send requests as fast as possible, on open connections, and count the answers.
 
-Standard library only: it travels to the job as text. Each process has connections on which it sends so many requests at
-once, and then reads their answers.
+Standard library only: the job gets it as text. Each process has connections on which it sends so many requests at once,
+and then reads their answers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Connection:
             time.sleep(0.05)
 
     def read(self) -> None:
-        """Count what has come; send again when all answers are there."""
+        """Count received answers; send again when all have arrived."""
         assert self.socket is not None
         try:
             data = self.socket.recv(1 << 18)
@@ -104,7 +104,7 @@ def flood(
     until_s: float,
     told: multiprocessing.SimpleQueue[dict[str, int]],
 ) -> None:
-    """Send on so many connections until then, and tell the counts."""
+    """Send on so many connections until then, and report the counts."""
     counts: collections.Counter[str] = collections.Counter()
     connections = [Connection(address, text, at_once, counts) for _ in range(number)]
     while time.time() < until_s:

@@ -1,9 +1,9 @@
-"""How long submissions stop when the primary of a PostgreSQL under Patroni is lost: `python -m benchmarks.patroni`.
+"""Pause of submissions after the loss of the primary of a PostgreSQL under Patroni: `python -m benchmarks.patroni`.
 
 Three machines with PostgreSQL, Patroni and etcd, and one with master and API, are network namespaces. It needs root and
 Debian's packages, which it downloads once into /var/cache/zoe. Four clients submit all the time. For each fault it
-prints the longest time without an acknowledgement, and the time until an execution that was submitted after the fault
-has succeeded. In the end, each acknowledged execution must have run, once.
+prints the longest time without an acknowledgement, and the time until an execution submitted after the fault has
+succeeded. In the end, each acknowledged execution must have run, once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SETTLE_S = 5.0
 
 
 def main() -> int:
-    """Run `[default|quick] [ROUNDS]`, and print; return 1 if something acknowledged was lost or ran twice."""
+    """Run `[default|quick] [ROUNDS]`, and print; return 1 if an acknowledged execution was lost or ran twice."""
     timing = sys.argv[1] if len(sys.argv) > 1 else "default"
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     if os.geteuid() != 0:

@@ -31,14 +31,14 @@ JOB = {
 
 @dataclass(slots=True)
 class Submitted:
-    """What happened: acknowledged executions with the time, and how often each answer came instead."""
+    """Acknowledged executions with the time, and the numbers of other answers."""
 
     acknowledged: list[tuple[float, str]] = field(default_factory=list)
     answers: Counter[str] = field(default_factory=Counter)
 
 
 class Clients:
-    """Threads that submit during the `with`; none of them waits inside a request longer than the API lets it."""
+    """Threads that submit within the `with`; none of them waits inside a request longer than the API allows."""
 
     def __init__(self, make_client: Callable[[], Client], count: int) -> None:
         self._make_client = make_client

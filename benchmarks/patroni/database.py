@@ -28,7 +28,9 @@ _POSTGRES, _REST, _CLIENTS, _PEERS = 5432, 8008, 2379, 2380
 
 
 class Machines:
-    """They end with the `with`. `timing`: Patroni's `ttl`, `loop_wait` and `retry_timeout`, in seconds."""
+    """Machines of the database, which stop at the end of the `with`. `timing`: Patroni's `ttl`, `loop_wait` and
+    `retry_timeout`, in seconds.
+    """
 
     def __init__(self, network: Network, names: tuple[str, ...], packages: Packages, timing: dict[str, int]) -> None:
         self._network = network
@@ -57,19 +59,19 @@ class Machines:
 
     @property
     def url(self) -> str:
-        """Return what Zoe's `database_url` says: every machine, and that a primary is wanted."""
+        """Return the value of Zoe's `database_url`: every machine, and the requirement of a primary."""
         hosts = "&".join(f"host={self._network.addresses[name]}:{_POSTGRES}" for name in self._names)
         return f"postgresql://zoe:{self._password}@/zoe?{hosts}&target_session_attrs=read-write&connect_timeout=2"
 
     def start(self, name: str) -> None:
-        """Start etcd and Patroni on a machine, which has its data of before if it was there before."""
+        """Start etcd and Patroni on a machine, which keeps its data from an earlier start."""
         self._spawn(name, "etcd", [str(self._packages.etcd), *self._etcd(name)])
         configuration = self._base / name / "patroni.yml"
         configuration.write_text(json.dumps(self._patroni(name), indent=1))  # JSON is YAML
         self._spawn(name, "patroni", [PYTHON, "-m", "patroni", str(configuration)])
 
     def kill_postgres(self, name: str) -> None:
-        """Kill the server of a machine with SIGKILL, as a crash would; Patroni goes on."""
+        """Kill the server of a machine with SIGKILL, as in a crash; Patroni continues."""
         pid = (self._base / name / "data/postmaster.pid").read_text().split("\n", 1)[0]
         os.kill(int(pid), 9)
 
@@ -84,7 +86,7 @@ class Machines:
 
     @property
     def primary(self) -> str | None:
-        """Return the machine that says that it is the primary and holds the lock."""
+        """Return the machine that reports to be the primary and holds the lock."""
         return next((name for name in self._names if self._answers(name, "primary")), None)
 
     @property
@@ -95,7 +97,7 @@ class Machines:
         return sorted(map(str, roles)) == ["master", "replica", "replica"] and synchronous
 
     def until_ready(self) -> None:
-        """Wait for that."""
+        """Wait until `ready`."""
         self._until("a primary with a synchronous standby", lambda: self.ready)
 
     def _make_database(self) -> None:

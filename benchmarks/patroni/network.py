@@ -1,4 +1,4 @@
-"""Machines that are network namespaces: each has an address on one switch, and can be cut off from it."""
+"""Machines that are network namespaces: each has an address on one switch, and can be disconnected from it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Network:
                 _ip("netns", "delete", self._namespace(name))
 
     def enter(self, name: str) -> None:
-        """Move this process, and all that it starts from now on, to a machine."""
+        """Move this process, and its later children, to a machine."""
         descriptor = os.open(_NAMESPACES / self._namespace(name), os.O_RDONLY)
         try:
             _setns(descriptor)
@@ -52,11 +52,11 @@ class Network:
             os.close(descriptor)
 
     def on(self, name: str) -> list[str]:
-        """Return how a command line begins that runs on a machine."""
+        """Return the prefix of a command line for a machine."""
         return ["nsenter", f"--net={_NAMESPACES / self._namespace(name)}", "--"]
 
     def cut_off(self, name: str) -> None:
-        """Let nothing reach a machine any more, nor come from it."""
+        """Block all traffic of a machine."""
         _ip("-n", self._namespace("switch"), "link", "set", name, "down")
 
     def connect(self, name: str) -> None:
@@ -109,7 +109,7 @@ def _namespace_of(pid: int) -> int | None:
 
 
 def _reap(pids: Sequence[int]) -> None:
-    """Collect those that are our children: a zombie keeps its namespace."""
+    """Collect child processes: a zombie keeps its namespace."""
     for pid in pids:
         with suppress(ChildProcessError):
             os.waitpid(pid, 0)

@@ -18,7 +18,7 @@ _DONE = "complete"
 
 
 class CannotRun(Exception):  # noqa: N818
-    """The machine lacks something; the message says what."""
+    """A prerequisite of the machine is missing; the message names it."""
 
 
 class Packages:
@@ -36,7 +36,7 @@ class Packages:
         }
 
     def versions(self) -> str:
-        """Return the versions of the programs; CannotRun if one does not run."""
+        """Return the versions of the programs. Raises CannotRun if one does not run."""
         commands = (
             [PYTHON, "-c", "from patroni.version import __version__; print('Patroni', __version__)"],
             [str(self.etcd), "--version"],

@@ -1,1 +1,1 @@
-"""Public batch scripts, run on Debian's Slurm and on Zoe, and what differs."""
+"""Public batch scripts on Debian's Slurm and on Zoe, and their differences."""

@@ -1,9 +1,9 @@
-"""Run drawn public scripts on Debian's Slurm and on Zoe, and print what differs.
+"""Run drawn public scripts on Debian's Slurm and on Zoe, and print the differences.
 
     python -m benchmarks.slurm_scripts --mirrors DIR --scratch DIR
 
 Needs root, and the packages slurmctld, slurmd, slurm-client and munge. The repositories are git directories
-`OWNER+NAME/repo`. Each result is a line of JSON; what has one is not run again.
+`OWNER+NAME/repo`. Each result is a line of JSON; scripts with a result are not run again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NODES, _GPUS = 16, 16
 
 
 def main() -> None:
-    """Draw, run what has no result, and print the table."""
+    """Draw scripts, run those without a result, and print the table."""
     given = _arguments()
     scratch: Path = given.scratch
     scratch.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", type=int, nargs="*", default=[], help="numbers of scripts")
     parser.add_argument("--sides", nargs="*", default=["slurm", AGAIN, "zoe"], choices=["slurm", AGAIN, "zoe"])
     parser.add_argument("--csv", type=Path, help="file of all scripts, to write")
-    parser.add_argument("--again", action="store_true", help="run also what has a result")
+    parser.add_argument("--again", action="store_true", help="run also scripts with a result")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Which scripts of fetched repositories are candidates, of which kinds they are, and which are drawn."""
+"""Candidates among the scripts of fetched repositories, their kinds, and the draw."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 
 KINDS = ("arrays", "chains", "steps", "signals")
 SEVERAL = "several steps"
-"""A kind that no draw asks for: there are too few."""
+"""A kind that is not drawn: there are too few."""
 _EACH = 20
 _OF_ONE_REPOSITORY = 12
-"""Most scripts of one repository, so that no site stands for all; twice as many where a kind lacks others."""
+"""Most scripts of one repository, so that no site dominates; twice as many if a kind lacks others."""
 _BYTES_MAX = 20_000
 _NODES_MAX = 16
 _INDICES_MAX = 60
 _NOT_SCRIPTS = (".md", ".py", ".txt", ".rst", ".html", ".ipynb", ".R", ".rmd", ".tpl", ".yml", ".yaml")
 _OPTION = r"^#SBATCH\s+(?:.*\s)?"
-# What a site alone has: nodes, features, reservations, licences and clusters by name.
+# Names of a site: nodes, features, reservations, licences and clusters.
 _OF_A_SITE = re.compile(
     _OPTION + r"(?:--(?:constraint|nodelist|exclude|reservation|licenses|clusters?|nodefile)\b|-[CwxLMF]\s*\S)", re.M
 )
@@ -33,7 +33,7 @@ _IN_JOB = re.compile(
 
 @dataclass(frozen=True)
 class Candidate:
-    """One script of a repository at a commit; `calls`: it calls programs of Slurm inside of a job."""
+    """One script of a repository at a commit; `calls`: it calls programs of Slurm inside a job."""
 
     repository: str
     commit: str
@@ -41,27 +41,27 @@ class Candidate:
     kinds: tuple[str, ...]
     calls: bool
     driver: bool
-    """It has no #SBATCH lines and submits others: it runs where its user is."""
+    """It has no #SBATCH lines and submits others: it runs on the user's machine."""
 
     @property
     def name(self) -> str:
-        """Return what names it in results."""
+        """Return its name in results."""
         return f"{self.repository}:{self.path}"
 
 
 def git_directory(mirrors: Path, repository: str) -> Path:
-    """Return where the git directory of a fetched repository is."""
+    """Return the git directory of a fetched repository."""
     place = mirrors / repository.replace("/", "+", 1) / "repo"
     return place / ".git" if (place / ".git").is_dir() else place
 
 
 def git(directory: Path, *words: str) -> bytes:
-    """Return what git prints; empty if it fails."""
+    """Return the output of git; empty if it fails."""
     return subprocess.run(["git", "--git-dir", str(directory), *words], capture_output=True, check=False).stdout
 
 
 def candidates(mirrors: Path) -> list[Candidate]:
-    """Return all candidates, ordered by repository and path; texts that are copies of others count once."""
+    """Return all candidates, ordered by repository and path; copies count once."""
     found: list[Candidate] = []
     texts: set[str] = set()
     for place in sorted(mirrors.glob("*+*/repo")):
@@ -99,7 +99,7 @@ def _candidate(repository: str, commit: str, path: str, text: str) -> Candidate 
 
 
 def body_of(text: str) -> str:
-    """Return a script without the lines that are comments."""
+    """Return a script without comment lines."""
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
@@ -118,7 +118,7 @@ def _nodes(text: str) -> int:
 
 
 def _indices(text: str) -> int:
-    """Return about how many indices the array of a script has."""
+    """Return the approximate number of indices in the array of a script."""
     found = re.search(_OPTION + r"(?:--array[= ]\s*|-a\s*)([\d,:-]+)", text, re.M)
     number = 0
     for part in found[1].split(",") if found else ():
@@ -128,7 +128,7 @@ def _indices(text: str) -> int:
 
 
 def drawn(all_of_them: Sequence[Candidate], seed: int, number: int) -> list[Candidate]:
-    """Return so many, at least 20 of each kind where there are as many, in a random order."""
+    """Return so many candidates in a random order, at least 20 of each kind if there are enough."""
     order = list(all_of_them)
     random.Random(seed).shuffle(order)
     chosen: list[Candidate] = []

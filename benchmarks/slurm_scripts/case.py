@@ -1,4 +1,4 @@
-"""One drawn script: its files in a directory of its own, and how one side ran it."""
+"""One drawn script: its files in a separate directory, and its outcome on one side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GPU_MODEL = re.compile(r"^(#SBATCH\b.*\bgpus?(?:-per-\w+)?[:=] ?)(?!\d)[\w.-]+:
 _ARRAY = re.compile(r"^(#SBATCH\b.*(?:--array[= ]|-a ?))(\d+)-(\d+)(?![\d:])", re.M)
 _INDICES_MAX = 60
 _BEFORE_S = 10
-# Bash, since other shells drop functions of the environment. Names of a site's partitions and accounts go.
+# Bash, since other shells drop functions of the environment. Names of a site's partitions and accounts are removed.
 _SBATCH = """\
 #!/bin/bash
 words=()
@@ -46,7 +46,7 @@ class Case:
 
     @property
     def user(self) -> str:
-        """Return the name of the user who runs it, which is the account on Slurm's side."""
+        """Return the name of its user, which is the account on Slurm's side."""
         return f"u{self.number:03d}"
 
     @property
@@ -56,13 +56,13 @@ class Case:
 
     @property
     def until_signal(self) -> bool:
-        """Return whether its programs run until the time limit comes."""
+        """Return whether its programs run until the time limit."""
         return "signals" in self.candidate.kinds
 
 
 @dataclass
 class Outcome:
-    """How one side ran a case: a word for each job, in the order of their submission; files by name."""
+    """Outcome of a case on one side: a word for each job, in the order of submission; files by name."""
 
     jobs: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
@@ -93,7 +93,7 @@ def _prepared(case: Case, work: Path) -> list[str]:
         text = read_text(place)
         if text is None or not (text.startswith("#!") or "#SBATCH" in text):
             continue
-        # Also of scripts that a drawn one submits: on both sides, the first indices of a big array run.
+        # Also in scripts that a drawn one submits: on both sides, the first indices of a big array run.
         place.write_text(_ARRAY.sub(_first_indices, _GPU_MODEL.sub(r"\1\2", text)))
         texts.append(text)
     script = work / case.script
@@ -108,7 +108,7 @@ def _first_indices(found: re.Match[str]) -> str:
 
 
 def read_text(place: Path) -> str | None:
-    """Return the text of a file; None if it is none."""
+    """Return the text of a file; None if it is not text."""
     try:
         if place.is_symlink() or not place.is_file() or place.stat().st_size > _FILE_BYTES_MAX:
             return None
@@ -125,7 +125,7 @@ def options(case: Case, work: Path) -> list[str]:
 
 
 def files_of(work: Path, before: dict[str, str]) -> dict[str, str]:
-    """Return the files that are new or have changed."""
+    """Return the new and changed files."""
     now = snapshot(work)
     return {name: text for name, text in now.items() if before.get(name) != text}
 

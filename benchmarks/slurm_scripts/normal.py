@@ -1,4 +1,6 @@
-"""Texts without what differs between any two runs: ids, hosts, times, paths, and Slurm's and Zoe's own lines."""
+"""Normalise texts: remove ids, hosts, times, paths, and Slurm's and Zoe's own lines, which differ between any two
+runs.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from benchmarks.slurm import NODE
 
 _OWN_LINES = re.compile(r"^(?:srun|slurmstepd(?:-\w+)?|zoe|slurmd|sbatch|scancel)(?::| ).*$\n?", re.M)
-# Versions of Slurm differ in these, and so do users.
+# These differ between versions of Slurm, and so do users.
 _VERSIONS = re.compile(
     r"^(?:export )?SLURM_(?:CONF|JOB_ACCOUNT|JOB_[GU]ID|JOB_(?:START|END)_TIME|JOB_QOS|NODE_ALIASES|PRIO_PROCESS|"
     r"TASK_PID|TOPOLOGY_ADDR|TOPOLOGY_ADDR_PATTERN|WORKING_CLUSTER)=.*$\n?",
     re.M,
 )
-# Which of two processes a signal reaches first is a matter of chance, also on Slurm.
+# The first of two processes that a signal reaches is random, also on Slurm.
 _ENDS = re.compile(r"^(?:.*: line \d+: +PID +)?(?:Terminated|Killed)\b.*$\n?", re.M)
 _NODES = re.compile(
     rf"(?:{NODE}(?:\[[\d,-]+\]|\d+)|127\.0\.\d+\.\d+)(?:,(?:{NODE}(?:\[[\d,-]+\]|\d+)|127\.0\.\d+\.\d+))*"
@@ -56,7 +58,7 @@ def normal_files(files: Mapping[str, str], names: Sequence[tuple[str, str]]) -> 
 
 
 def difference(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the names of files that only one side has, of those with other lines, and of those whose lines come in
+    """Return the names of files that only one side has, of files with other lines, and of files with the same lines in
     another order.
     """
     slurm = _renamed(slurm, zoe)
@@ -68,7 +70,7 @@ def difference(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> tuple[list[s
 
 
 def _renamed(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> dict[str, str]:
-    """Return files with names as Zoe has them: in Slurm, the last index of an array has the id of the array."""
+    """Return files with Zoe's names: in Slurm, the last index of an array has the id of the array."""
     found = {}
     for name, text in slurm.items():
         other = [one for one in zoe if one not in slurm and _INDEX.sub(r"\1", one) == name]
@@ -77,8 +79,8 @@ def _renamed(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> dict[str, str]
 
 
 def _same_lines(one: str, other: str) -> bool:
-    """Return whether two texts have the same lines in any order, or differ in few numbers that are those of processes:
-    always the same one in the same place.
+    """Return whether two texts have the same lines in any order, or differ in a few numbers of processes: always the
+    same one in the same place.
     """
     one, other = _INDEX.sub(r"\1", one), _INDEX.sub(r"\1", other)
     if sorted(one.split("\n")) == sorted(other.split("\n")):

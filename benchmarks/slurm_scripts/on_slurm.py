@@ -16,7 +16,7 @@ from benchmarks.slurm_scripts.normal import normal, normal_files
 from benchmarks.slurm_scripts.stand_ins import HANDLE, HANDLE_TEXT, SYSTEM_PATH
 
 ACCOUNT = "nobody"
-"""Who runs all of them."""
+"""Account of all cases."""
 VALUES = {
     "ClusterName": "zoe",
     "Partition": "zoe",
@@ -66,7 +66,7 @@ def run(slurm: Slurm, case: Case, work: Path, programs: Path) -> Outcome:
 
 
 def _ended(slurm: Slurm, case: Case) -> list[dict[str, str]]:
-    """Return the jobs of a case after all have ended, or wait for what never comes."""
+    """Return the jobs of a case after all have ended, or wait for an impossible condition."""
     give_up_s = time.monotonic() + _ENDED_WITHIN_S
     while True:
         jobs = _jobs(slurm, case)
@@ -81,7 +81,7 @@ def _ended(slurm: Slurm, case: Case) -> list[dict[str, str]]:
 
 def _jobs(slurm: Slurm, case: Case) -> list[dict[str, str]]:
     lines = _call(slurm, "scontrol", "show", "job", "-o").splitlines()
-    # Jobs that a job submits with `--export=NAME=VALUE` have no account any more, but its directory.
+    # Jobs that a job submits with `--export=NAME=VALUE` lose the account, but keep its directory.
     own = re.compile(rf" Account={case.user} | WorkDir=\S*/{case.user}(?:/|\s)")
     found = [dict(_FIELD.findall(line)) for line in lines if own.search(line)]
     found = [job for job in found if job.get("HetJobOffset", "0") == "0"]  # further groups are parts of the first
@@ -94,7 +94,7 @@ def _index(job: dict[str, str]) -> str | None:
 
 
 def _ids(jobs: list[dict[str, str]]) -> list[tuple[str, str]]:
-    """Return ids and what stands for them: the array with the index, where they are of one."""
+    """Return ids and their replacements: the array with the index, for indices."""
     found: dict[str, str] = {}
     for job in jobs:
         first = found.setdefault(
@@ -106,7 +106,7 @@ def _ids(jobs: list[dict[str, str]]) -> list[tuple[str, str]]:
 
 
 def _word(job: dict[str, str]) -> str:
-    """Return how a job ended: a state, and the exit code where the script ended by itself."""
+    """Return the end of a job: a state, and the exit code if the script ended by itself."""
     state, (code, signal_number) = job["JobState"], map(int, job["ExitCode"].split(":"))
     if state == "PENDING":
         return "never" if job["Reason"] == "DependencyNeverSatisfied" else "pending"

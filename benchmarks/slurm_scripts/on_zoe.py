@@ -28,7 +28,7 @@ from zoe_master.backends.local.files.workspaces import workspaces
 
 _CLONE = Path(__file__).resolve().parents[2]
 _LIBRARIES = os.pathsep.join((sysconfig.get_paths()["purelib"], str(_CLONE)))
-# The interpreter of this environment may lie where only root reads; that of the system has the same version.
+# Only root may be able to read the interpreter of this environment; the system's has the same version.
 _COMMAND = (
     "env",
     f"PYTHONPATH={_LIBRARIES}",
@@ -67,7 +67,7 @@ def image(case: Case) -> str:
 
 
 class Person:
-    """A user with a token and a workspace of its own."""
+    """A user with a token and a workspace."""
 
     def __init__(self, stack: Stack, case: Case) -> None:
         config = Settings(database_url=SecretStr(stack.database_url))
@@ -119,7 +119,7 @@ def run(stack: Stack, case: Case, person: Person, programs: Path, tools: Path) -
 
 
 def _ended(client: Client) -> list[dict[str, Any]]:
-    """Return the jobs in the order of their submission, after all have ended or their time is up."""
+    """Return the jobs in the order of submission, after all have ended or their time is up."""
     give_up_s = time.monotonic() + _ENDED_WITHIN_S
     while True:
         jobs = _jobs(client)
@@ -136,7 +136,7 @@ def _ended(client: Client) -> list[dict[str, Any]]:
 def _jobs(client: Client) -> list[dict[str, Any]]:
     found = []
     for one in client.executions(limit=200).executions:
-        if "_" not in one.id:  # else an index of an array
+        if "_" not in one.id:  # otherwise an index of an array
             found.append(
                 {
                     "id": one.id,

@@ -1,4 +1,4 @@
-"""Record what the scripts of the unit tests print on Debian's Slurm: `python -m benchmarks.slurm_scripts.own`."""
+"""Record the output of the unit tests' scripts on Debian's Slurm: `python -m benchmarks.slurm_scripts.own`."""
 
 from __future__ import annotations
 

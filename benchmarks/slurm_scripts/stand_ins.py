@@ -1,4 +1,4 @@
-"""Stand-ins for programs that scripts call and this machine lacks: the same ones on both sides."""
+"""Stand-ins for missing programs that scripts call: the same ones on both sides."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from benchmarks.slurm_scripts.candidates import body_of
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 HANDLE = "BASH_FUNC_command_not_found_handle%%"
 HANDLE_TEXT = '() { echo "stand-in: $*"; echo "$*" 2>/dev/null >> "stand-in-${1##*/}.txt"; return 0; }'
-"""Of bash, for programs whose names are put together as the script runs."""
+"""Function for Bash, for programs whose names a script composes."""
 _SIGNAL_S = 120
-_SCRIPTS = (".sh", ".slurm", ".sbatch", ".job", ".batch")  # sbatch would find them by PATH
+_SCRIPTS = (".sh", ".slurm", ".sbatch", ".job", ".batch")  # sbatch would find them on PATH
 _WORD = re.compile(r"(?<![\w/.$={\-])[A-Za-z_][\w.+-]{0,40}(?![\w=(])")
 _HERE = re.compile(r"(?:^|[;&|]|\b(?:srun|time|mpirun|mpiexec|exec|nohup)\b[^\n;&|]*?\s)\s*\./([\w-][\w./-]*)", re.M)
-# They would leave the machine, take long, or print what changes from one second to the next.
+# Programs that would use the network, take long, or print changing output.
 _ALWAYS = [
     "apptainer",
     "conda",
@@ -67,7 +67,7 @@ _ALWAYS = [
     "activate",
     "deactivate",
 ]
-# They prepare something and return, also where other programs run until a signal comes.
+# Programs that prepare something and return, even if other programs run until a signal comes.
 _QUICK = [
     "activate",
     "conda",

@@ -1,4 +1,4 @@
-"""The table of kinds, and what differs in each script."""
+"""The table of kinds, and the differences of each script."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from benchmarks.slurm_scripts.case import Case
 from benchmarks.slurm_scripts.normal import difference
 
 AGAIN = "slurm-again"
-"""The side of a second run on Slurm, which shows what differs by chance."""
+"""Side of a second run on Slurm, for random differences."""
 _SHOWN = 4
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How two runs of a script compare; an empty text is no difference."""
+    """Comparison of two runs of a script; an empty text is no difference."""
 
     case: Case
     jobs: str
     files: str
     order: bool
     refused: str
-    """`both`, `slurm` or `zoe`: who took nothing in."""
+    """Side that refused the script: `both`, `slurm` or `zoe`."""
     falsely_succeeded: bool
     by_chance: bool
-    """Two runs on Slurm differ, too."""
+    """Two runs on Slurm differ too."""
 
     @property
     def equal(self) -> bool:
-        """Return whether states, output and files are equal, in whatever order lines come."""
+        """Return whether states, output and files are equal, with lines in any order."""
         return not self.jobs and not self.files
 
 
 def verdict(case: Case, scratch: Path) -> Verdict | None:
-    """Return how a script compares; None before both sides have run it."""
+    """Return the comparison of a script; None before both sides have run it."""
     slurm, zoe, again = (_outcome(scratch, side, case) for side in ("slurm", "zoe", AGAIN))
     if slurm is None or zoe is None:
         return None
-    # A job whose output cannot be opened or whose directory is missing: Zoe's ends with 1, and says why.
+    # A job whose output cannot be opened or whose directory is missing: Zoe's ends with 1, and reports the reason.
     zoe["jobs"] = [
         there if (there, here) == ("not started", "failed 1") else here
         for there, here in zip_longest(slurm["jobs"], zoe["jobs"])
@@ -65,7 +65,7 @@ def _outcome(scratch: Path, side: str, case: Case) -> dict[str, Any] | None:
 
 
 def _differences(one: dict[str, Any], other: dict[str, Any]) -> tuple[str, str, bool]:
-    """Return what differs in states and in files, and whether lines come in another order."""
+    """Return the differences in states and in files, and whether the order of lines differs."""
     lacking, different, order = difference(one["files"], other["files"])
     states = [" ".join(side["jobs"][:_SHOWN]) or "none" for side in (one, other)]
     if len(one["jobs"]) != len(other["jobs"]):
@@ -76,7 +76,7 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> tuple[str, str, 
 
 
 def write_csv(cases: Sequence[Case], scratch: Path, place: Path) -> None:
-    """Write a row for each script: where it is from, and how both sides ended."""
+    """Write a row for each script: its source, and its end on both sides."""
     with place.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("repository", "path", "commit", "kinds", "calls_slurm", "equal", "chance", "states", "files"))

@@ -1,7 +1,7 @@
 """From submission to result beside the bare program: `python -m benchmarks.start [ROW ...]`.
 
-Both sides of a pair run one after the other, so that a ratio is of one time; medians are of ROUNDS pairs. The bare side
-is what a user of that framework would type, without what Zoe adds to its JVMs.
+Both sides of a pair run one after the other, so that they meet the same load; medians are of ROUNDS pairs. The bare
+side is the usual command of that framework, without Zoe's options for its JVMs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROWS: dict[str, tuple[str, Side, str, Side]] = {
 
 
 def main() -> int:
-    """Measure the rows that are named, or all; print seconds and ratios."""
+    """Measure the named rows, or all; print seconds and ratios."""
     chosen = sys.argv[1:] or list(ROWS)
     # With it, every `zoe` would compile its own modules, as no user's does.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -1,4 +1,4 @@
-"""Programs of other frameworks, to their first useful line; a worker that comes while a job runs."""
+"""Programs of other frameworks, to their first useful line; a worker that joins a running job."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def script_here(place: Place) -> None:
 
 
 def script_bare(place: Place) -> None:
-    """Run it by Python."""
+    """Run it with Python."""
     subprocess.run([sys.executable, _one_line(place)], capture_output=True, check=True)
 
 
@@ -203,7 +203,7 @@ def _compute(notebook: Notebook) -> None:
 
 
 def _small(document: dict[str, Any], cores: float) -> dict[str, Any]:
-    """Return a description with its frameworks written out, whose components reserve few cores."""
+    """Return a description with its frameworks expanded, whose components reserve few cores."""
     expanded: dict[str, Any] = descriptions.expand(document)
     for component in expanded["components"]:
         component["resources"]["cores"] = cores
@@ -211,7 +211,7 @@ def _small(document: dict[str, Any], cores: float) -> dict[str, Any]:
 
 
 def _ready(client: Client, execution_id: str) -> ExecutionView:
-    """Wait until all its essential services are ready; SystemExit if it ends before, or takes minutes."""
+    """Wait until all its essential services are ready. Raises SystemExit if it ends before, or takes minutes."""
     deadline_s = time.monotonic() + _WAIT_S
     while (execution := client.execution(execution_id)).state is not ExecutionState.RUNNING:
         if execution.state in TERMINAL_STATES or time.monotonic() > deadline_s:

@@ -1,4 +1,4 @@
-"""A running stack, and what both sides of a pair have in common."""
+"""A running stack, and the common parts of both sides of a pair."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def description(name: str) -> dict[str, Any]:
 
 
 def timed(work: Callable[[Place], float | None], place: Place) -> float:
-    """Return the seconds that it takes, or those that it counts itself."""
+    """Return the seconds of the work, or the seconds that it measures itself."""
     began_s = time.monotonic()
     counted_s = work(place)
     return time.monotonic() - began_s if counted_s is None else counted_s
 
 
 def succeeded(process: subprocess.Popen[bytes]) -> None:
-    """Wait until it has ended; SystemExit if it failed."""
+    """Wait until it has ended. Raises SystemExit if it failed."""
     if process.wait(timeout=600):
         raise SystemExit(f"{process.args!r} ended with {process.returncode}")
 
@@ -86,14 +86,14 @@ def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def free_port() -> int:
-    """Return a port of the loopback that is free now."""
+    """Return a free port of loopback."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
 
 
 def listens(port: int) -> None:
-    """Wait until a program listens on a port of the loopback; SystemExit after a minute."""
+    """Wait until a program listens on a port of loopback. Raises SystemExit after a minute."""
     until_s = time.monotonic() + LISTENS_S
     while time.monotonic() < until_s:
         try:

@@ -16,7 +16,7 @@ _SMALL = "from pyspark import SparkContext\nprint(SparkContext().parallelize(ran
 MEMORY = ("--driver-memory", "512m", "--executor-memory", "512m")
 LOCAL = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
 PLAIN = {"ZOE_JAVA_PLAIN": "1"}
-"""Without what Zoe adds to its JVMs."""
+"""Variables that switch off Zoe's options for JVMs."""
 
 
 def demo_here(place: Place) -> None:
@@ -58,7 +58,9 @@ def many_bare(place: Place, variables: Mapping[str, str] = NO_VARIABLES) -> None
 def own_cluster(
     place: Place, workers: int, variables: Mapping[str, str] = NO_VARIABLES
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Start a master and workers by Spark's own programs; yield the master's URL, and what starts one more worker."""
+    """Start a master and workers by Spark's own programs; yield the master's URL, and a function that starts one more
+    worker.
+    """
     port, variables = free_port(), {**LOCAL, "SPARK_LOCAL_DIRS": str(place.stack.home.state / "scratch"), **variables}
     started, address = list[subprocess.Popen[bytes]](), ("--host", "127.0.0.1", "--webui-port", 0)
 

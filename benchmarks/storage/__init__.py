@@ -1,1 +1,1 @@
-"""The object store with Zoe's filters: what it promises, costs and saves."""
+"""The object store with Zoe's filters: guarantees, costs and savings."""

@@ -23,7 +23,7 @@ ROWS = {
 def main() -> int:
     """Measure and print; return 1 if a goal was missed."""
     options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone in that case, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone then too
     print(machine(), flush=True)
     reached = True
     for name in options.rows or ROWS:
@@ -42,7 +42,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=400, help="pairs of requests in each cell of `cost`")
     parser.add_argument("--runs", type=int, default=5, help="pairs of runs in each cell of `pushdown`")
     parser.add_argument("--megabytes", type=int, default=200, help="what `pushdown` reads")
-    parser.add_argument("--more-megabytes", type=int, default=800, help="what one cell of it reads besides; 0: nothing")
+    parser.add_argument("--more-megabytes", type=int, default=800, help="data of one cell that it also reads; 0: none")
     parser.add_argument("--object-workers", type=int, default=2, help="processes of each object server of `pushdown`")
     parser.add_argument("--caps", type=float, nargs="*", default=[0, 100, 20, 5], help="MB/s of `pushdown`; 0: none")
     return parser.parse_args()

@@ -1,11 +1,11 @@
-"""A limit of Ceph's own on what a user reads, and Zoe's promises before the same Ceph, each with one gateway and two.
+"""Ceph's limit on a user's reads, and Zoe's guarantees before the same Ceph, each with one gateway and two.
 
     python -m benchmarks.storage.beside_ceph --seconds 120
 
-Needs the Ceph 18 of Debian 13, whose gateways limit what a user moves in a minute. Of that: the user `gold` may read
-LIMIT at each gateway, and reads as fast as it can at one, then at both. Zoe: of two proxies that move ONE_PROXY each,
-LIMIT is promised to `gold`, whose clients read at one, then at both, beside a tenant that takes all it gets; what is
-not promised is shared equally. Figures are MB/s over the whole time, and of windows of five seconds.
+Needs the Ceph 18 of Debian 13, whose gateways limit the bytes of a user in a minute. Ceph: the user `gold` may read
+LIMIT at each gateway, and reads as fast as it can at one, then at both. Zoe: with two proxies of ONE_PROXY each, LIMIT
+is guaranteed to `gold`, whose clients read at one, then at both, beside a tenant with unlimited demand; the rest is
+shared equally. Figures are MB/s over the whole time, and of windows of five seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OBJECT_BYTES, _READERS, _WINDOW_S, _WARM_UP_S, _PAUSE_S = MB, 2, 5.0, 5.0, 0.05
 
 
 class Readers:
-    """Read one object again and again at some URLs, and note when how much came; what is refused is tried again."""
+    """Read one object repeatedly at some URLs, and record times and bytes; refused requests are repeated."""
 
     def __init__(self, token: str, urls: Sequence[str]) -> None:
         self.pieces: list[tuple[float, int]] = []
@@ -102,7 +102,7 @@ def _ours(line: StoreBehind, seconds: float) -> None:
         found: dict[str, list[str]] = {}
         for tenant in ("gold", "silver"):
             person = its.people[tenant]
-            person.put(f"of-{tenant}")  # names of containers are shared by all users of Ceph
+            person.put(f"of-{tenant}")  # all users of Ceph share names of containers
             person.put(f"of-{tenant}/object", os.urandom(_OBJECT_BYTES))
             path = person.account_url.removeprefix(first)
             found[tenant] = [f"{url}{path}/of-{tenant}/object" for url in urls]
@@ -113,7 +113,7 @@ def _ours(line: StoreBehind, seconds: float) -> None:
 
 
 def _read(token: str, places: Sequence[str], seconds: float) -> tuple[list[float], int]:
-    """Return bytes a second in windows, and how often a reader was refused."""
+    """Return bytes a second in windows, and the number of refusals."""
     readers = Readers(token, places)
     time.sleep(_WARM_UP_S)
     from_s = time.monotonic()

@@ -1,11 +1,10 @@
-"""What the cache of a proxy saves: GETs of one object that a rule caches, beside GETs of an equal one that none does.
+"""Savings by the cache of a proxy: GETs of an object that a rule caches, beside GETs of an equal one without.
 
     python -m benchmarks.storage.caching --rounds 300            asking memcached, and the nodes once a second
     python -m benchmarks.storage.caching --rounds 300 --asking   asking the nodes at each GET
 
-Pairs are interleaved, and which comes first alternates. Times are of a client on loopback with one connection, CPU
-seconds those of the proxy and of the object servers. The ratio is the median over pairs, with its 95 % interval by
-order statistics.
+Pairs are interleaved, in alternating order. Times are of a client on loopback with one connection, CPU seconds those of
+the proxy and of the object servers. The ratio is the median over pairs, with its 95 % interval by order statistics.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def main() -> None:
     ):
         pusher.rules = written(rules)
         pusher.push()
-        pusher.push(AUTH_nobody={"get": 1.0})  # what was sent before is in force
+        pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
         for container in CONTAINERS:
             person.put(container)
         print(f"{'bytes':>9}  {'':<7}{'median ms':>10}{'ratio':>8}{'95 %':>16}{'proxy ms':>10}{'nodes ms':>10}")

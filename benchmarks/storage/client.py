@@ -1,4 +1,4 @@
-"""Clients in separate processes, and what they moved when."""
+"""Clients in separate processes, and their transfers over time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a range at the end of a compressed object costs, by frames and as earlier versions stored it.
+"""Cost of a range at the end of a compressed object, with frames and in the form of earlier versions.
 
     python -m benchmarks.storage.compressed_ranges --mb 100 --rounds 7
 
-The filter alone, in one process, with the stored bytes in memory: CPU milliseconds for 10 KB, and how many bytes the
-store is asked for. Rounds are interleaved; medians, with least and most. Also what frames cost in space and at PUT.
+The filter alone, in one process, with the stored bytes in memory: CPU milliseconds for 10 KB, and the bytes requested
+from the store. Rounds are interleaved; medians, with least and most. Also the cost of frames in space and at PUT.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RANGE_BYTES = 10_000
 
 @dataclass
 class _Object:
-    """One object as it is stored; `record` is kept with it."""
+    """One object in its stored form; `record` is stored with it."""
 
     kept: bytes
     record: Mapping[str, object]
@@ -35,7 +35,7 @@ class _Object:
     asked_bytes: int = 0
 
     def read(self, first: int, end: int) -> bytes:
-        """Return a range, and note what it took."""
+        """Return a range, and record its cost."""
         self.asked_bytes = 0
         began_s = time.process_time()
         found = Compression.of_record(self.record)
@@ -81,7 +81,7 @@ def _framed(kind: str, body: bytes) -> _Object:
 
 
 def _whole(kind: str, body: bytes) -> _Object:
-    """Return the object as earlier versions stored it."""
+    """Return the object in the form of earlier versions."""
     if kind == "ZSTD":
         kept = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(body)
     else:

@@ -22,7 +22,7 @@ WRITE = f"""
 spark.range(10_000).repartition({PARTS}).write.csv(paths[0])
 print(spark.read.csv(paths[0]).count())
 """
-# Only the write is counted: what reads the result comes after the success marker.
+# Only the write is counted: reads of the result come after the success marker.
 _MARK = "_SUCCESS"
 
 
@@ -56,7 +56,7 @@ def written(store: ObjectStore, person: Person, driver: SparkDriver, path: str, 
 
 
 def by_renames(driver: SparkDriver) -> SparkDriver:
-    """Return them with Spark's default committer."""
+    """Return the driver with Spark's default committer."""
     changes = {
         "spark.hadoop.fs.s3a.committer.name": "file",
         "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "1",

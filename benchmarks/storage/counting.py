@@ -1,10 +1,10 @@
-"""What it costs to count and to bound the CPU time of filters, and to sample contents: CPU microseconds of a request.
+"""Cost of counting and bounding the CPU time of filters, and of sampling contents: CPU microseconds of a request.
 
     python -m benchmarks.storage.counting --runs 15
 
 A request passes its bytes, in pieces of 64 KiB, through a filter that changes nothing: uncounted, counted, and under a
-bound that it does not reach. Runs of 200 requests are interleaved. Printed are medians over runs of what a request
-costs more than an uncounted one of the same round, with the quartiles; and what one sample of 64 KiB takes, of text and
+bound that it does not reach. Runs of 200 requests are interleaved. The output has medians over runs of the additional
+cost over an uncounted request of the same round, with the quartiles; and the cost of one sample of 64 KiB, of text and
 of random bytes.
 """
 
@@ -66,7 +66,7 @@ def _text(length: int) -> bytes:
 
 
 def _sample_us(samples: ContentSamples, body: bytes) -> float:
-    """Return what a sample costs."""
+    """Return the cost of a sample."""
     began_ns = time.thread_time_ns()
     for _ in range(_REQUESTS):
         sample = None
@@ -78,7 +78,7 @@ def _sample_us(samples: ContentSamples, body: bytes) -> float:
 
 
 def _cpu_us(make: Callable[[], Computing], pieces: list[bytes]) -> float:
-    """Return what a request costs."""
+    """Return the cost of a request."""
     began_ns = time.thread_time_ns()
     for _ in range(_REQUESTS):
         computing = make()
@@ -89,7 +89,7 @@ def _cpu_us(make: Callable[[], Computing], pieces: list[bytes]) -> float:
 
 
 def _on(_seconds: float) -> None:
-    """Let nobody else run."""
+    """Let no other request run."""
 
 
 if __name__ == "__main__":

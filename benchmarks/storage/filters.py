@@ -1,9 +1,9 @@
-"""What filters of objects cost at a real Swift: one object put and read under each rule in turn, beside no rule.
+"""Cost of object filters at a real Swift: one object put and read under each rule in turn, beside no rule.
 
     python -m benchmarks.storage.filters --rounds 100 --kib 1024
 
-Rounds are interleaved, so that what else the machine does meets all rules alike. Times are of a client on loopback, CPU
-seconds those of the proxy; ratios are medians over rounds of the time under a rule over the time without one in the
+Rounds are interleaved, so that other load on the machine affects all rules alike. Times are of a client on loopback,
+CPU seconds those of the proxy; ratios are medians over rounds of the time under a rule over the time without one in the
 same round, with the quartiles. The object is English text, or random bytes with --random.
 """
 
@@ -69,7 +69,7 @@ def main() -> None:
     ):
         pusher.rules = written(rules)
         pusher.push()
-        pusher.push(AUTH_nobody={"get": 1.0})  # what was sent before is in force
+        pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
         proxy = psutil.Process(store.processes["proxy"])
         show(measured(person, proxy, content, arguments.rounds))
 
@@ -100,7 +100,7 @@ def measured(person: Person, proxy: psutil.Process, content: bytes, rounds: int)
 def once(
     person: Person, proxy: psutil.Process, direction: str, path: str, content: bytes, same: bool = True
 ) -> tuple[float, float]:
-    """Return seconds and CPU seconds of one request. same: a GET gives what was put."""
+    """Return seconds and CPU seconds of one request. same: a GET returns the original."""
     before, began_s = sum(proxy.cpu_times()[:2]), time.perf_counter()
     answer = person.call(direction, path, content=content if direction == "PUT" else None)
     seconds = time.perf_counter() - began_s

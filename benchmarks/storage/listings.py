@@ -1,10 +1,10 @@
-"""What a listing costs at a gateway before an S3 store (SeaweedFS), beside the store's own listing of the same bucket.
+"""Cost of a listing at a gateway before an S3 store (SeaweedFS), beside the store's listing of the same bucket.
 
     python -m benchmarks.storage.listings --names 10000 --rounds 7
 
-Objects are put through the gateway, which then knows their content types; `cold` is the first listing of a gateway that
-was started again and knows none. CPU is the mean over the rounds. Rounds are interleaved; ratios are medians over
-rounds, with the quartiles.
+Objects are put through the gateway, which then knows their content types; `cold` is the first listing of a restarted
+gateway, which knows none. CPU is the mean over the rounds. Rounds are interleaved; ratios are medians over rounds, with
+the quartiles.
 """
 
 from __future__ import annotations

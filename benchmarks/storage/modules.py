@@ -1,14 +1,14 @@
-"""What modules cost at a real Swift: an object put and read through none, one, two and four of them, in turn.
+"""Cost of modules at a real Swift: an object put and read through none, one, two and four of them, in turn.
 
     python -m benchmarks.storage.modules --rounds 300 --kib 64
 
-Rounds are interleaved. Times are of a client on loopback, CPU seconds those of the proxy. What modules add is the
-median over rounds of the difference in the same round, with the quartiles. An empty module copies what it reads;
-`mask` and `columns` are those of the catalogue, over CSV.
+Rounds are interleaved. Times are of a client on loopback, CPU seconds those of the proxy. Their additional cost is the
+median over rounds of the difference in the same round, with the quartiles. An empty module copies its input; `mask` and
+`columns` are those of the catalogue, over CSV.
 
     python -m benchmarks.storage.modules --alone --rounds 300 --kib 64
 
-measures the modules alone, without a store: CPU of this thread, as quartiles. That can be told on a busy machine too.
+measures the modules alone, without a store: CPU of this thread, as quartiles. That is measurable on a busy machine too.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--kib", type=int, default=64, help="size of the object")
     parser.add_argument("--alone", action="store_true", help="without a store")
-    parser.add_argument("--rules", default=",".join(RULES), help="which of them (default: all)")
+    parser.add_argument("--rules", default=",".join(RULES), help="names of modules (default: all)")
     arguments = parser.parse_args()
     if arguments.alone:
         alone(table(arguments.kib * 1024), arguments.rounds)

@@ -4,8 +4,8 @@ Part of the time is the same for any size: listings, Spark's planning and schedu
 view gains; one cell is also measured with more data. Object servers have a process for each core, which is Swift's
 default.
 
-The goal is about what users get: the storage bridge decides by a sample, as before a job, and if it refuses the view,
-they read plainly. The view is measured in any case, and printed beside.
+The goal applies to the result for users: the storage bridge decides by a sample, as before a job, and if it refuses the
+view, they read plainly. The view is measured in any case, and printed beside.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class _Cells:
         self._views = SwiftViews(SwiftAdmin(store.auth_url, admin.login, admin.key))
 
     def measure(self, cap: float, share: int) -> list[Line]:
-        """Measure bytes, and times with the bound of their ratio; then what users get."""
+        """Measure bytes, and times with the bound of their ratio; then the result for users."""
         if share not in self._warm:
             self._pair(share)
             self._warm.add(share)

@@ -1,6 +1,4 @@
-"""Whether SLOs hold: three tenants with ten streams each, at 60 % of what the store moved in this run without
-limits.
-"""
+"""Check that SLOs hold: three tenants with ten streams each, at 60 % of the store's rate in this run without limits."""
 
 from __future__ import annotations
 
@@ -32,12 +30,12 @@ USED = 0.95
 
 @dataclass(frozen=True)
 class Window:
-    """One second: what each tenant moved, in bytes per second."""
+    """One second: bytes per second of each tenant."""
 
     rates: Mapping[str, float]
 
     def holds(self, slos: Mapping[str, float]) -> bool:
-        """Return whether every tenant got what it was promised."""
+        """Return whether every tenant got its guarantee."""
         return all(self.rates[tenant] >= slo for tenant, slo in slos.items())
 
 
@@ -102,8 +100,8 @@ def _changed(controller: ZoeController, clients: Mapping[str, Client], direction
 
 
 def _infeasible(controller: ZoeController, direction: str, capacity: int) -> list[Line]:
-    """Check that an infeasible SLO is refused, and that its shortfall is reported if it is promised anyway, as Crystal
-    would.
+    """Check that an infeasible SLO is refused, and that its shortfall is reported if it is set anyway, as in
+    Crystal.
     """
     refused = controller.feasible(BandwidthDemand("bronze", _slo(direction, capacity)))
     _promise(controller, direction, capacity, {"gold": 0.8, "silver": 0.6})

@@ -1,4 +1,4 @@
-"""An object store, with a storage controller or a connection of the benchmark itself; removed afterwards."""
+"""An object store, with a storage controller or a connection of the benchmark; removed afterwards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Stand:
 
     @contextmanager
     def controller(self, rates: BandwidthSlo) -> Iterator[ZoeController]:
-        """Run a controller with this much to promise."""
+        """Run a controller with this much bandwidth to guarantee."""
         with self.site.serve(self.store, ADMIN, self.database_url, rates) as url:
             found = connect(ControllerSettings(url, self.site.token, OWNER, timeout_s=30, lease_s=_LEASE_S))
             assert isinstance(found, ZoeController)

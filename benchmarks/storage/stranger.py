@@ -12,7 +12,7 @@ OBJECTS, SIZE, CONCURRENCY = 500, 10_000, 10
 
 
 def measure(_: argparse.Namespace) -> list[Line]:
-    """Measure the rates of both, and failures, of which there must be none."""
+    """Measure the rates of both, and failures, which must not occur."""
     found = []
     for filters in (True, False):
         with bare_store(filters=filters) as store:

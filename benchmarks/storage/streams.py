@@ -1,7 +1,7 @@
 """A client in a separate process: streams of one tenant, one object after the other, until it is stopped.
 
 Prints ten times a second the monotonic clock and the bytes moved so far. A body is sent through a small socket buffer,
-so that what was sent is what the proxy has received.
+so that the sent bytes are close to the received ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TIMEOUT_S = 120
 
 def main() -> None:
     """Run with the arguments: get or put, the container's URL, a token, number of streams, and bytes of an object, or
-    several sizes with commas, which streams have in turn.
+    several comma-separated sizes for the streams in turn.
     """
     direction, url, token, streams = *sys.argv[1:4], int(sys.argv[4])
     sizes = [int(size) for size in sys.argv[5].split(",")]

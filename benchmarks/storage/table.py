@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """One figure, with its goal and whether that was reached; no goal is always reached."""
+    """One figure, with its goal and whether that was reached; without a goal it counts as reached."""
 
     what: str
     figure: str

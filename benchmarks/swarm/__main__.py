@@ -25,7 +25,7 @@ RUNS = 5
 def main() -> int:
     """Measure and print; return 1 if a goal was missed."""
     options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone in that case, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone then too
     print(machine(), flush=True)
     figures: list[Figure] = []
     with stand() as its:

@@ -35,7 +35,7 @@ _numbers = count()
 
 
 class Bare:
-    """Starts and removes containers on all engines; `way` is how."""
+    """Starts and removes containers on all engines; `way` is the method."""
 
     def __init__(self, hosts: Sequence[EngineHost]) -> None:
         self._sockets = [f"unix://{host.socket}" for host in hosts]

@@ -50,7 +50,8 @@ def _by_zoe(stand: Stand) -> float:
     began_s = stand.watch.begin()
     with ThreadPoolExecutor(THREADS) as pool:
         ids = list(pool.map(lambda _: stand.client.submit(APPLICATION).id, range(EXECUTIONS)))
-    stand.watch.last_of("die", EXECUTIONS)  # constant polling of the state would take the cores of what is measured
+    # Constant polling of the state would use the cores of the measured processes.
+    stand.watch.last_of("die", EXECUTIONS)
     done_s = until(lambda: _active(stand) == 0, lambda: f"{_active(stand)} executions are not over")
     lost = [one for one in ids if stand.client.execution(one).state is not ExecutionState.SUCCEEDED]
     assert not lost, f"{len(lost)} executions were lost"

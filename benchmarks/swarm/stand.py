@@ -16,7 +16,7 @@ from zoe_embedded.stack import Stack
 
 @dataclass(frozen=True)
 class Stand:
-    """What every row needs."""
+    """Environment of every row."""
 
     cluster: Cluster
     stack: Stack
@@ -25,7 +25,7 @@ class Stand:
     workspaces: Path
 
     def gone(self) -> float:
-        """Wait until nothing is left on any engine; return when that was."""
+        """Wait until no container is left on any engine; return the time."""
         hosts = self.cluster.hosts
         return until(lambda: not things(hosts), lambda: things(hosts))
 
@@ -37,7 +37,7 @@ def stand() -> Iterator[Stand]:
         home = undo.enter_context(temporary_home())
         workspaces = home.workspaces.parent / "swarm-workspaces"
         (workspaces / "default").mkdir(parents=True)
-        workspaces.chmod(0o755)  # owned by root, otherwise tenants could replace what is mounted
+        workspaces.chmod(0o755)  # owned by root, otherwise tenants could replace the mounted directory
         (workspaces / "default").chmod(0o777)
         cluster = Cluster()
         undo.callback(cluster.remove)
@@ -48,7 +48,7 @@ def stand() -> Iterator[Stand]:
             "swarm_state_dir": str(home.state / "swarm"),
             "swarm_workspaces_dir": str(workspaces),
             "swarm_user": "65534:65534",
-            "swarm_gateway_image": GATEWAY_IMAGE,  # with which nodes report whether a workspace is safe to mount
+            "swarm_gateway_image": GATEWAY_IMAGE,  # with it nodes report whether a workspace is safe to mount
         }
         stack = undo.enter_context(Stack(home, spark=False, settings=settings))
         client = undo.enter_context(Client(stack.url, stack.token, timeout_s=60))

@@ -87,7 +87,7 @@ def things(hosts: Sequence[EngineHost]) -> list[str]:
 
 
 def until(done: Callable[[], object], story: Callable[[], object]) -> float:
-    """Poll until it is true; return when that was."""
+    """Poll until it is true; return the time."""
     give_up_s = time.time() + DEADLINE_S
     while not done():
         assert time.time() < give_up_s, f"not within {DEADLINE_S:g} s: {story()}"

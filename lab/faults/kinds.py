@@ -47,7 +47,7 @@ class Occurrence:
 def occurrences(
     seed: int, count: int, from_s: float, until_s: float, kinds: tuple[Fault, ...] = tuple(Fault), mean_s: float = 30.0
 ) -> list[Occurrence]:
-    """Return this many faults, uniform in time and kind, lasting `mean_s` seconds on average, by the seed."""
+    """Return this many faults by the seed, uniform in time and kind, with a mean duration of `mean_s` seconds."""
     chance = Random(f"{seed} faults")
     return sorted(
         Occurrence(

@@ -19,9 +19,8 @@ _INTERVAL_S = 5.0
 
 
 class Lateness:
-    """How long a poll takes now, in simulated seconds, and how to let them pass. A poll that takes longer than
-    `timeout_s` has failed by then; the master does not know whether the controller did what was requested, and here it
-    did.
+    """Present duration of a poll in simulated seconds, and how to let it pass. A poll that takes longer than
+    `timeout_s` fails; the master does not know whether the controller carried the request out, and here it did.
     """
 
     timeout_s = 10.0
@@ -84,13 +83,13 @@ class LateReconciler(Generic[W, T]):
 
     @property
     def observed(self) -> tuple[int, T]:
-        """Return the result of the last poll, with the number of the desired state when it began."""
+        """Return the result of the last poll, with the number of the desired state at its start."""
         if not self._lateness.takes_s:
             self._begin()
         return self._seen
 
     def tell(self, found: T) -> None:
-        """Publish nothing before the poll is over."""
+        """Publish nothing before the end of the poll."""
 
     def close(self) -> None:
         """Stop publishing."""

@@ -1,4 +1,4 @@
-"""A trace under faults: jobs that the platform ends are retried, as the policy says."""
+"""A trace under faults: jobs that the platform ends are retried, as in the policy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zoe_simulator.trace import execution_of
 
 # The average duration of a lasting fault, as a share of the trace's time.
 _LASTS_SHARE = 0.002
-# Bytes per second that the run's store can move, and the share of the jobs that require some of it.
+# Bytes per second of the run's store, and the share of the jobs that require some of it.
 _STORE = 10**9
 _WISHING = 0.25
 

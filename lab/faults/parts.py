@@ -1,4 +1,4 @@
-"""The parts around the master that faults affect."""
+"""Parts around the master that faults affect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class BreakingStore(MemoryStore):
 
 
 class BreakingBackend(SimulatedBackend):
-    """Loses `starts_lost` starts, refuses starts if `refuses`, cannot be observed if `away`, reports `late` if set."""
+    """A back-end with faults: it loses `starts_lost` starts, refuses starts if `refuses`, cannot be observed if `away`,
+    and reports `late` if set.
+    """
 
     starts_lost: int = 0
     refuses: bool = False
@@ -52,6 +54,6 @@ class BreakingBackend(SimulatedBackend):
         return super().observe()
 
     def running(self) -> list[Observation]:
-        """Return what really runs now, by id."""
+        """Return the services that really run now, by id."""
         alive = (o for o in self.observe_truly() if o.state.value in ("starting", "started", "ready"))
         return sorted(alive, key=lambda o: o.service_id)

@@ -1,8 +1,8 @@
 """Run the production master over executions and faults, with every invariant checked after every tick.
 
 Time advances to the next due event: a submission, a change of a service, a fault or its end, or the timer of the
-master's loop while something is under way. All randomness comes from the seed and the behaviours, so the same call
-gives exactly the same run.
+master's loop while a change is pending. All randomness comes from the seed and the behaviours, so the same call gives
+exactly the same run.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _STARTS_LOST_MAX = 3
 
 
 class Death(Exception):  # noqa: N818 - it is what happens, not an error
-    """The master dies here."""
+    """The master dies at this point."""
 
 
 class FaultRun:
-    """One run; `policies` are those that an admin sets later, with the times.
+    """One run; `policies` are later settings of an admin, with their times.
 
     `occurred` counts the faults that had an effect, `masters` the masters that have led.
     """
@@ -98,10 +98,10 @@ class FaultRun:
         self.occurred: Counter[Fault] = Counter()
         self.masters = 0
         self.changes_per_set = CHANGES_PER_SET
-        """Of how many executions at most a transaction changes: the smaller, the more points between two of them."""
+        """Most executions that a transaction changes: the smaller, the more points between two transactions."""
 
     def run(self) -> Sequence[Execution]:
-        """Run until everything that can run has ended; return all executions in the given order."""
+        """Run until all executions that can run have ended; return all executions in the given order."""
         while self._due or self._unfinished():
             next_s = min(self._due[0][0] if self._due else math.inf, self._next_of_services_s())
             if next_s == math.inf:
@@ -134,7 +134,7 @@ class FaultRun:
         return any(count for state, count in counts.items() if state not in TERMINAL_STATES)
 
     def _next_of_services_s(self) -> float:
-        """Return when a service changes, the master has something due, or its timer wakes it."""
+        """Return the time of the next change of a service, due action of the master, or timer."""
         changes = [
             self._backend.next_change_s(),
             self._master.next_due_s(self._clock.now_s()) if self._master else None,
@@ -145,7 +145,7 @@ class FaultRun:
         return min(due, default=math.inf)
 
     def _under_way(self) -> bool:
-        """Return whether the next poll by the master's timer may find a change that was not announced."""
+        """Return whether the next poll by the master's timer may find an unannounced change."""
         if self._master is None or self._backend.away or self._backend.refuses or self._backend.late is not None:
             return self._unfinished()
         passing = (ServiceState.STARTING, ServiceState.STOPPING)
@@ -271,5 +271,5 @@ class FaultRun:
         return self._controller is not None and self._for(lasts_s, self._controller, "down", True)
 
     def _storage_slow(self, lasts_s: float, draw: float) -> bool:
-        takes_s = 2 * draw * Lateness.timeout_s  # every second time longer than the time-out
+        takes_s = 2 * draw * Lateness.timeout_s  # every second time longer than the timeout
         return self._controller is not None and self._for(lasts_s, self._lateness, "takes_s", takes_s)

@@ -20,8 +20,8 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_master.loop.tick import Tick
 
 
-class Violation(Exception):  # noqa: N818 - it is what was found
-    """An invariant does not hold; the message says which, when, and for which execution or node."""
+class Violation(Exception):  # noqa: N818 - a finding, not an error
+    """An invariant does not hold; the message names it, the time, and the execution or node."""
 
 
 class Invariants:
@@ -34,7 +34,7 @@ class Invariants:
         self.ticks = 0
 
     def check(self, tick: Tick, policy: Policy, executions: Iterable[Execution]) -> None:
-        """Raise Violation if anything is wrong after a tick; `executions` are those that the master knows then."""
+        """Raise Violation if an invariant does not hold after a tick; `executions` are those in the master's cache."""
         active = list(executions)
         self.ticks += 1
         problems = [

@@ -1,4 +1,6 @@
-"""Nothing is over-committed, a core has all of its nodes or none, and waiting executions hold nothing."""
+"""Invariants of capacity: no node is over-committed, a core has all of its nodes or none, and waiting executions hold
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from zoe_lib.domain.values.resources import Resources
 
 
 def capacity_problems(nodes: Iterable[Node], executions: Iterable[Execution]) -> Iterator[str]:
-    """Yield what is wrong with reservations, in words."""
+    """Yield violations of reservations, as sentences."""
     held: dict[str, Resources] = defaultdict(Resources)
     for execution in executions:
         placed = [s for s in execution.services if s.alive and s.node is not None]

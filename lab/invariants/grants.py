@@ -1,4 +1,4 @@
-"""The bandwidth that executions require is in force while they run, and its sum is within the capacity."""
+"""Invariants of bandwidth: required bandwidth is in force while executions run, and its sum is within the capacity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RUNS = (ServiceState.STARTING, ServiceState.READY)
 
 
 def grant_problems(executions: Iterable[Execution], controller: SimulatedController) -> Iterator[str]:
-    """Yield what is wrong with guarantees of bandwidth, in words; also while the controller is unreachable."""
+    """Yield violations of bandwidth guarantees, as sentences; also while the controller is unreachable."""
     granted: dict[str, Rates] = {}
     for execution in executions:
         wish = required(execution.application)
@@ -22,7 +22,7 @@ def grant_problems(executions: Iterable[Execution], controller: SimulatedControl
         if Mark.STORAGE_GRANTED in execution.marks:
             granted[execution.tenant] = granted.get(execution.tenant, Rates()) + wish
         elif any(service.state in _RUNS for service in execution.services):
-            yield f"{execution.id} runs before what it requires of the store is granted, or after it was withdrawn"
+            yield f"{execution.id} runs before its required bandwidth is granted, or after it was withdrawn"
     for tenant, rates in granted.items():
         slo = controller.in_force.get(tenant)
         there = Rates() if slo is None else Rates(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0)

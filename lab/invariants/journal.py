@@ -1,4 +1,4 @@
-"""All transitions are legal, and the journal alone yields what the master knows."""
+"""Invariants of the journal: all transitions are legal, and the journal alone yields the state of the master."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Journal:
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
 
     def problems(self, known: Iterable[Execution]) -> Iterator[str]:
-        """Yield differences between the journal and what the master knows, in words."""
+        """Yield differences between the journal and the master's state, as sentences."""
         while entries := self._store.journal(self._read_to, _ENTRIES):
             for entry in entries:
                 yield from self._follow(entry)
@@ -35,8 +35,8 @@ class Journal:
             if journalled.terminal:
                 del self._executions[execution_id]
             elif journalled != executions.pop(execution_id, None):
-                yield f"the journal tells of {execution_id} otherwise than the master knows"
-        yield from (f"the journal does not tell of {execution_id}" for execution_id in executions)
+                yield f"the journal and the master differ on {execution_id}"
+        yield from (f"the journal lacks {execution_id}" for execution_id in executions)
 
     def _follow(self, entry: JournalEntry) -> Iterator[str]:
         if entry.execution_id is None or entry.kind in _OF_ARRAYS:
@@ -49,7 +49,7 @@ class Journal:
             yield str(error)
 
     def _fresh(self, execution_id: ExecutionId) -> Execution:
-        """Return the execution before its submission, taking what no event changes from the store."""
+        """Return the execution before its submission, with the fields that no event changes from the store."""
         stored = self._store.execution(execution_id)
         return Execution(
             stored.id,

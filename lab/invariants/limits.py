@@ -1,6 +1,7 @@
-"""No tenant or user gets more cores and memory than the policy's limits allow, or is refused although they allow it.
+"""Invariants of limits: no tenant or user gets more cores and memory than the policy allows, or is refused within its
+limits.
 
-Everything is summed again over plain lists of services by execution.
+Everything is summed up again over plain lists of services by execution.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ Part = tuple[Execution, Service]
 
 
 def limit_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Yield which holders exceed a limit, and which executions are refused although only elastic services fill it; in
-    words.
+    """Yield holders above a limit, and executions that are refused although only elastic services fill it, as
+    sentences.
     """
     if policy.limits.hold_up():
         yield from _given_too_much(snapshot, policy, plan)
@@ -35,7 +36,7 @@ def limit_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
 
 
 def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Yield each breach of a limit; a holder that already exceeds one amount may get more of the others."""
+    """Yield each breach of a limit; a holder above one amount may get more of the others."""
     known = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
     given = [*_parts(known, plan.starts), *_parts(known, plan.elastic)]
     kept = list(_parts(known, plan.reserved))
@@ -50,8 +51,8 @@ def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[
 
 
 def _refused_too_early(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Yield refusals that limits do not justify, leaving out bandwidth. A later execution may wait for the same as the
-    first.
+    """Yield refusals that limits do not justify, except by bandwidth. A later execution may wait for the same limit as
+    the first.
     """
     firsts: set[LimitSubject] = set()
     for execution in _refused(snapshot, policy, plan):
@@ -63,10 +64,11 @@ def _refused_too_early(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterat
 
 
 def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Yield which executions got a place and delay the first one that waits for the same limit, and which wait in vain.
+    """Yield executions with a place that delay the first one waiting for the same limit, and executions that wait
+    without need.
 
-    By the expected ends, counted again. It follows the order of the queue, so it does not cover `easy-sjbf`, which
-    considers the shortest first.
+    The expected ends are computed again. The check follows the order of the queue, so it does not cover `easy-sjbf`,
+    which considers the shortest first.
     """
     if policy.backfill == "easy-sjbf" or plan.placements >= policy.placements_per_tick_max:
         return
@@ -111,7 +113,9 @@ def _starts_s(
     limit: Limit,
     without: set[str],
 ) -> float:
-    """Return when the limit is expected to admit it if those in `without` had got nothing; infinite for never."""
+    """Return when the limit is expected to admit it if the executions in `without` had got nothing; infinite for
+    never.
+    """
     ends = {snapshot.now_s, *(_end_s(snapshot, e) for e in (*snapshot.active, *snapshot.queued))}
     core = first.application.core_resources()
     fits = (
@@ -125,7 +129,7 @@ def _starts_s(
 def _held_at(
     snapshot: Snapshot, policy: Policy, plan: Plan, holder: LimitSubject, at_s: float, without: set[str]
 ) -> Resources:
-    """Return what the holder is expected to hold beyond that time and no core can take back."""
+    """Return the resources that the holder is expected to hold beyond that time and that no core can take back."""
     keeps = policy.preemption == "none"
     held = [
         execution.component_of(service).reservation

@@ -15,8 +15,8 @@ _EQUAL_S = 1e-6
 class Promises:
     """Remembers the expected start of the first in the queue after the last tick.
 
-    It counts only while nothing else explains a delay: the same execution is first and none that now precedes it got a
-    place, the same nodes are there under the same policy, nothing was learned, nothing runs beyond its estimate.
+    It counts only if nothing else explains a delay: the same execution is first and none that now precedes it got a
+    place, nodes and policy are unchanged, nothing was learned, nothing runs beyond its estimate.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Promises:
         self._expected_s = math.inf
 
     def problems(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
-        """Return broken promises, in words."""
+        """Return broken promises, as sentences."""
         head = refused_for_room(snapshot, plan) if policy.backfill != "none" else None
         stays = policy.preemption == "none" and any(e.application.malleable for e in snapshot.active)
         if head is None or stays or _overdue(snapshot):

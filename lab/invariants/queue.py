@@ -1,4 +1,5 @@
-"""No execution that the policy allows to start is left behind, and none overtakes more than ageing allows.
+"""Invariants of the queue: no execution that the policy allows to start is left behind, and none overtakes more than
+ageing allows.
 
 The rules follow the policy's definition, over the plain accounts of `Room`; if counting is not conclusive (cores of
 several kinds on several nodes), they report nothing.
@@ -25,15 +26,15 @@ def refused_for_room(snapshot: Snapshot, plan: Plan) -> Execution | None:
 
 
 def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Yield what is wrong with the choice of executions that start, in words."""
+    """Yield violations in the choice of executions that start, as sentences."""
     empty = Room(snapshot.nodes)
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)
         if execution.id not in plan.starts and reason is None:
-            yield f"{execution.id} neither starts nor is told why it waits"
+            yield f"{execution.id} neither starts nor has a reason to wait"
         lasting = reason is not None and reason.code in (ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
         if reason is not None and lasting and empty.fits(execution):
-            yield f"{execution.id} is told {reason.code}, and its core fits on those that are there"
+            yield f"{execution.id} has the reason {reason.code}, and its core fits on the present nodes"
     if plan.placements >= policy.placements_per_tick_max:
         return  # executions beyond the bound wait for the next pass
     head = refused_for_room(snapshot, plan)
@@ -41,7 +42,7 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
         for execution in snapshot.queued:
             reason = plan.reasons.get(execution.id)
             if reason is not None and reason.code is ReasonCode.BEHIND_IN_QUEUE:
-                yield f"{execution.id} waits behind nobody"
+                yield f"{execution.id} waits behind no other"
         return
     gives_way = policy.preemption == "elastic"
     if room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True).fits(head):
@@ -75,7 +76,7 @@ def _cores_alone(snapshot: Snapshot, plan: Plan) -> Plan:
 
 
 def _overtaken(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) -> Iterator[str]:
-    """Yield executions that wait although they come first by the policy, and starts before the first other than by
+    """Yield executions that wait although they come first by the policy, and starts before the first one except by
     backfill.
     """
     turns = Turns(snapshot, policy)

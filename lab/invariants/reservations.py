@@ -1,7 +1,7 @@
-"""Conservative backfill: no execution that gets a place delays the promised start of one that precedes it.
+"""Invariants of conservative backfill: no execution that gets a place delays the promised start of an earlier one.
 
-Everything is summed again over plain lists of who holds how much of which node, and from when until when. Counting
-cannot tell for which nodes a promise is: that comes from the placement, and run times from the estimates.
+Everything is summed up again over plain lists of holders, amounts, nodes and times. Counting cannot tell the nodes of a
+promise: these come from the placement, and run times from the estimates.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
 
 def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Yield executions that got a place and delay others, and executions left behind, in words.
+    """Yield executions with a place that delay others, and executions left behind, as sentences.
 
-    Promises go to waiting executions in the order of the queue, up to the first of which only the pass itself knows
-    whether it considered it: what a limit or the store's bandwidth leaves changes during the pass.
+    Promises go to waiting executions in the order of the queue, up to the first one that the pass may not have
+    considered: the rest of a limit or of the store's bandwidth changes during the pass.
     """
     blocked = _blocked(snapshot, policy, plan) if policy.backfill == "conservative" else None
     if blocked is None:
@@ -41,7 +41,7 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
             promising = execution is head or not _may_be_kept_back(execution, policy)
             promise = table.earliest(execution) if promising else None
             if promise is not None and promise.begin_s == snapshot.now_s:
-                yield f"{execution.id} was left behind, though it would delay nobody"
+                yield f"{execution.id} was left behind, though it would delay no other"
             elif promise is not None:
                 table.hold(promise, promised=True)
             promised += 1
@@ -49,8 +49,8 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
 
 
 def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """With EASY, yield executions whose place delays the first waiting one, and those that wait although theirs would
-    not.
+    """With EASY, yield executions whose place delays the first waiting one, and executions that wait although theirs
+    would not.
     """
     blocked = _blocked(snapshot, policy, plan) if policy.backfill in ("easy", "easy-sjbf") else None
     if blocked is None:
@@ -76,10 +76,9 @@ def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator
 
 @value(frozen=True, slots=True)
 class _Blocked:
-    """A queue whose `head` waits for room; `table` has the places of those before it.
+    """A queue whose `head` waits for room; `table` has the places of earlier executions.
 
-    `waiting`: the head and those behind it, in order. `given`: places that executions got or that are kept for them, by
-    id.
+    `waiting`: the head and the ones behind it, in order. `given`: assigned and kept places of executions, by id.
     """
 
     head: Execution
@@ -89,7 +88,9 @@ class _Blocked:
 
 
 def _blocked(snapshot: Snapshot, policy: Policy, plan: Plan) -> _Blocked | None:
-    """Return None if no execution waits for room, or if more is bounded or unknown than the rule of backfill covers."""
+    """Return the blocked queue; None if no execution waits for room, or if bounds or unknowns exceed the rule of
+    backfill.
+    """
     head = refused_for_room(snapshot, plan)
     if head is None or plan.placements >= policy.placements_per_tick_max:
         return None

@@ -1,4 +1,4 @@
-"""Free amounts under a plan, counted again in the plainest way."""
+"""Free amounts under a plan, computed again in the plainest way."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from zoe_lib.domain.executions.limits import LimitSubject
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
-# When it becomes free, on which node, how much.
+# Time, node and amount of a release.
 Release = tuple[float, str, Resources]
 
 
 class Room:
-    """Free amounts by node. Nodes that are not ready, or that an admin holds, have none: so a yes is certain."""
+    """Free amounts by node. Nodes that are not ready, or held by an admin, have none: so a yes is certain."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._nodes = {node.name: node for node in nodes if node.ready and not node.holds}
@@ -29,12 +29,12 @@ class Room:
         self.free = {name: node.usable for name, node in self._nodes.items()}
 
     def take(self, node: str | None, amount: Resources) -> None:
-        """Subtract what something takes."""
+        """Subtract a used amount."""
         if node in self.free:
             self.free[node] -= amount
 
     def give(self, node: str, amount: Resources) -> None:
-        """Add what something gives back."""
+        """Add a released amount."""
         if node in self.free:
             self.free[node] += amount
 
@@ -51,9 +51,9 @@ class Room:
 
 
 def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_absent: bool = False) -> Room:
-    """Return what is free beside present reservations, the plan's starts, and the places that it keeps.
+    """Return the free amounts beside present reservations, the plan's starts, and the places that it keeps.
 
-    With `elastic_absent`, elastic services hold nothing; with `leaving_absent`, neither do services asked to stop.
+    With `elastic_absent`, elastic services hold nothing; with `leaving_absent`, neither do services that are stopping.
     """
     room = Room(snapshot.nodes)
     for execution in snapshot.active:
@@ -68,12 +68,14 @@ def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_abs
 
 
 def counts_for(execution: Execution, holder: LimitSubject) -> bool:
-    """Return whether what an execution holds counts for a tenant's or a user's limit."""
+    """Return whether an execution counts for a tenant's or a user's limit."""
     return execution.tenant == holder.tenant and holder.user in (None, execution.user)
 
 
 def cores_of(snapshot: Snapshot, plan: Plan, holder: LimitSubject) -> Resources:
-    """Return what a holder's services hold, without elastic ones on present nodes, and its cores in the plan."""
+    """Return the resources of a holder's services, without elastic ones on present nodes, and of its cores in the
+    plan.
+    """
     there = {node.name for node in snapshot.nodes}
     held = [
         execution.component_of(service).reservation
@@ -98,9 +100,9 @@ def planned(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placeme
 
 
 def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Execution) -> float:
-    """Return when its core certainly fits by the estimates if nothing else starts; infinite if that is unknown.
+    """Return when its core certainly fits by the estimates if nothing else starts; infinite if unknown.
 
-    Services that stop, and elastic services that are preempted, could be gone at once.
+    Services that are stopping, and elastic services that are preempted, could be gone at once.
     """
     room = room_of(snapshot, plan, elastic_absent=policy.preemption == "elastic", leaving_absent=True)
     for at_s, releases in groupby(sorted(_releases(snapshot, policy, plan), key=_time), key=_time):
@@ -127,7 +129,7 @@ def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Releas
 
 
 def leaving(execution: Execution, service: Service) -> bool:
-    """Return whether it was asked to stop."""
+    """Return whether it is stopping."""
     return service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
 
 

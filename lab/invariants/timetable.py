@@ -1,4 +1,4 @@
-"""Who holds how much of which node, and from when until when: plain lists, summed again for every question."""
+"""Holders of amounts of nodes over time: plain lists, summed up again for every question."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANY_NUMBER = np.iinfo(np.int64).max // 2
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What an execution holds in [begin_s, end_s)."""
+    """Amounts that an execution holds in [begin_s, end_s)."""
 
     name: ExecutionId
     begin_s: float
@@ -38,8 +38,8 @@ class Use:
 class Timetable:
     """Begins with the running cores and everything else that cannot be preempted, each until its expected end.
 
-    What should have ended by now is expected to end next. `known` is False if the placement considers more than is
-    counted here: paths to the object store.
+    Overdue ends are expected next. `known` is False if the placement considers more than this table has: paths to the
+    object store.
     """
 
     def __init__(self, present: Pass) -> None:
@@ -96,7 +96,7 @@ class Timetable:
         return None
 
     def _course(self) -> tuple[Sequence[float], NDArray[np.int64]]:
-        """Return now and every time at which something ends, and what is used then (times x nodes x kinds)."""
+        """Return now and the time of every end, and the amounts in use then (times x nodes x kinds)."""
         times = [self._now_s, *sorted({use.end_s for use in self._uses if use.end_s < math.inf})]
         at_s = np.array(times)[:, None]
         begins_s, ends_s = (np.array([[getattr(u, name) for u in self._uses]]) for name in ("begin_s", "end_s"))
@@ -121,7 +121,7 @@ class Timetable:
         return Use(execution.id, begin_s, self._end_s(execution, begin_s), self._amounts(core))
 
     def _end_s(self, execution: Execution, begin_s: float) -> float:
-        """An execution expected to take no time takes an instant: it needs room to start."""
+        """Return the expected end; an execution expected to take no time takes an instant: it needs room to start."""
         begins_s = self._now_s if begin_s == self._after_s else begin_s
         return max(begins_s + self._run_s(execution), math.nextafter(begin_s, math.inf))
 

@@ -63,13 +63,15 @@ class Turns:
         return (*first, self._urgency(execution))
 
     def _standing(self, execution: Execution) -> float:
-        """Return what does not change while it waits: nothing, core-seconds held in earlier attempts, the deadline."""
+        """Return the values that do not change while it waits: nothing, core-seconds held in earlier attempts, the
+        deadline.
+        """
         if self._policy.order == "edf":
             return math.inf if execution.deadline_s is None else execution.deadline_s
         return _attained(execution) if self._policy.order == "las" else 0.0
 
     def _urgency(self, execution: Execution) -> float:
-        """Return what changes, or follows from its known size and its wait."""
+        """Return the values that change, or follow from its known size and its wait."""
         policy = self._policy
         since_s = execution.submitted_at_s if execution.attempt == 1 else execution.marks[Mark.QUEUED]
         waited_s = self._snapshot.now_s - since_s

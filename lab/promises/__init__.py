@@ -1,1 +1,1 @@
-"""The study of promises: applications that read from a store, through the production loop and through rivals of it."""
+"""The study of promises: applications that read from a store, under the production loop and under rival schedulers."""

@@ -23,9 +23,8 @@ _DONE = 1.0 - 1e-9
 class StudyApplication:
     """One application of `total` services with a core each, `core` of them essential; times in seconds.
 
-    run_s: its run time with all services where the store does not hold it back. serial: the share of that which
-    services do not divide. read_bytes: what it reads, evenly over its work. declared_s: the run time that it declares.
-    deadline_s: infinite if it has none.
+    run_s: its run time with all services and unlimited bandwidth. serial: the share of it that services do not divide.
+    read_bytes: evenly over its work. declared_s: its declared run time. deadline_s: infinite without a deadline.
     """
 
     number: int
@@ -46,7 +45,7 @@ class StudyApplication:
 
     @property
     def key(self) -> Kind:
-        """Return the kind under which run times are learned."""
+        """Return the kind for learned run times."""
         return TENANT, USER, self.kind
 
     @property
@@ -55,20 +54,19 @@ class StudyApplication:
         return self.run_s * self.total
 
     def computing_s(self, services: int) -> float:
-        """Return how long it computes with so many services."""
+        """Return its computing time with so many services."""
         return self.run_s * (self.serial + (1 - self.serial) * self.total / services)
 
     def takes_s(self, services: int, rate: float) -> float:
-        """Return its run time with so many services and bytes per second: what takes longer, computing or reading."""
+        """Return its run time with so many services and bytes per second: the longer one of computing and reading."""
         return max(self.computing_s(services), self.read_bytes / rate)
 
 
 @dataclass(slots=True)
 class ApplicationWork:
-    """The progress of one attempt, as a share `done` from 0 to 1, and what it moved and waited for so far.
+    """The progress of one attempt, as a share `done` from 0 to 1, with its transfers and waits so far.
 
-    `running` services; `bandwidth`: bytes per second that it gets; `there`: what the store would deliver if it asked
-    for more.
+    `running` services; `bandwidth`: its bytes per second; `there`: bytes per second of the store with unlimited demand.
     """
 
     application: StudyApplication
@@ -91,7 +89,7 @@ class ApplicationWork:
 
     @property
     def speed(self) -> float:
-        """Return the share of the work done per second: as its services compute, but no faster than its bytes come."""
+        """Return the share of the work done per second, by its services and its bandwidth."""
         if not self.running:
             return 0.0
         computes = 1.0 / self.application.computing_s(self.running)
@@ -111,8 +109,8 @@ class ApplicationWork:
         return self.done * self.application.read_bytes
 
     def advance(self, seconds: float) -> None:
-        """Advance by some time. The store takes all of it to deliver if it is short, else as long as it needs; services
-        wait while they do not compute.
+        """Advance by some time. If bandwidth is short, the store uses all of it to deliver, otherwise as long as it
+        needs; services wait while they do not compute.
         """
         if self.running and self.bandwidth > 0:
             self.transferring_s += seconds * min(self.bandwidth / max(self.there, self.bandwidth), 1.0)
@@ -123,7 +121,7 @@ class ApplicationWork:
         self.ran_s += seconds
 
     def sample(self) -> RunSample:
-        """Return what it teaches, now that it has ended, as the master would learn it."""
+        """Return the sample of its ended run, as the master would learn it."""
         cores, app = self.service_s / max(self.ran_s, 1e-9), self.application
         if not app.read_bytes or self.transferring_s <= 0:
             return RunSample(RunSetting(cores, 0.0), 0.0, self.ran_s, 1.0)
@@ -133,7 +131,7 @@ class ApplicationWork:
 
 
 def described(one: StudyApplication, expected_s: float, wish: PromiseWish | None, name: str = "") -> Application:
-    """Return the application as its user submits it; name: the one under which its run times are learned."""
+    """Return the application as its user submits it; name: for learned run times."""
     name = name or one.kind
     component = Component(name, "study", RESERVATION, essential_count=one.core, total_count=one.total)
     source = StorageObject("input", f"swift2d://data.{SERVICE}/{one.kind}")

@@ -1,4 +1,4 @@
-"""What decisions on promises are told of run times: all that was learned, or less of it, or the truth."""
+"""Knowledge of run times for decisions on promises: everything learned, a part of it, or the truth."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _UNUSED = 1e-3
 
 
 class OneLever(RunTimesKept):
-    """What was learned, but of one means only: without `cores`, there is no other number of services than the essential
-    ones; without `bandwidth`, a rate seems to change nothing, so none is guaranteed.
+    """Learned run times with one lever only: without `cores`, only the essential number of services exists; without
+    `bandwidth`, rates seem to change nothing, so none is guaranteed.
     """
 
     def __init__(self, learned: RunTimesKept, *, cores: bool, bandwidth: bool) -> None:
@@ -32,7 +32,7 @@ class OneLever(RunTimesKept):
         rate: int | None = None,
         views: bool | None = None,
     ) -> RunTimeWithin | None:
-        """Return what was learned; None of what this lever cannot do."""
+        """Return the learned run time; None if the lever does not allow it."""
         if elastic and not self._cores:
             return None
         held = rate if self._bandwidth else None
@@ -40,14 +40,14 @@ class OneLever(RunTimesKept):
 
 
 class ExactRunTimes(RunTimesKept):
-    """The true work and bytes of each application, by its name; what nobody guarantees is delivered at `usual()`."""
+    """The true work and bytes of each application, by its name; unguaranteed bandwidth is `usual()`."""
 
     def __init__(self, by_name: Mapping[str, StudyApplication], usual: Callable[[], float]) -> None:
         super().__init__()
         self._by_name = by_name
         self._usual = usual
 
-    def within(  # it knows all, so it does not ask whose it is, nor how sure it shall be
+    def within(  # the true values depend neither on the user nor on the confidence
         self,
         application: Application,
         tenant: str,  # noqa: ARG002
@@ -57,6 +57,6 @@ class ExactRunTimes(RunTimesKept):
         rate: int | None = None,
         views: bool | None = None,  # noqa: ARG002 - nothing is pushed down
     ) -> RunTimeWithin | None:
-        """Return the run time, which is the same at each chance."""
+        """Return the run time, which is the same for each confidence."""
         one = self._by_name[application.name]
         return RunTimeWithin(one.takes_s(one.core + elastic, max(rate or 0.0, self._usual(), _UNUSED)), 64, wide=False)

@@ -1,4 +1,4 @@
-"""What came of a workload of the study, whoever decided it."""
+"""Outcome of a workload of the study, under any scheduler."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class StudyEnd:
 
     @property
     def late(self) -> float:
-        """Return by how much it was late, as a share of the time that it had."""
+        """Return its lateness, as a share of its available time."""
         had_s = self.application.deadline_s - self.application.submit_s
         return max(self.end_s - self.application.deadline_s, 0.0) / had_s
 
     @property
     def ran_s(self) -> float:
-        """Return how long its last attempt ran; the time alone for what was given up."""
+        """Return the duration of its last attempt; for a failed one, its run time alone."""
         return self.end_s - self.start_s if self.end_s < math.inf else self.application.run_s
 
     @property
@@ -48,12 +48,12 @@ class StudyEnd:
 
 @dataclass(slots=True)
 class StudyOutcome:
-    """Ends, and what else came of it.
+    """Ends, and other results.
 
-    cores: of the cluster. ends: in order. refused: they did not run. failed: given up after lost attempts.
+    cores: of the cluster. ends: in order. refused: not run. failed: given up after lost attempts.
 
-    held_s: core-seconds that were held while work arrived; arriving_s: that time. read_bytes: read in that time.
-    noticed: when it was said of which that its promise is at risk, by name.
+    held_s: core-seconds held while work arrived; arriving_s: that time. read_bytes: read in that time. noticed: times
+    of at-risk notices, by name.
     """
 
     cores: int
@@ -67,39 +67,39 @@ class StudyOutcome:
     read_bytes: float = 0.0
 
     def count(self, active: Iterable[ApplicationWork], seconds: float) -> None:
-        """Count what is held for some time."""
+        """Add the amounts held for some time."""
         for work in active:
             self.held_s += work.running * seconds
             self.read_bytes += work.speed * work.application.read_bytes * seconds
         self.arriving_s += seconds
 
     def goodput(self, applications: Sequence[StudyApplication]) -> float:
-        """Return core-seconds that ended by their deadline, of all that had one; 1 if none had."""
+        """Return core-seconds that ended by their deadline, as a share of all with a deadline; 1 if there were none."""
         asked = sum(one.core_s for one in applications if one.asks)
         kept = sum(one.application.core_s for one in self.ends if one.application.asks and one.in_time)
         return kept / asked if asked else 1.0
 
     def late(self) -> float:
-        """Return the mean lateness of what ended with a deadline, as a share of the time that it had."""
+        """Return the mean lateness of ended applications with a deadline, as a share of their available time."""
         return fmean([one.late for one in self.ends if one.application.asks] or [0.0])
 
     def slowdown(self) -> float:
-        """Return the mean bounded slowdown of what had no deadline."""
+        """Return the mean bounded slowdown of applications without a deadline."""
         return fmean([one.bounded_slowdown for one in self.ends if not one.application.asks] or [1.0])
 
     @property
     def unused(self) -> float:
-        """Return the share of the cores that nobody held while work arrived."""
+        """Return the unused share of the cores while work arrived."""
         return 1.0 - self.held_s / max(self.arriving_s * self.cores, 1e-9)
 
     def kept(self) -> tuple[int, int]:
-        """Return how many promises were kept, and how many were made: with what failed."""
+        """Return the numbers of kept promises and of all promises, including failed applications."""
         made = [one for one in (*self.ends, *self.failed) if one.promised]
         return sum(one.in_time for one in made), len(made)
 
     def announced(self, ahead: float = 0.0) -> int:
-        """Return of how many broken promises it was said that they are at risk, this share of their run time or more
-        before the promised time.
+        """Return the number of broken promises with an at-risk notice at least this share of their run time before the
+        promised time.
         """
         broken = [one for one in (*self.ends, *self.failed) if one.promised and not one.in_time]
         return sum(

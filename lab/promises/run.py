@@ -1,6 +1,6 @@
-"""Applications that read from a store, some of which ask for promises, through the production master.
+"""Run applications that read from a store, some of them with promises, through the production master.
 
-Run times are learned from what ended: services over time, bytes and rates, as proxies would measure them.
+Run times are learned from ended runs: services over time, bytes and rates, as proxies would measure them.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ from zoe_master.storage.spark_config import Place, SparkConfig
 _TICKS_AT_ONCE_MAX = 200
 _EVENTS_MAX = 200_000
 _NEWS_MAX = 20_000
-_AGAIN = "w"  # ends the names of what was submitted again, as a wish
+_AGAIN = "w"  # suffix of the names of resubmissions with a wish
 _TOLD_IN_A_RUN = 40
 _RUNS = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 class WhenRefused(StrEnum):
-    """What a user does whose execution cannot be promised as asked."""
+    """Reaction of a user to an execution without the requested promise."""
 
     LEAVE = "leave"
     LESS_SURE = "less_sure"
     """Take an offer of the same time with less confidence, if there is one."""
     WISH = "wish"
-    """Take such an offer, else submit it again with the deadline as a wish."""
+    """Take such an offer, otherwise submit it again with the deadline as a wish."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRules:
-    """How a run is decided. wish: what those with a deadline ask for; None: they ask for no promise. cores, bandwidth:
-    the means that promises may use. exact: run times are known, not learned. learns: else it goes by what was declared.
-    tells: whether promised applications tell their progress.
+    """Rules of a run. wish: the confidence for applications with a deadline; None: no promises. cores, bandwidth: the
+    means that promises may use. exact: run times are known, not learned. learns: otherwise it uses declared run times.
+    tells: whether promised applications report their progress.
     """
 
     policy: Policy
@@ -69,7 +69,7 @@ class RunRules:
 
 
 class StoreRun:
-    """One workload under some rules. taught: executions that ended before. prefix: begins the names of executions."""
+    """One workload under some rules. taught: earlier ended executions. prefix: of the names of executions."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class StoreRun:
         return PromiseDecisions(OneLever(learned, cores=rules.cores, bandwidth=rules.bandwidth), prices)
 
     def _usual_rate(self) -> float:
-        """Return what the store has delivered to each reader on average so far, if it asked for it."""
+        """Return the average bandwidth of each reader so far, with unlimited demand."""
         return self._rate_s / self._usual_s if self._usual_s else float(self._shared.capacity)
 
     def run(self) -> StudyOutcome:
@@ -139,7 +139,7 @@ class StoreRun:
         raise RuntimeError("the run does not end")
 
     def ended(self) -> list[Execution]:
-        """Return the executions that ended, with what they moved."""
+        """Return the ended executions, with their transfers."""
         return [self._store.execution(name) for name in self._applications]
 
     def _next_s(self) -> float:
@@ -147,7 +147,7 @@ class StoreRun:
         times = [now_s + work.left_s for work in self._active.values()]
         times += [self._upcoming[-1].submit_s] if self._upcoming else []
         times += [self._changes[-1][0]] if self._changes else []
-        # The production loop ticks every few seconds; here, when a booking begins or a retry is due.
+        # The production loop ticks every few seconds; here, it ticks when a booking begins or a retry is due.
         times += [one.begins_s for one in self._master.cache.promises.frozen() if one.begins_s > now_s]
         times += [at_s for name in self._told if (at_s := self._tells_s(name)) > now_s]
         due_s = self._master.next_due_s(now_s) if self._waiting else None
@@ -172,7 +172,7 @@ class StoreRun:
                 told[:] = [*told, ProgressReading(self._clock.now_s(), self._active[name].done)][-READINGS_MAX:]
 
     def _tells_s(self, name: str) -> float:
-        """Return when an application tells its progress again: each fortieth of the time that was promised for it."""
+        """Return when an application reports its progress again: each fortieth of its promised time."""
         promise = self._store.execution(name).promise
         assert promise is not None
         return self._told[name][-1].at_s + promise.terms.run_s / _TOLD_IN_A_RUN
@@ -217,7 +217,7 @@ class StoreRun:
                     self._backend.end(service.id)
 
     def _tick_until_at_rest(self) -> None:
-        if self._rules.learns:  # beside the loop: of what the moments before brought
+        if self._rules.learns:  # beside the loop: from the moments before
             self._master.run_times.work_off(_NEWS_MAX)
         for _ in range(_TICKS_AT_ONCE_MAX):
             tick = self._master.tick()
@@ -234,14 +234,14 @@ class StoreRun:
         raise RuntimeError("the master does not come to rest")
 
     def _progress(self) -> dict[str, ExecutionProgress]:
-        """Return what applications have told of this attempt."""
+        """Return the reported progress of this attempt, by application."""
         return {
             name: ExecutionProgress(name, self._store.execution(name).attempt, told[-1].at_s, tuple(told))
             for name, told in self._told.items()
         }
 
     def _follow(self, tick: Tick) -> None:
-        """Note what starts; what is no longer active has lost its attempt, and all its work."""
+        """Record starts; an application that is no longer active has lost its attempt, and all its work."""
         for name in tick.plan.starts:
             self._waiting.discard(name)
             self._active[name] = ApplicationWork(self._applications[name], self._clock.now_s())
@@ -267,7 +267,7 @@ class StoreRun:
         self._shared.share(self._active, self._shared.guaranteed())
 
     def _answer_offers(self) -> bool:
-        """Answer all offers at once, and return whether there were any; what got no promise does not run."""
+        """Answer all offers at once, and return whether there were any; applications without a promise do not run."""
         answered = False
         for name in list(self._waiting):
             execution = self._store.execution(name)
@@ -286,7 +286,7 @@ class StoreRun:
         return Refused(at_s=self._clock.now_s(), outcome=Outcome.FAILED, cause=Cause.NO_PROMISE)
 
     def _refuse(self, name: str) -> bool:
-        """Note that it was refused, and return whether it was submitted again."""
+        """Record the refusal, and return whether it was submitted again."""
         self._waiting.discard(name)
         one = self._applications[name]
         if name.endswith(_AGAIN) or self._rules.when_refused is not WhenRefused.WISH:

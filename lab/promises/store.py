@@ -1,4 +1,6 @@
-"""The object store of the study of promises: what it enforces is what is simulated, since both use Algorithm 1."""
+"""The object store of the study of promises: enforcement and simulation are the same, since both use the bandwidth
+algorithm.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ _FLOOR = 1
 
 
 class GuaranteedStore:
-    """A store that moves `capacity` bytes per second in all, shared by max-min among executions, guarantees first.
+    """A store that moves `capacity` bytes per second in total, shared by max-min among executions, guarantees first.
 
-    `controller` is what a master talks to; executions have credentials of their own, with their guarantees.
+    `controller` is the master's interface; executions have separate credentials, with their guarantees.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -26,12 +28,12 @@ class GuaranteedStore:
         self.controller.with_credentials = True
 
     def guaranteed(self) -> dict[str, int]:
-        """Return the bytes per second to read that are guaranteed now, by execution."""
+        """Return the guaranteed bytes per second for reading, by execution."""
         there = self.controller.executions() or {}
         return {name: one.slo.read_bytes_per_s or 0 for name, one in there.items()}
 
     def share(self, reading: Mapping[str, ApplicationWork], guaranteed: Mapping[str, int]) -> None:
-        """Set the bandwidth of all work that runs, by the name of its execution."""
+        """Set the bandwidth of all running work, by the name of its execution."""
         demands = {name: round(work.demand) for name, work in reading.items()}
         rates = self.rates(demands, guaranteed)
         spare = self.capacity - sum(rates.values())
@@ -40,7 +42,7 @@ class GuaranteedStore:
             work.there = work.bandwidth + spare
 
     def rates(self, demands: Mapping[str, int], guaranteed: Mapping[str, int]) -> Mapping[str, int]:
-        """Return bytes per second by execution, for those that can use any: never more than the capacity in all."""
+        """Return bytes per second by execution, for those with a demand: never more than the capacity in total."""
         disks = frozenset({_DISKS})
         claims = [
             TransferClaim(claimant(TENANT, name), disks, slo=guaranteed.get(name) or None, demand=demand)
@@ -51,6 +53,6 @@ class GuaranteedStore:
         return {name: found.total(claimant(TENANT, name)) for name, demand in demands.items() if demand > 0}
 
     def count(self, reading: Mapping[str, ApplicationWork]) -> None:
-        """Let the controller know what was moved so far."""
+        """Report the transfers so far to the controller."""
         for name, work in reading.items():
             self.controller.totals[name] = TransferTotals(int(work.read_so_far), 0, work.transferring_s, work.waiting_s)

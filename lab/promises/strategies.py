@@ -1,4 +1,4 @@
-"""The ways to decide that the study compares, and what one of them does with one workload."""
+"""Strategies that the study compares, and the run of one with one workload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.finish_times import PromiseWish
 
 SHARE = 0.9
-"""Of cores and bandwidth that promises may hold."""
+"""Share of cores and bandwidth for promises."""
 _DEFAULT = Policy(promise_share=SHARE, promise_offer_s=1.0)
 _EDF = replace(_DEFAULT, order="edf", backfill="easy")
 DEFAULT, EDF_EASY = "default policy", "EDF + EASY"
@@ -57,9 +57,9 @@ CALIBRATED: Mapping[str, str] = {
     "50%, told": "50 %, told",
     "90%, told": "90 %, told",
 }
-"""By the confidence, and whether they tell their progress."""
+"""By the confidence, and whether applications report their progress."""
 OTHERS = ("FCFS + EASY", "EDF", EDF_EASY, DEFAULT, *RIVALS)
-"""What promises are compared with: the best of these in each seed."""
+"""Baselines of promises: the best of these in each seed."""
 MAIN = (
     *(EDF_EASY, DEFAULT, *RIVALS),
     *(
@@ -85,7 +85,7 @@ def taught(workload: StudyWorkload) -> list[Execution]:
 
 
 def outcome(name: str, workload: StudyWorkload, earlier: Iterable[Execution]) -> StudyOutcome:
-    """Return what comes of a workload under the strategy of this name."""
+    """Return the outcome of a workload under the strategy of this name."""
     if name in RIVALS:
         return RivalRun(workload.applications, RIVALS[name](), workload.failures, earlier).run()
     return StoreRun(workload.applications, RULES[name], workload.failures, earlier).run()

@@ -1,8 +1,8 @@
 """Workloads of the study: run times and arrivals of published logs, bytes of SWIM, loads of cores and of the store.
 
-A log says which jobs ran, not which of them repeat each other; what is learned needs kinds. So a seed draws some jobs
-of the log as kinds, with their run times and processors, and bytes from SWIM; arrivals follow the gaps of a window of
-the log, scaled to the load of the cores.
+A log does not identify repetitions of a job, but learning needs kinds. So a seed draws some jobs of the log
+as kinds, with their run times and processors, and bytes from SWIM; arrivals follow the gaps of a window of the log,
+scaled to the load of the cores.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _EARLIER_LOAD = 0.7
 
 @dataclass(frozen=True, slots=True)
 class StudyCase:
-    """What one workload is drawn from. The loads are of cores and store; all else follows from the seed."""
+    """Parameters of a workload. The loads are of cores and store; the rest follows from the seed."""
 
     seed: int
     cores_load: float
@@ -54,17 +54,17 @@ class StudyCase:
 
     @property
     def sigma(self) -> float:
-        """Return by how much sizes of one kind vary: the deviation of their logarithms."""
+        """Return the variation of sizes within a kind: the deviation of their logarithms."""
         return SIGMAS[self.seed // 2 % 4]
 
     @property
     def asking(self) -> float:
-        """Return the share of the applications that have a deadline."""
+        """Return the share of applications with a deadline."""
         return ASKING[self.seed % 3]
 
     @property
     def drifts(self) -> bool:
-        """Return whether sizes grow to twice of what they were."""
+        """Return whether sizes grow to twice their value."""
         return self.seed // 8 % 2 == 1
 
     @property
@@ -84,7 +84,7 @@ class NodeFailure:
 
 @dataclass(frozen=True, slots=True)
 class StudyWorkload:
-    """Applications to come, those that ran before and have taught something, and failures of nodes."""
+    """Coming applications, earlier ones for learning, and failures of nodes."""
 
     applications: tuple[StudyApplication, ...]
     earlier: tuple[StudyApplication, ...]
@@ -104,9 +104,9 @@ def _read(folder: Path) -> Sequence[float]:
 
 
 def workload(case: StudyCase, folder: Path, count: int = APPLICATIONS) -> StudyWorkload:
-    """Return the workload of a case; folder: where the logs lie. The same seed draws the same at all loads."""
+    """Return the workload of a case; folder: of the logs. The same seed draws the same applications at all loads."""
     chance = random.Random(f"promises {case.seed}")
-    jobs = _jobs(folder, case.log)  # those that run for some minutes or hours; the others hardly matter to the loads
+    jobs = _jobs(folder, case.log)  # jobs of some minutes or hours; the others hardly matter to the loads
     kinds = [_kind(chance, number, jobs, _read(folder)) for number in range(KINDS)]
     first = chance.randrange(len(jobs) - count - 1)
     gaps = _gaps(
@@ -132,7 +132,9 @@ def workload(case: StudyCase, folder: Path, count: int = APPLICATIONS) -> StudyW
 
 
 def _gaps(logged: Sequence[float]) -> list[float]:
-    """Return the gaps, none longer than ten times their mean: a holiday would be most of so short a window."""
+    """Return the gaps, none longer than ten times their mean: otherwise a holiday would be most of so short a
+    window.
+    """
     most = _GAP_MOST * sum(logged) / len(logged)
     return [min(gap, most) for gap in logged]
 
@@ -155,7 +157,7 @@ def _drawn(chance: random.Random, case: StudyCase, kinds: Sequence[StudyApplicat
 def _with_bytes(
     drawn: Sequence[StudyApplication], before: Sequence[StudyApplication], wanted: float
 ) -> tuple[list[StudyApplication], list[StudyApplication]]:
-    """Scale the bytes so that `wanted` are read in all, but none reads alone for more than twice its computing.
+    """Scale the bytes so that `wanted` are read in total, but none reads alone for more than twice its computing time.
 
     Without this bound a single job of SWIM would read more than all others together.
     """

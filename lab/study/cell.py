@@ -8,7 +8,7 @@ from typing import Self, get_type_hints
 
 @dataclass(frozen=True, slots=True, order=True)
 class StudyCell:
-    """What all cells have in common; `part` is the file that contains its row."""
+    """Common part of all cells; `part` is the file with its row."""
 
     part: str
 

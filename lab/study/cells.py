@@ -1,4 +1,4 @@
-"""What the study compares: every cell is one run, identified by its parameters."""
+"""Cells of the study: every cell is one run, identified by its parameters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from lab.study.cell import StudyCell
 from zoe_lib.domain.cluster.policy import DEFAULT_WEIGHERS, Policy
 
 PARTS = ("orders", "backfill", "ageing", "overload", "storage")
-# Work that arrives, over the cores of the cluster. With the first nearly all are in demand; with the other the cores of
-# flexible applications have to wait, too.
+# Work that arrives, over the cores of the cluster. With the first, nearly all are in demand; with the second, the cores
+# of flexible applications have to wait too.
 LOAD, OVERLOAD = 0.9, 2.0
 # All but the published ones, which are compared on logs.
 STUDIED_ORDERS = ("edf", "fair-share", "fifo", "hrrn", "las", "psbs", "size", "sjf", "srpt")
@@ -19,8 +19,8 @@ SIGMAS = (0.0, 0.5, 1.0, 2.0)
 BACKFILLS = ("none", "easy", "easy-sjbf", "conservative")
 AGEING_S = 36_000.0
 AGEINGS_S = (0.0, 600.0, 3600.0, AGEING_S)
-# Whether the scheduler knows of the store: not at all; by weigher; rows and columns pushed down; bandwidth preferred or
-# required by those that wish for some; all of it but the requirement.
+# Use of the store by the scheduler: none; by weigher; with rows and columns pushed down; with preferred or required
+# bandwidth for some; all of these except the requirement.
 STORAGE = ("oblivious", "headroom", "pushdown", "preferred", "required", "all")
 _HEADROOM = ("headroom", "all")
 # Above the weight that spreads containers: it must be able to change a choice.
@@ -46,7 +46,7 @@ class Cell(StudyCell):
 
     @property
     def policy(self) -> Policy:
-        """Return the policy of the run, with the scheduler's defaults for what the study does not vary."""
+        """Return the policy of the run, with the scheduler's defaults for the constant parameters."""
         headroom = {"storage_headroom": _HEADROOM_WEIGHT} if self.storage in _HEADROOM else {}
         return Policy(
             order=self.order,

@@ -1,4 +1,4 @@
-"""What the study compares on published logs: every cell is one window of one log under one policy."""
+"""Cells of the study on published logs: every cell is one window of one log under one policy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LogCell(StudyCell):
 
     @property
     def policy(self) -> Policy:
-        """Return the policy of the run, with the scheduler's defaults for what the study does not vary."""
+        """Return the policy of the run, with the scheduler's defaults for the constant parameters."""
         return Policy(order=self.order, backfill=self.backfill)
 
 

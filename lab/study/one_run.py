@@ -36,7 +36,7 @@ MEASURES = (
     "allocation",
     "preempted",
 )
-# Only if something is read from a store, and only if tenants share.
+# The first only if something is read from a store, the second only if tenants share.
 WISHES = ("wishing_bounded_slowdown", "wish_granted")
 SHARED = ("interactive_wait_s", "others_bounded_slowdown")
 PLACES = ("network_share",)
@@ -98,7 +98,7 @@ def with_paths(nodes: Sequence[Node], rate: int) -> list[Node]:
 
 
 def _of_wishes(run: ElasticRun) -> dict[str, float]:
-    """Return the figures of applications that wish for bandwidth."""
+    """Return the figures of applications that prefer bandwidth."""
     reading = ((one, one.arrival.reading) for one in run.finished)
     slowdowns = [one.bounded_slowdown for one, reads in reading if reads is not None and reads.promised is not None]
     return {

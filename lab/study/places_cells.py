@@ -1,4 +1,4 @@
-"""What the study compares of placement by places: the weight of the weigher, if the machines are the store's hosts."""
+"""Cells of the study on placement by places: the weight of the weigher, with the machines as the store's hosts."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def run_of(cell: PlacesCell, applications: int) -> ElasticRun:
 
 
 def of_places(run: ElasticRun) -> dict[str, float]:
-    """Return which share of all reads came over the network."""
+    """Return the share of reads over the network."""
     return {"network_share": run.network_bytes / run.read_bytes if run.read_bytes else 0.0}

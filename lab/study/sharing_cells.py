@@ -1,4 +1,4 @@
-"""What the study compares of sharing: turns of tenants, and precedence of interactive executions, under overload."""
+"""Cells of the study on sharing: turns of tenants, and precedence of interactive executions, under overload."""
 
 from __future__ import annotations
 

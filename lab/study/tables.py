@@ -19,9 +19,9 @@ _COLUMNS = {
     "max_bounded_slowdown": "max. bounded slowdown",
     "mean_wait_s": "mean wait, s",
     "allocation": "allocation",
-    "network_share": "share of what is read over the network",
-    "wishing_bounded_slowdown": "bounded slowdown of those with a wish",
-    "wish_granted": "share of their time with what they wish for",
+    "network_share": "share of reads over the network",
+    "wishing_bounded_slowdown": "bounded slowdown of applications with a wish",
+    "wish_granted": "share of their time with the preferred bandwidth",
     "interactive_wait_s": "mean wait of interactive ones, s",
     "others_bounded_slowdown": "bounded slowdown of all tenants but the largest",
 }

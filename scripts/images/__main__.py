@@ -46,7 +46,7 @@ def _one(engine: Engine, name: str, position: str) -> None:
 
 
 def _report(engine: Engine, names: Sequence[str]) -> None:
-    """Print the size of each image, and how much of it is added to its base."""
+    """Print the size of each image, and the size that it adds to its base."""
     print(f"{'image':<20}{'MiB':>6}{'own':>6}")
     for name in names:
         size, base = engine.size_bytes(f"zoe/{name}"), RECIPES[name].base

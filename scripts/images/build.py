@@ -38,7 +38,7 @@ def up_to_date(engine: Engine, name: str) -> bool:
 
 
 def build(engine: Engine, name: str) -> None:
-    """Gather, build and name an image whose base exists; BuildError says what failed."""
+    """Gather, build and name an image whose base exists. Raises BuildError."""
     recipe = RECIPES[name]
     if recipe.from_debian:
         debian.ensure(engine)

@@ -1,4 +1,4 @@
-"""Debian's base: already there, pulled, or bootstrapped under the same name."""
+"""Debian's base image: present, pulled, or bootstrapped under the same name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def mirror() -> str:
 
 
 def identity() -> bytes:
-    """Return what the base depends on."""
+    """Return the inputs of the base."""
     return f"{BASE} {SUITE} {mirror()} {Path(__file__).read_text()}".encode()
 
 
@@ -72,7 +72,7 @@ class Sources:
 
 
 def ensure(engine: Engine) -> None:
-    """Make sure that the base exists; BuildError if it can neither be pulled nor bootstrapped."""
+    """Make sure that the base exists. Raises BuildError if it can neither be pulled nor bootstrapped."""
     if engine.image(BASE) or engine.succeeds("pull", BASE):
         return
     if shutil.which("debootstrap") is None or os.geteuid() != 0:
@@ -89,7 +89,7 @@ def ensure(engine: Engine) -> None:
 
 
 def make_slim(root: Path) -> None:
-    """Remove what Debian's own image for containers lacks, and keep packages from adding it again."""
+    """Remove the files that Debian's own image for containers lacks, and keep packages from adding them again."""
     for name, text in _SLIM.items():
         (root / name).write_text(text)
     for folder in _UNREAD:

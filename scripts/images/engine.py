@@ -41,7 +41,7 @@ class Engine:
         return done.returncode == 0
 
     def image(self, name: str) -> dict[str, Any] | None:
-        """Return the engine's report on an image; None if it has none of that name."""
+        """Return the engine's report on an image; None if it does not exist."""
         command = ["docker", "image", "inspect", name]
         done = subprocess.run(command, capture_output=True, check=False, env=self._variables())
         found: list[dict[str, Any]] = json.loads(done.stdout) if done.returncode == 0 else []
@@ -81,7 +81,7 @@ class Engine:
             raise BuildError(f"{end}\nfailed ({process.returncode}): {' '.join(command)}\nall of it: {path}")
 
     def _variables(self) -> dict[str, str]:
-        # The builder that every engine has; the newer one is an extra package on Debian.
+        # Use the builder that every engine has; the newer one is an extra package on Debian.
         return {"DOCKER_BUILDKIT": "0", **os.environ, **self.environment}
 
 

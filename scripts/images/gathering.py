@@ -1,4 +1,4 @@
-"""The inputs of an image's build directory from elsewhere, and the identity of each before it is fetched."""
+"""Inputs of an image from outside of its build directory, and their identity before they are fetched."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Gathered(Protocol):
         """Return a text that changes whenever the result of `put` would; quick, and without a network."""
 
     def put(self, context: Path) -> None:
-        """Put the input into the build directory; BuildError says why that is impossible."""
+        """Put the input into the build directory. Raises BuildError."""
 
 
 def identity_of(path: Path, name: str) -> bytes:
@@ -71,7 +71,7 @@ class Authorities:
         return b"".join(identity_of(path, path.name) for path in sorted(_AUTHORITIES.glob("*.crt")))
 
     def put(self, context: Path) -> None:
-        """Write `ca/`, which is empty if there is no such CA."""
+        """Write `ca/`, which is empty without such a CA."""
         (context / "ca").mkdir(exist_ok=True)
         for path in _AUTHORITIES.glob("*.crt"):
             shutil.copy(path, context / "ca")
@@ -134,7 +134,7 @@ class PythonPackages:
 
 
 class ZoeClient:
-    """The SDK and the command line; what they need is among the packages of the notebook."""
+    """The SDK and the command line; their dependencies are among the packages of the notebook."""
 
     def identity(self) -> bytes:
         """Return the identity of their sources."""

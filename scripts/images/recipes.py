@@ -21,7 +21,7 @@ from scripts.images.gathering import (
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`base` is the image of ours on which it is built; without one it is built on `from_debian`, or on nothing."""
+    """`base` is Zoe's image below it; without one it is built on `from_debian`, or on nothing."""
 
     base: str | None = None
     from_debian: bool = False

@@ -1,4 +1,4 @@
-"""Generate access.md: which scope each route requires, and which roles have it."""
+"""Generate access.md: the required scope of each route, and the roles that have it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_api.main import bare_app
 from zoe_lib.domain.applications.roles import SCOPES, Role, Scope
 
 MEANINGS = {
-    Scope.READ: "See your own executions, those that are shared with you, files, and the state of the cluster.",
+    Scope.READ: "See your own and shared executions, files, and the state of the cluster.",
     Scope.SUBMIT: "Submit and cancel executions in your tenant; create your own tokens.",
     Scope.OPERATE: "See and cancel the executions of all tenants; drain and reserve nodes; dry runs; replays.",
     Scope.ADMIN: "Set the policy; change users, tenants, roles and quotas; revoke any token; read the audit log.",
@@ -26,12 +26,12 @@ def access_page() -> str:
     scopes = [(f"`{scope}`", MEANINGS[scope]) for scope in Scope]
     routes = [(f"`{method} {path}`", scope) for method, path, scope in sorted(route_scopes(), key=lambda one: one[1:])]
     return page(
-        "Who may do what",
+        "Roles and scopes",
         "`zoe_lib/domain/applications/roles.py` and the routes of the API",
         "A user has a role in each of her tenants. A session of the web UI has all scopes of the role.",
         "A token has the scopes with which it was created, as far as the role still has them; `admin` includes",
         "`operate`.\n",
-        table(("scope", "what it allows"), scopes),
+        table(("scope", "rights"), scopes),
         table(("role", *(f"`{scope}`" for scope in Scope)), roles),
         "Of the policy, operators can only change which nodes are drained or reserved.\n",
         "## Routes\n",
@@ -40,7 +40,7 @@ def access_page() -> str:
 
 
 def route_scopes() -> Iterator[tuple[str, str, str]]:
-    """Return method, path and scope of each route; `anybody` for those that require none."""
+    """Return method, path and scope of each route; `anybody` for routes without a scope."""
     for route in bare_app().routes:
         if isinstance(route, APIRoute):
             asked = sorted(_scopes(route.dependant))

@@ -135,7 +135,7 @@ def lifecycle_page() -> str:
         "## States of a service\n",
         table(("state", "meaning"), [(f"`{s.value}`", SERVICE_STATES[s]) for s in ServiceState]),
         "## Events: when they are legal\n",
-        table(("event", "what it says", "execution is", "and becomes", "service is", "and becomes"), _events()),
+        table(("event", "meaning", "execution is", "and becomes", "service is", "and becomes"), _events()),
         "## Marks of the timeline\n",
         table(("mark", "meaning"), [(f"`{mark.value}`", MARKS[mark]) for mark in Mark]),
         "## Causes of an end\nCauses marked * are the platform's fault: Zoe retries, as often as the policy's "

@@ -98,7 +98,7 @@ ORDER_MEANINGS = {
     "sjf": "shortest expected run time first; waiting halves it",
     "size": "smallest area first: the expected run time times the largest share of the cluster that all services ask "
     "for, of cores, memory or a kind of device; waiting halves it",
-    "srpt": "shortest remaining run time first: what runs has the time since its placement taken off; "
+    "srpt": "shortest remaining run time first: the time since the placement of a running execution is subtracted; "
     "waiting halves it",
     "hrrn": "highest response ratio first: (waiting + run time) / run time, so that waiting counts the "
     "more the shorter it is; ages by itself",
@@ -113,7 +113,7 @@ ORDER_MEANINGS = {
     "f2": "least sqrt(run time) times cores + 25,600 log10(arrival) first",
     "f3": "least run time times cores + 6,860,000 log10(arrival) first",
     "f4": "least run time times sqrt(cores) + 530,000 log10(arrival) first",
-    "fair-share": "the tenant that used least of what is due to it first: 2^-(share of use / share due), plus the "
+    "fair-share": "the tenant that used the smallest part of its share first: 2^-(share of use / share due), plus the "
     "weight of its waiting (after the multifactor priority of Slurm)",
 }
 PUBLISHED_TEXT = """\
@@ -122,7 +122,7 @@ systems", IEEE CLUSTER 2009; `f1` to `f4` from Carastan-Santos and de Camargo, "
 with simulation and machine learning", SC 2017, learned from simulated jobs. Cores are the largest share of the cluster
 that is asked for, in cores, as in `size`; `ageing_s` plays no part. `unicef` is infinite on one core or less, so these
 come before all others, by waiting over run time. The arrival is in seconds, from 15 days ago on, since an
-installation has no start of a log; what has waited for longer comes before all others by `f1` to `f4`.
+installation has no start of a log; executions that arrived before come first by `f1` to `f4`.
 """
 TENANCY_TEXT = """\
 ## Tenants
@@ -146,7 +146,7 @@ BACKFILL_MEANINGS = {
 REASONS = {
     "no_resources": "the essential services do not fit now; the counts say how many nodes each filter refused. If the "
     "hint says that Zoe could not show that they fit even on empty nodes, the execution blocks no others",
-    "making_room": "it has its nodes, but what it replaces has not ended yet: elastic services that are taken back, "
+    "making_room": "it has its nodes, but the services there have not ended yet: elastic services that are taken back, "
     "also within the limit of its tenant or user, or services of an execution that is stopping",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
     "never_fits": "the essential services cannot fit on the present nodes, even if these were empty; it blocks no "
@@ -180,7 +180,7 @@ REASONS = {
 FILTERS_TEXT = """\
 ## Filters
 A filter excludes a node and says why; `zoe explain` shows the reason. A policy must name the required filters.
-[Plugins](../extending.md#a-filter-or-a-weigher) bring more; `zoe policy get` lists what is installed.
+[Plugins](../extending.md#a-filter-or-a-weigher) bring more; `zoe policy get` lists the installed ones.
 """
 WEIGHERS_TEXT = """\
 ## Weighers

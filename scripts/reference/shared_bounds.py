@@ -1,4 +1,4 @@
-"""What fills each bound that several users share, whom that stops, and how it is freed: the source of bounds.md."""
+"""Bounds that several users share: how each fills up, whom it blocks, and how it is freed: the source of bounds.md."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ STRANGERS: tuple[SharedBound, ...] = (
         "{0} a second of a network",
         ("zoe_lib.logs.few_lines:LINES_OF_CLIENT_A_SECOND_MAX",),
         "anyone",
-        "no one; the next line of the network counts those that were not written",
+        "no one; the next line of the network has the number of dropped ones",
         "a second later",
         (),
         (
@@ -171,7 +171,7 @@ MEMBERS: tuple[SharedBound, ...] = (
                 "explanations and forecasts",
                 "LOOKS",
                 "SCHEDULER",
-                "four users; **four questions of one user come before those of others**",
+                "four users; **four questions of one user delay those of other users**",
                 "others wait for the CPU budget of four questions",
                 ("plan_busy",),
             ),
@@ -332,7 +332,7 @@ MEMBERS: tuple[SharedBound, ...] = (
     ),
     SharedBound(
         "memory of filter modules, of a process of a proxy",
-        "{0} bytes; a tenant half of what others leave",
+        "{0} bytes; a tenant half of the memory that the others leave free",
         ("storage_filters.transforms.modules.memory:OF_PROCESS_BYTES",),
         "a user, half of it; further tenants half of the rest each",
         "the tenant; others have less, and never nothing",
@@ -358,7 +358,7 @@ MEMBERS: tuple[SharedBound, ...] = (
         "{0} in all",
         ("zoe_lib.run_times.history:KINDS_MAX",),
         "a user who ends as many executions of different names",
-        "**no one; forecasts of others rest on less, until they run again**",
+        "**no one; forecasts for other users are less precise until their executions run again**",
         "the one that ran longest ago is forgotten",
         (),
         (
@@ -374,7 +374,7 @@ MEMBERS: tuple[SharedBound, ...] = (
             "storage_controller.traffic.contents:PLACES_MAX",
         ),
         "a user who uses as many containers",
-        "**no one; numbers of others are less exact, and rules on `COMPRESSIBILITY` may lack a value**",
+        "**no one; numbers of other tenants are less exact, and rules on `COMPRESSIBILITY` may lack a value**",
         "with time",
         (),
         (

@@ -1,8 +1,8 @@
 """Check a change in seconds: lint, and the nearest cheap tests. `make test` decides.
 
-The change is what differs from the merge base with the main branch, untracked files included; BASE=COMMIT selects
-another base. With `--tier 2`, as `make test-changed`: the dear tests of what has changed, the nearest first. Near are
-tests with few imports between, by grimp's graph, which import-linter uses.
+The change is the difference from the merge base with the main branch, including untracked files; BASE=COMMIT selects
+another base. With `--tier 2`, as in `make test-changed`: the expensive tests of the changed files, the nearest first.
+Tests are near if few imports are between, by grimp's graph, which import-linter uses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scripts.testing.parts import ROOT
 from scripts.testing.run import close, run, running_alone, selected
 
 CHECK_S, CHANGED_S = 25.0, 1200.0
-"""CPU seconds of tests to choose, by the table of costs: they take at most this long on two cores."""
+"""CPU seconds of the chosen tests, by the table of costs: they take at most this long on two cores."""
 CHANGED_MINUTES = 15.0
 _LISTED_MAX = 10
 _TESTED_BY = """
@@ -36,7 +36,7 @@ TESTED_BY = {top: f"tests/{folder}/" for top, _, folder in (pair.partition(":") 
 
 
 def main() -> int:
-    """Choose tests, say which, and run them."""
+    """Choose tests, print them, and run them."""
     tier = 2 if sys.argv[1:] == ["--tier", "2"] else 1
     changed = changed_files(os.environ.get("BASE") or base_commit())
     tests, left = chosen(changed, tier)
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def chosen(changed: list[str], tier: int, root: Path = ROOT) -> tuple[list[str], int]:
-    """Return the test files of a tier to run, and how many more can be affected.
+    """Return the test files of a tier to run, and the number of further ones that can be affected.
 
     For tier 1 these are unit tests alone, which need no other program; for tier 2 also tests that start the programs.
     """
@@ -76,7 +76,7 @@ def chosen(changed: list[str], tier: int, root: Path = ROOT) -> tuple[list[str],
 
 
 def base_commit(root: Path = ROOT) -> str:
-    """Return where the present work began: the merge base with the main branch, or HEAD's parent where that is HEAD."""
+    """Return the base of the present work: the merge base with the main branch, or HEAD's parent if that is HEAD."""
     for branch in ("@{upstream}", "origin/HEAD", "origin/main", "main"):
         base = _git(root, "merge-base", "HEAD", branch)
         if base and (base != _git(root, "rev-parse", "HEAD") or _git(root, "status", "--porcelain")):
@@ -85,7 +85,9 @@ def base_commit(root: Path = ROOT) -> str:
 
 
 def changed_files(base: str, root: Path = ROOT) -> list[str]:
-    """Return the files that differ from a commit, with untracked ones; the program ends if there is no such commit."""
+    """Return the files that differ from a commit, including untracked ones; the program ends if the commit does not
+    exist.
+    """
     if not _git(root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}"):
         sys.exit(f"there is no commit {base!r} here: BASE=COMMIT names one, and `git fetch --unshallow` gets all")
     differing = _git(root, "diff", "--name-only", "--no-renames", base, "--")

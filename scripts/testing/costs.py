@@ -1,8 +1,8 @@
 """The costs of the tests, in CPU seconds (`tests/costs.json`), and the tiers that follow from them.
 
-`python -m scripts.testing.costs` lists the dearest files and tests; with `update`, it first writes the medians of the
-last runs (.test-records) into the table. CPU seconds are those of the test's control group, divided by what a fixed
-loop took at the same time, so runs on a busy machine are comparable.
+`python -m scripts.testing.costs` lists the most expensive files and tests; with `update`, it first writes the medians
+of the last runs (.test-records) into the table. CPU seconds are those of the test's control group, divided by the time
+of a fixed loop at the same time, so runs on a busy machine are comparable.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ TABLE, CAPABILITIES = TESTS / "costs.json", TESTS / "capabilities.toml"
 RECORDS = ROOT / ".test-records"
 """A folder for each of the last runs, `TIME-KIND`, of which each part has a file of records: one JSON object a line."""
 CHEAP_S = 0.1
-"""Tests below this stand in the table as one sum for each file."""
+"""Tests below this are in the table as one sum for each file."""
 BUDGETS_S = {1: 900.0, 2: 4000.0}
 OWN_MAX_S = {"fast": 0.2}
 """The most CPU seconds of a test of tier 1, by part, and the most of its share of the fixtures of its file."""
 OWN_MAX_ELSEWHERE_S = 0.5
 DRIFT = 2.0
-"""A run that costs more than this many times the table has failed; so is a file named that does."""
+"""A run that costs more than this many times the table fails; files above it are named."""
 _DRIFT_NAMED_S = 3.0
 _LISTED_MAX = 25
 Record = dict[str, Any]
@@ -55,9 +55,9 @@ class Costs:
     """The table."""
 
     loop_s: float
-    """What the fixed loop took when the table was measured."""
+    """Seconds of the fixed loop when the table was measured."""
     shared: dict[str, dict[str, float]]
-    """`PART/TIER` -> fixtures of the session, and what pytest itself takes to import and collect (`pytest`)."""
+    """`PART/TIER` -> fixtures of the session, and the time of pytest itself for imports and collection (`pytest`)."""
     files: dict[str, FileCosts]
     capabilities: frozenset[str] = frozenset()
 
@@ -82,7 +82,7 @@ class Costs:
         return 2 if dear and test not in self.capabilities else 1
 
     def files_of(self, tier: int, paths: Iterable[str]) -> list[str]:
-        """Return those of the test files that can have tests of a tier; unmeasured tests are in tier 1."""
+        """Return the test files that can have tests of a tier; unmeasured tests are in tier 1."""
         named = {test.partition("::")[0] for test in self.capabilities}
         return [path for path in paths if tier == 2 or path in named or path not in self._second]
 
@@ -103,10 +103,10 @@ class Costs:
 
     @cached_property
     def _second(self) -> frozenset[str]:
-        """Tests and files of tier 2, by their costs alone.
+        """Return tests and files of tier 2, by their costs alone.
 
-        Of the cases of a test that cost CHEAP_S or more, the first shows most of what all show, so the others are here.
-        Of files whose fixtures cost more for each cheap test than a test of tier 1 may, all tests are.
+        Of the cases of a test that cost CHEAP_S or more, the first shows most of the result, so the others are here. If
+        the fixtures of a file cost more for each cheap test than a test of tier 1 may, all tests of the file are.
         """
         second = set[str]()
         for file, row in self.files.items():
@@ -130,7 +130,7 @@ def _by_name() -> dict[str, list[float]]:
 
 @dataclass
 class Measured:
-    """What runs took, in CPU seconds at the speed of the table: for each name, one value of each run that had it."""
+    """CPU seconds of runs at the speed of the table: for each name, one value of each run with it."""
 
     tests: dict[str, list[float]] = field(default_factory=_by_name)
     fixtures: dict[str, list[float]] = field(default_factory=_by_name)
@@ -150,7 +150,7 @@ class Measured:
         files, session, counted_s = defaultdict[str, float](float), defaultdict[str, float](float), 0.0
         for record in records:
             if "own_s" in record:
-                if record["outcome"] != "skipped":  # it may be dear on another machine
+                if record["outcome"] != "skipped":  # it may be expensive on another machine
                     self.tests[record["test"]].append(speed * record["own_s"])
                 files[record["test"].partition("::")[0]] += speed * record["shared_s"]
                 for fixture, cpu_s in record["session"].items():
@@ -165,7 +165,7 @@ class Measured:
         return whole_s
 
     def update(self, costs: Costs) -> None:
-        """Write the medians into the table; what these runs did not have stays."""
+        """Write the medians into the table; rows that are missing in these runs stay."""
         for name, rows in self.shared.items():
             if name.endswith(("/1", "/2")):  # not that of a run of chosen tests
                 medians = {one: round(median(values), 1) for one, values in rows.items()}
@@ -180,7 +180,7 @@ class Measured:
 
     def _update_file(self, file: str, row: FileCosts, tests: dict[str, float]) -> None:
         cheap = [cpu_s for cpu_s in tests.values() if cpu_s < CHEAP_S]
-        if len(cheap) >= row.cheap_tests / 2:  # a run that was cut has few of them
+        if len(cheap) >= row.cheap_tests / 2:  # an interrupted run has few of them
             row.cheap_tests, row.cheap = len(cheap), round(sum(cheap), 2)
         others = {name: cpu_s for name, cpu_s in row.dear.items() if name not in tests}
         fixtures = round(median(self.fixtures[file]), 2)
@@ -211,7 +211,7 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def main() -> int:
-    """Update the table if asked, then list the dearest."""
+    """Update the table if requested, then list the most expensive tests."""
     costs = Costs.read()
     if sys.argv[1:] == ["update"]:
         measured = Measured()

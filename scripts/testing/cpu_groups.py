@@ -1,7 +1,7 @@
-"""A control group of its own for what one command starts, to count CPU seconds that no parent has waited for.
+"""A separate control group for the programs of a command, to count CPU seconds of processes that no parent waited for.
 
-The second version of control groups counts CPU in every group, without a controller. Where this process may not make a
-group, there is none, and the command runs as it would anyway.
+The second version of control groups counts CPU in every group, without a controller. If this process may not make a
+group, the command runs without one.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ ENGINES_PARENT = "ZOE_TEST_ENGINES_PARENT"
 COUNTED = "ZOE_TEST_CPU_GROUP"
 """The directory of the group in which the tests run."""
 LEAVE_S = 5.0
-"""How long programs that outlived their parent have to end: some take engines apart then."""
+"""Seconds for programs that outlived their parent to end: some are dismantling engines then."""
 _REMOVE_S = 2.0
 _COMMAND_CHARACTERS_MAX = 200
 _NUMBERS = itertools.count(1)
-# The shell moves itself, so everything of the command counts; without the permission it goes on where it is.
+# The shell moves itself, so everything of the command counts; without the permission it stays where it is.
 _ENTER = 'echo 0 2>/dev/null >"$0"; exec "$@"'
 
 
 class CpuGroup:
-    """A group below that of this process; without a path, none."""
+    """A group below that of this process; without a path, no group."""
 
     def __init__(self, path: Path | None = None, for_engines: str = "") -> None:
         self.path = path
         self.environment = {COUNTED: str(path or ""), ENGINES_PARENT: for_engines}
-        """What tests in this group read."""
+        """Variables for the tests in this group."""
 
     @classmethod
     def make(cls) -> CpuGroup:
-        """Make one; without a path if the machine does not let this process do so."""
+        """Create a group; without a path if the machine does not allow it."""
         with contextlib.suppress(OSError, StopIteration):
             mounts = (line.split() for line in MOUNTS.read_text().splitlines())
             point = next(Path(fields[1]) for fields in mounts if fields[2] == "cgroup2")
@@ -54,13 +54,13 @@ class CpuGroup:
         return cls()
 
     def command(self, command: Sequence[str]) -> list[str]:
-        """Return a command that does the same in this group."""
+        """Return the command that runs another one in this group."""
         return ["/bin/sh", "-c", _ENTER, str(self.path / "cgroup.procs"), *command] if self.path else [*command]
 
     def end(self) -> tuple[list[str], float | None]:
-        """End what still runs here, and remove the group.
+        """End the remaining processes, and remove the group.
 
-        Returns its commands, and the CPU seconds of all that ran here; None if nothing could enter it.
+        Returns their commands, and the CPU seconds of all processes; None if none could enter it.
         """
         if self.path is None:
             return [], None

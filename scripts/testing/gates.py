@@ -1,7 +1,7 @@
-"""What must hold of the tables beside the tests, without running any: `python -m scripts.testing.gates`, in lint.
+"""Check the tables of the tests, without running any: `python -m scripts.testing.gates`, in lint.
 
 The sums of the costs stay within their budgets; every row names a test that exists; each capability has its test in
-tier 1; few tests are in quarantine, and none for long.
+tier 1; few tests are in quarantine, and each for a short time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CAPABILITIES_MIN, CAPABILITIES_MAX = 25, 40
 
 
 def main() -> int:
-    """Print what does not hold; return 1 if anything does not."""
+    """Print the violations; return 1 if there are any."""
     costs = Costs.read()
     wrong = [*wrong_costs(costs), *wrong_capabilities(), *wrong_quarantine(), *wrong_places()]
     print(*wrong, sep="\n", end="\n" if wrong else "")
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def wrong_costs(costs: Costs) -> Iterator[str]:
-    """Yield the tiers that cost more than their budget, and rows that name no part or test."""
+    """Yield the tiers that cost more than their budget, and rows without a part or test."""
     for tier, budget_s in BUDGETS_S.items():
         if (total_s := costs.total_s(tier)) > budget_s:
             yield (
@@ -47,7 +47,7 @@ def wrong_costs(costs: Costs) -> Iterator[str]:
 
 
 def wrong_capabilities() -> Iterator[str]:
-    """Yield rows that name no test, or one in quarantine, and a number of rows out of bounds."""
+    """Yield rows without a test, or with one in quarantine, and a number of rows out of bounds."""
     rows = tomllib.loads(CAPABILITIES.read_text("utf-8"))
     if not CAPABILITIES_MIN <= len(rows) <= CAPABILITIES_MAX:
         yield f"tests/capabilities.toml: {len(rows)} rows; {CAPABILITIES_MIN} to {CAPABILITIES_MAX} are allowed"
@@ -75,7 +75,7 @@ def wrong_quarantine(today: date | None = None) -> Iterator[str]:
 
 
 def wrong_places() -> Iterator[str]:
-    """Yield files of tests that belong to no part, so no run would have them."""
+    """Yield test files outside of all parts, which no run would include."""
     for path in sorted(TESTS.glob("**/test_*.py")):
         try:
             part_of(path.relative_to(TESTS.parent).as_posix())
@@ -84,7 +84,7 @@ def wrong_places() -> Iterator[str]:
 
 
 def quarantined() -> dict[str, dict[str, date]]:
-    """Return the tests that run and do not gate, with their date and what is known."""
+    """Return the tests that run but do not gate, with their date and the known cause."""
     try:
         return tomllib.loads(QUARANTINE.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:

@@ -6,14 +6,13 @@
     python -m scripts.testing.mutants --raise MODULE:FUNCTION --test TEST
     python -m scripts.testing.mutants --table FILE.toml [--resume FILE]
 
-The first draws changes of lines that the tests run, and says which test fails with each. `--cover` is written by the
-first run, in which all given tests run once, and read by later ones: remove it after a change of the code. `--again`
-has other tests, which need not run the changed line in their own process, judge what survived in a file of results, and
-names all that fail: a test that none of these changes needs tells nothing that the first tests did not. The others
-prove that a test uses a function: it has to fail with a body that only raises, and to pass as it is; rows of a table
-may name a check in a file instead, and what stands there without it. Everything runs in
-a copy of the tree; `--copy` keeps it, for tests that need a runtime or a store, which are built once for each place
-of a tree.
+The first draws changes of lines that the tests run, and names the test that fails with each. `--cover` is written by
+the first run, in which all given tests run once, and read by later ones: remove it after a change of the code.
+`--again` lets other tests, which need not run the changed line in their own process, judge the survivors in a file of
+results, and names all that fail: a test that detects none of them adds nothing to the first tests. The others prove
+that a test uses a function: it has to fail with a body that only raises, and to pass unchanged; rows of a table may
+name a check in a file instead, and its replacement. Everything runs in a copy of the tree; `--copy` keeps it, for tests
+that need a runtime or a store, which are built once for each place of a tree.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _RAISE_MORE_S = 60.0
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Do what the options say."""
+    """Run the command of the options."""
     options = _options().parse_args(given)
     path = options.copy or temporary(ROOT)
     tree = Tree(ROOT, path)
@@ -71,15 +70,17 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--of", action="append", default=[], metavar="PACKAGE", help="only of this package or folder")
     parser.add_argument("--not-of", action="append", default=[], metavar="PACKAGE")
-    parser.add_argument("--all-lines", action="store_true", help="draw from lines, too, that no test runs")
+    parser.add_argument("--all-lines", action="store_true", help="draw also from lines that no test runs")
     parser.add_argument("--cover", type=Path, default=ROOT / "build" / "mutants.coverage")
-    parser.add_argument("--resume", type=Path, help="write each result to this file, and skip those that it has")
-    parser.add_argument("--again", type=Path, help="have all tests judge what survived in this file of results")
+    parser.add_argument("--resume", type=Path, help="write each result to this file, and skip the ones that it has")
+    parser.add_argument("--again", type=Path, help="let all tests judge the survivors in this file of results")
     parser.add_argument("--tests", nargs="+", default=["tests/unit"], help="arguments of pytest")
     parser.add_argument("--raise", dest="raises", metavar="MODULE:FUNCTION")
     parser.add_argument("--test")
-    parser.add_argument("--table", type=Path, help="tables with a `test` and what it `breaks`, or a `check`")
-    parser.add_argument("--copy", type=Path, help="the folder of the copy, which then stays")
+    parser.add_argument(
+        "--table", type=Path, help="tables with a `test` and the function that it `breaks`, or a `check`"
+    )
+    parser.add_argument("--copy", type=Path, help="the folder of the copy, which is kept")
     return parser
 
 
@@ -116,7 +117,7 @@ def sources_of(root: Path, of: Iterable[str], not_of: Collection[str]) -> dict[s
 
 
 def drawn(places: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
-    """Return so many changes, at most one of a line; each line is as likely as any other."""
+    """Return so many changes, at most one of a line; each line is equally likely."""
     of_lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
     for one in places:
         of_lines[one.path, one.line].append(one)
@@ -125,14 +126,14 @@ def drawn(places: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
 
 
 class Judge:
-    """Says which test fails with a change, and only with it."""
+    """Finds the test that fails with a change, and only with it."""
 
     def __init__(self, tree: Tree, covered: Covered) -> None:
         self._tree, self._covered = tree, covered
         self._sound: dict[str, bool] = {}
 
     def of(self, mutant: Mutant, source: bytes) -> str:
-        """Return a result in words."""
+        """Return a result as text."""
         tests = self._covered.tests_of(mutant)
         if not tests:
             return NOT_COVERED
@@ -160,7 +161,7 @@ class Judge:
 
 
 def judge_again(tree: Tree, results: Path, resume: Path | None, tests: Sequence[str]) -> int:
-    """Run all tests with each change that survived, and name all that fail only then."""
+    """Run all tests with each surviving change, and name all that fail only then."""
     began_s = time.monotonic()
     before = tree.run(tests, _RAISE_S, to_the_end=True)
     within_s = _RAISE_MORE_S + 3 * (time.monotonic() - began_s)
@@ -201,7 +202,7 @@ def prove(tree: Tree, breaks: str, test: str) -> str:
 
 
 def prove_check(tree: Tree, path: str, check: str, without: str, test: str) -> str:
-    """Return why a test does not prove that a check is made, which stands in the file once; empty if it does."""
+    """Return why a test does not prove that a check exists, which is in the file once; empty if it does."""
     source = (tree.root / path).read_text("utf-8")
     if source.count(check) != 1:
         return f"{path} has the check {source.count(check)} times"
@@ -225,7 +226,7 @@ def _how(outcome: Outcome) -> str:
 
 
 def prove_all(tree: Tree, rows: Mapping[str, Any], resume: Path | None = None) -> int:
-    """Prove each row of a table; 1 if one fails. Rows that `resume` has as proved are not proved again."""
+    """Prove each row of a table; return 1 if one fails. Rows that `resume` has as proved are not proved again."""
     wrong, known = 0, _known(resume)
     for name, row in rows.items():
         key = f"{name} {json.dumps(row, sort_keys=True)}"
@@ -246,7 +247,7 @@ def _problem(tree: Tree, row: Mapping[str, Any]) -> str:
 
 
 def table(results: Iterable[tuple[str, str]]) -> list[str]:
-    """Return lines: of each package, and in total, how many changes were killed, survived, and were not covered."""
+    """Return lines with the numbers of killed, surviving and uncovered changes, for each package and in total."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for package, result in results:
         kind = result if result in (SURVIVED, NOT_COVERED) else KILLED

@@ -1,7 +1,7 @@
 """Which tests cover which lines, and how long each takes: one run of pytest under coverage.py.
 
-It is a pytest plugin, too, which tells coverage.py the test that runs. Only the process of pytest is measured: programs
-that tests start have no notion of the test, so a function that runs only there is proved by `mutants --raise`.
+It is a pytest plugin too, which passes the running test to coverage.py. Only the process of pytest is measured:
+programs that tests start do not know the test, so use `mutants --raise` for a function that runs only there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scripts.testing.costs import read_records
 from scripts.testing.mutants_places import Mutant
 
 _NEAREST = 40
-"""How many test files judge what runs at an import, which no test does by itself."""
+"""Number of test files for code that runs at import, outside of any test."""
 _SETTINGS = """
 [run]
 relative_files = true
@@ -34,7 +34,7 @@ source_pkgs =
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Tell coverage.py the test."""
+    """Pass the test to coverage.py."""
     measured = coverage.Coverage.current()
     if measured is not None:
         measured.switch_context(item.nodeid)
@@ -74,17 +74,17 @@ def _times_of(file: Path) -> Path:
 
 @dataclass
 class Covered:
-    """What a measured run says."""
+    """Result of a measured run."""
 
     seconds: Mapping[str, float]
     lines: Mapping[str, Mapping[int, Collection[str]]]
     """Path -> line -> the tests that run it; empty for one that runs at imports only."""
     root: Path
-    """The tree, whose imports say which tests are near."""
+    """The tree, whose imports determine the near tests."""
 
     @classmethod
     def read(cls, root: Path, file: Path) -> Covered:
-        """Return what `measure` wrote."""
+        """Return the output of `measure`."""
         data = coverage.CoverageData(str(file))
         data.read()
         lines = {path: data.contexts_by_lineno(path) for path in data.measured_files()}

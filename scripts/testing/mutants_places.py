@@ -1,8 +1,8 @@
 """Small changes of a module that its tests should notice, found in its syntax tree. Pure.
 
-A change replaces some bytes and leaves all others. Left out is what no test can or should notice: docstrings,
-annotations, decorators, imports, asserts, `__all__`, log lines, what is for type checkers, and parts of f-strings,
-which have no exact places until Python 3.12.
+A change replaces some bytes and leaves all others. Excluded is code that no test can or should check: docstrings,
+annotations, decorators, imports, asserts, `__all__`, log lines, code for type checkers, and parts of f-strings, which
+have no exact places until Python 3.12.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Change = tuple[str, Span, str]
 @dataclass(frozen=True)
 class Mutant:
     """A change: the bytes from `start` to `end` become `new`. statement: the first line of the statement around it;
-    imported: it runs when the module is imported, which no test does by itself.
+    imported: it runs at import, outside of any test.
     """
 
     path: str
@@ -62,7 +62,7 @@ class _Source:
         self._lines = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
 
     def span(self, first: ast.expr | ast.stmt, last: ast.expr | ast.stmt | None = None) -> Span:
-        """Return from where to where a node goes, or several that follow each other."""
+        """Return the span of a node, or of several consecutive ones."""
         end = last or first
         at = self._lines[first.lineno - 1] + first.col_offset
         return at, self._lines[(end.end_lineno or 0) - 1] + (end.end_col_offset or 0)
@@ -92,7 +92,7 @@ def mutants_of(path: str, source: bytes) -> list[Mutant]:
 
 
 def _parts(node: ast.AST, statement: int, *, imported: bool) -> Iterator[tuple[ast.AST, int, bool]]:
-    """Yield what may change, with the line of its statement, and whether it runs at an import."""
+    """Yield parts that may change, with the line of their statement, and whether they run at import."""
     if _left_out(node):
         return
     statement = node.lineno if isinstance(node, ast.stmt) else statement
@@ -182,7 +182,7 @@ def _of_conditions(node: ast.AST, of: _Source) -> Iterator[Change]:
 
 
 def _negated(test: ast.expr, of: _Source) -> Iterator[Change]:
-    if not isinstance(test, ast.UnaryOp | ast.Compare | ast.Constant | ast.NamedExpr):  # which change in other ways
+    if not isinstance(test, ast.UnaryOp | ast.Compare | ast.Constant | ast.NamedExpr):  # these change in other ways
         yield "not", of.span(test), f"(not ({of.text(test)}))"
 
 

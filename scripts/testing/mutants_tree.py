@@ -1,7 +1,7 @@
 """A copy of the tree, in which modules are changed and tests run.
 
 Its `.venv` has the same packages by links, and the project as an editable install of the copy. So programs that tests
-start import the copy, too, whatever their folder and environment are.
+start import the copy too, in any folder and environment.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from scripts.testing.costs import read_records
 
 _EDITABLE = "_editable_impl_*.pth"
 _BUILT = ("zoe_api/static", "node_modules", "web/node_modules", "app_descriptions/images/ca")
-"""What git ignores, and tests use."""
+"""Files that git ignores, and tests use."""
 _BEGIN_S, _SLOWER, _END_S = 30.0, 10.0, 20.0
 _BATCH, _BATCH_S = 200, 20.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run of tests ended. `failed`: the first test that failed; "" if none did; `all_failed`: each of them."""
+    """Result of a run of tests. `failed`: the first test that failed; "" if none did; `all_failed`: each of them."""
 
     exit_code: int
     failed: str = ""
@@ -44,7 +44,7 @@ class Outcome:
 
 
 class Tree:
-    """A copy of the files that git knows or would add."""
+    """A copy of the files that git tracks or would add."""
 
     def __init__(self, root: Path, path: Path) -> None:
         self.root, self.path = root, path
@@ -69,7 +69,7 @@ class Tree:
 
     @contextlib.contextmanager
     def changed(self, name: str, source: bytes) -> Iterator[None]:
-        """Have another source in a file for a while."""
+        """Replace the source of a file for a while."""
         file = self.path / name
         before, times = file.read_bytes(), file.stat()
         try:
@@ -80,13 +80,13 @@ class Tree:
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def _write(self, file: Path, source: bytes) -> None:
-        """Write it with a time that no version of the file had: bytecode is known by time and size alone."""
+        """Write it with a time that no version of the file had: bytecode is identified by time and size alone."""
         file.write_bytes(source)
         self._records += 1
         os.utime(file, (time.time(), 1_000_000_000 + self._records + os.getpid() % 1000 * 100_000))
 
     def run(self, tests: Sequence[str], within_s: float, to_the_end: bool = False) -> Outcome:
-        """Run tests until the first that fails, or all of them; one that takes longer has failed."""
+        """Run tests until the first failure, or all of them; one that takes longer than `within_s` fails."""
         self._records += 1
         records = self.path / "build" / f"mutants-{self._records}"
         records.parent.mkdir(exist_ok=True)
@@ -115,7 +115,7 @@ class Tree:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let tests end what they have started, then end what is left of the session."""
+    """Let tests stop their programs, then end the rest of the session."""
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -152,7 +152,7 @@ def _environment(root: Path, path: Path) -> None:
 
 
 def batches(tests: Sequence[str], seconds: dict[str, float]) -> Iterator[tuple[list[str], float]]:
-    """Yield some tests after the others, with the time in which they should have ended."""
+    """Yield the tests in batches, with the time limit of each."""
     batch, lasts_s = list[str](), 0.0
     for test in tests:
         batch.append(test)

@@ -18,7 +18,7 @@ _SPARE_CORES = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Tests of some folders or files, and what they need of the machine.
+    """Tests of some folders or files, and their requirements.
 
     Only one part with the same `uses` runs at a time. A `quiet` part measures rates, and runs alone.
     """
@@ -51,7 +51,7 @@ BY_NAME = {part.name: part for part in PARTS}
 
 
 def part_of(path: str) -> Part:
-    """Return the part to which a test file belongs; ValueError if none does."""
+    """Return the part of a test file. Raises ValueError if it has none."""
     for part in PARTS:
         if any(path == one or path.startswith(f"{one}/") for one in part.paths):
             return part
@@ -59,7 +59,9 @@ def part_of(path: str) -> Part:
 
 
 def files_at(name: str) -> list[str]:
-    """Return the test files of a part or below a folder; a file or node id as it is. Empty if there is no such test."""
+    """Return the test files of a part or below a folder; a file or node id unchanged. Empty if there is no such
+    test.
+    """
     if name in BY_NAME:
         files = [file for path in BY_NAME[name].paths for file in files_at(path)]
         return [file for file in files if part_of(file).name == name]
@@ -70,7 +72,7 @@ def files_at(name: str) -> list[str]:
 
 
 def exists(test: str) -> bool:
-    """Return whether a node id names a file or folder, or a function or class in one; parameters are not looked at."""
+    """Return whether a node id names a file or folder, or a function or class in one; parameters are ignored."""
     file, _, name = test.partition("::")
     names = set(name.partition("[")[0].split("::")) if name else set[str]()
     return (ROOT / file).exists() and names <= _names_in(file)
@@ -78,7 +80,9 @@ def exists(test: str) -> bool:
 
 @cache
 def _names_in(file: str) -> set[str]:
-    """Return functions and classes of a file, and of the files of tests whose suites it takes; nothing is imported."""
+    """Return functions and classes of a file, and of the test files whose suites it imports; nothing is imported
+    here.
+    """
     text = _text(file)
     text += "".join(_text(f"{name.replace('.', '/')}.py") for name in re.findall(r"from (tests[\w.]+) import", text))
     return {*re.findall(r"^\s*(?:async )?(?:def|class) (\w+)", text, re.MULTILINE)}
@@ -89,7 +93,7 @@ def _text(file: str) -> str:
 
 
 def run_side_by_side(parts: Sequence[Part], cores: float, run: Callable[[Part], Outcome]) -> list[Outcome]:
-    """Run all parts in threads, each as soon as it fits, in the given order; return outcomes as they come."""
+    """Run all parts in threads, each as soon as it fits, in the given order; return outcomes as they finish."""
     waiting, running, outcomes = sorted(parts, key=lambda part: part.quiet), dict[Future[Outcome], Part](), []
     with ThreadPoolExecutor(max(len(parts), 1)) as pool:
         while waiting or running:

@@ -28,11 +28,11 @@ from scripts.testing.costs import Costs
 from scripts.testing.cpu_groups import COUNTED, used_s
 
 INTERRUPTED = "interrupted"
-"""A file beside the records of a run in which no further test is to begin."""
+"""A file beside the records of a run; while it exists, no further test begins."""
 ORDER = "ZOE_RANDOM_ORDER"
 OUTPUT_CHARACTERS_MAX = 4_000
 EXIT_S = float(os.environ.get("ZOE_TEST_EXIT_S", "120"))
-"""How long the process may take to exit after its last test: a thread that a test left would keep it for ever."""
+"""Seconds for the process to exit after its last test: a thread that a test left could keep it for ever."""
 _CALIBRATE_EACH_S = 20.0
 _PR_SET_PDEATHSIG = 1
 
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
-    """Pass a test over, as if it were not there, once the time of this run is over."""
+    """Skip a test silently, once the time of this run is over."""
     until, records = item.config.getoption("--until"), Path(item.config.getoption("--records"))
     return (bool(until) and time.time() > until) or records.with_name(INTERRUPTED).exists() or None
 
@@ -88,13 +88,13 @@ class Records:
         atexit.register(self._end)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Write that a test begins: the process may not live to tell of its end."""
+        """Write that a test begins: the process may die before its end."""
         self._write(begin=nodeid, **self._calibration())
         self._test = {"test": nodeid, "outcome": "passed", "text": "", "shared_s": 0.0, "session": {}}
         self._began_s, self._began_cpu_s = time.monotonic(), self._cpu_s()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the output of a failure in any phase, or the reason why the test is skipped."""
+        """Record the output of a failure in any phase, or the reason of a skip."""
         if report.failed:
             failed = self._test["text"] if self._test["outcome"] == "failed" else ""
             text = f"{failed}{report.longreprtext[-OUTPUT_CHARACTERS_MAX:]}\n"
@@ -104,14 +104,14 @@ class Records:
             self._test |= {"outcome": "skipped", "text": reason.removeprefix("Skipped: ")}
 
     def pytest_runtest_logfinish(self) -> None:
-        """Write the outcome, and what the test spent apart from fixtures that others use, too."""
+        """Write the outcome, and the costs of the test without fixtures that others use too."""
         spent_s = self._cpu_s() - self._began_cpu_s
         own_s = spent_s - self._test["shared_s"] - sum(self._test["session"].values())
         self._write(**self._test, own_s=own_s, seconds=time.monotonic() - self._began_s)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-        """Measure the set-up of a fixture that other tests use, too, without the fixtures that it uses."""
+        """Measure the set-up of a fixture that other tests use too, without the fixtures that it uses."""
         if fixturedef.scope == "function":
             return (yield)
         outer_s, self._nested_s, began_s = self._nested_s, 0.0, self._cpu_s()
@@ -127,7 +127,7 @@ class Records:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-        """Count the end of a module's fixtures to the module."""
+        """Count the end of a module's fixtures for the module."""
         began_s = self._cpu_s()
         try:
             return (yield)
@@ -141,7 +141,7 @@ class Records:
             self._write(test=report.nodeid, outcome="failed", text=report.longreprtext)
 
     def pytest_unconfigure(self) -> None:
-        """Write which threads keep the process, and give these a bound."""
+        """Write the threads that keep the process, and bound their time."""
         main = threading.main_thread()
         self._write(left=[one.name for one in threading.enumerate() if not one.daemon and one is not main])
         faulthandler.dump_traceback_later(EXIT_S, exit=True)
@@ -152,7 +152,7 @@ class Records:
             self._write(end=True)
 
     def _calibration(self) -> dict[str, float]:
-        """Return what a fixed loop takes just now, now and then: beside other work, a test takes more CPU time."""
+        """Return the present time of a fixed loop, at intervals: on a busy machine, a test takes more CPU time."""
         if time.monotonic() - self._calibrated_s < _CALIBRATE_EACH_S:
             return {}
         self._calibrated_s, began_s, number = time.monotonic(), time.thread_time(), 0

@@ -15,7 +15,7 @@ DOORS = CAPABILITIES.with_name("doors.toml")
 
 
 def main() -> int:
-    """Rename and print how many rows were changed; return 1 if none was."""
+    """Rename and print the number of changed rows; return 1 if there were none."""
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         return 2
@@ -26,7 +26,7 @@ def main() -> int:
 
 
 def rename(old: str, new: str) -> int:
-    """Rename OLD, and what stands below it; return the number of changed rows. Lists keep the rows of removed tests."""
+    """Rename OLD, and everything below it; return the number of changed rows. Lists keep the rows of removed tests."""
     costs, rows, changed = Costs.read(), dict[str, FileCosts](), 0
     for file, row in costs.files.items():
         dear, row.dear = row.dear, {}
@@ -49,7 +49,7 @@ def rename(old: str, new: str) -> int:
 
 
 def renamed_id(test: str, old: str, new: str) -> str:
-    """Return the new name of a file or node id; it as it is if OLD is not it and not above it."""
+    """Return the new name of a file or node id; unchanged if OLD is neither it nor above it."""
     rest = test.removeprefix(old)
     if rest == test or (rest and rest[0] not in "/:["):
         return test

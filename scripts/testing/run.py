@@ -1,9 +1,9 @@
-"""Run tests: without arguments tier 1, which gates; a closing table says what was skipped, and what each part took.
+"""Run tests: without arguments tier 1, which gates; a final table lists skips, and the duration of each part.
 
 `python -m scripts.testing.run [--tier N | --capabilities | --long] [PART or PATH ...]`
 
-Without `--tier`, named parts, files and tests run whole. `--tier 2` runs all that tier 1 leaves out; `--long` runs
-everything with all long forms. With ZOE_REQUIRE_ALL=1 a missing program fails instead of being skipped; a missing
+Without `--tier`, the given parts, files and tests run completely. `--tier 2` runs all that tier 1 leaves out; `--long`
+runs everything with all long forms. With ZOE_REQUIRE_ALL=1 a missing program fails instead of being skipped; a missing
 privilege or absent ZOE_TEST_DATA stays a named skip. Nothing is tried twice. ZOE_RANDOM_ORDER=SEED runs the tests of
 each part in the order of that seed.
 """
@@ -41,13 +41,13 @@ DELAYS = "ZOE_TEST_DELAYS"
 """Read by tests/support/delays.py: the seed of late ticks and transactions."""
 RUNS_KEPT = 3
 REASON_LINES_MAX, REASON_CHARACTERS_MAX = 8, 400
-# Lines in which pytest says why, also in groups of exceptions.
+# Lines in which pytest states the reason, also in groups of exceptions.
 _REASON = re.compile(r"[ |+]*E  ")
 LINT = Part("lint", (), 1.0)
 
 
 def main() -> int:
-    """Run what the command line asks for; return 0 only if all passed."""
+    """Run the tests of the command line; return 0 only if all passed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tier", type=int, choices=(1, 2), default=0)
     parser.add_argument("--capabilities", action="store_true", help="only the tests of tests/capabilities.toml")
@@ -59,14 +59,14 @@ def main() -> int:
     chosen = sorted(Costs.read().capabilities) if asked.capabilities else asked.chosen
     tier = asked.tier or int(not (chosen or asked.long))
     kind = "long" if asked.long else "chosen" if chosen else str(tier)
-    quarantined()  # a list that cannot be read stops the run before the tests
+    quarantined()  # an unreadable list stops the run before the tests
     with running_alone():
         results = run(selected(chosen, tier), tier, lint=not chosen and tier != 2, kind=kind)
         return close(results, kind)
 
 
 def selected(chosen: Sequence[str], tier: int) -> dict[Part, list[str]]:
-    """Return part -> files and tests to run, in the given order; all that can be of the tier if nothing is chosen."""
+    """Return part -> files and tests to run, in the given order; all that can be of the tier without a choice."""
     parts = dict[Part, list[str]]()
     for one in chosen or ["tests"]:
         if not (tests := files_at(os.path.relpath(ROOT / one, ROOT) if one not in BY_NAME else one)):
@@ -84,7 +84,7 @@ def running_alone() -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             sys.exit("another run of the tests is under way in this clone")
-        for number in (signal.SIGTERM, signal.SIGINT):  # a shell has SIGINT ignored by what it begins with `&`
+        for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets programs started with `&` ignore SIGINT
             signal.signal(number, _interrupt)
         try:
             yield
@@ -94,7 +94,7 @@ def running_alone() -> Iterator[None]:
 
 
 def _interrupt(number: int, _frame: object) -> None:
-    """End, and let no further test begin: pytest goes on if a clean-up raises while it is interrupted."""
+    """End, and let no further test begin: pytest continues if a clean-up raises while it is interrupted."""
     for folder in sorted(RECORDS.glob("*"))[-1:]:
         (folder / INTERRUPTED).touch()
     for child in psutil.Process().children() if number == signal.SIGTERM else ():  # a terminal sends Ctrl-C to all
@@ -105,7 +105,7 @@ def _interrupt(number: int, _frame: object) -> None:
 def run(
     parts: dict[Part, list[str]], tier: int = 0, until: float = 0.0, lint: bool = False, kind: str = "chosen"
 ) -> list[Result]:
-    """Run lint and all parts, the dearest first, side by side as far as they fit; print the output of each.
+    """Run lint and all parts, the most expensive first, side by side as far as they fit; print the output of each.
 
     `kind` ends the name of the folder of records: the number of a whole tier, `long` or `chosen`.
     """
@@ -150,7 +150,7 @@ def _new_records(kind: str) -> Path:
 
 
 def close(results: Sequence[Result], kind: str = "chosen") -> int:
-    """Print the closing table, and all that failed or drifted; return the exit code."""
+    """Print the final table, and all failures and drifts; return the exit code."""
     print(f"\n{'part':<16}{'seconds':>9}{'CPU s':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
     for one in sorted(results, key=lambda result: -result.seconds):
         cpu_s = "" if one.cpu_s is None else f"{one.cpu_s:.1f}"
@@ -167,13 +167,13 @@ def close(results: Sequence[Result], kind: str = "chosen") -> int:
     gating = len(failed.keys() - waived.keys()) + (_wrong_in_tier_1(results) if kind == "1" else 0)
     passed = sum(len(one.passed) for one in results)
     if not passed and not gating:
-        print("\nno test ran: none of what was chosen is in this tier, or the time was over")
+        print("\nno test ran: no chosen test is in this tier, or the time was over")
     print(f"\n{passed} passed, {gating} failed, {skips.total()} skipped", flush=True)
     return int(bool(gating or not passed))
 
 
 def _name_failed(test: str, output: str, waived: bool) -> None:
-    """Say what failed and why in few lines, since the output of the parts is long, and how to run it alone."""
+    """Print a failure with its reason in few lines, since the output of the parts is long, and how to run it alone."""
     lines = output.splitlines()
     why = [line for line in lines if _REASON.match(line)] or lines[-REASON_LINES_MAX:]
     print(f"\n{'FAILED, in quarantine' if waived else 'FAILED'}: {test}")
@@ -184,7 +184,7 @@ def _name_failed(test: str, output: str, waived: bool) -> None:
 
 
 def _wrong_in_tier_1(results: Sequence[Result]) -> int:
-    """Name capabilities that were not shown, and what costs more than the table; return how many of these gate."""
+    """Print capabilities that were not shown, and costs above the table; return how many of these gate."""
     unseen = [*unshown(results)]
     print(
         *(f"FAILED: {test} shows a capability (tests/capabilities.toml), and did not run" for test in unseen), sep="\n"

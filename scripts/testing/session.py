@@ -18,7 +18,7 @@ from scripts.testing.parts import ROOT
 SOME_FAILED, NOT_COLLECTED, NONE_LEFT = 1, 2, 5
 """Exit codes of pytest: failed tests, files with errors, and no tests, as when all are of the other tier."""
 HANG = "ZOE_TEST_HANG_S"
-"""How long a test may take. pytest-timeout ends a hanging test before, unless it hangs outside of Python."""
+"""Longest duration of a test. pytest-timeout ends a hanging test before, unless it hangs outside of Python."""
 OUTPUT_BYTES_MAX = 4 << 20
 
 
@@ -29,7 +29,7 @@ class Result:
     name: str
     seconds: float = 0.0
     cpu_s: float | None = None
-    """Of all that it started; None where the machine has no control group for it."""
+    """Of all its processes; None if the machine has no control group for it."""
     exit_code: int = 0
     output: str = ""
     passed: set[str] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Result:
     skips: dict[str, str] = field(default_factory=dict)
     """Test -> the reason."""
     broken: str = ""
-    """Why the process did not come to its end, which is not the same as failed tests."""
+    """Why the process did not reach its end, which differs from failed tests."""
     outlived: list[str] = field(default_factory=list)
     """Commands of programs that it left running."""
 
@@ -53,7 +53,7 @@ def pytest_run(name: str, arguments: Sequence[str], folder: Path) -> Result:
     command += ["-o", f"cache_dir={folder / name}.cache", f"@{listed}"]
     result, began_s, group = Result(name), time.monotonic(), CpuGroup.make()
     env = {**os.environ, **group.environment}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, 2.0 CPU s to begin instead of 0.5
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, a start takes 2.0 CPU s instead of 0.5
     try:
         with log.open("wb") as output:
             begun = group.command(command)
@@ -62,7 +62,7 @@ def pytest_run(name: str, arguments: Sequence[str], folder: Path) -> Result:
     finally:
         result.outlived, result.cpu_s = group.end()
     with records.open("a", encoding="utf-8") as file:
-        file.write(f"\n{json.dumps({'whole_s': result.cpu_s})}\n")  # a process that crashed may leave half a line
+        file.write(f"\n{json.dumps({'whole_s': result.cpu_s})}\n")  # a crashed process may leave half a line
     result.output = log.read_bytes()[-OUTPUT_BYTES_MAX:].decode("utf-8", errors="replace")
     result.seconds = time.monotonic() - began_s
     _judge(result, read_records(records))
@@ -70,7 +70,7 @@ def pytest_run(name: str, arguments: Sequence[str], folder: Path) -> Result:
 
 
 def _judge(result: Result, records: Iterable[Record]) -> None:
-    """Take over what pytest recorded, and find what it could not record itself."""
+    """Copy the records of pytest, and add the results that it could not record."""
     begun, ended = "", False
     left: list[str] | None = None
     for record in records:

@@ -1,10 +1,10 @@
-"""One slice of tier 2, chosen by the number of commits: every file has its turn though nothing is remembered.
+"""One slice of tier 2, chosen by the number of commits: every file has its turn without any stored state.
 
-The files of tier 2 stand in a fixed order in which those of one part, which share engines, a store or a browser, are
+The files of tier 2 are in a fixed order in which files of a part, which share engines, a store or a browser, are
 neighbours. This order is cut into sixteen pieces of equal cost. A slice is two of them from far apart, which keep both
-cores of a machine busy. The number of commits, by first parents, chooses the slice, and where in each piece it begins,
-so that files which the time cut off come first when the slice returns. Every second time, a slice runs with injected
-delays, which show what else fails only under load.
+cores of a machine busy. The number of commits, by first parents, chooses the slice and its start in each piece, so that
+files that ran out of time come first when the slice returns. Every second time, a slice runs with injected delays,
+which show what else fails only under load.
 
 `python -m scripts.testing.slices [COUNT]` runs one for 8 minutes. A test that fails runs again: only a failure that
 repeats fails the slice, and a line for `tests/quarantine.toml` is printed for the others.
@@ -73,7 +73,7 @@ def slice_of(costs: Mapping[str, float], count: int) -> list[list[str]]:
 
 
 def rotated(files: Sequence[str], costs: Mapping[str, float], begin: float) -> list[str]:
-    """Return files in their order, from a place on that is a share of their cost."""
+    """Return files in their order, from a position given as a share of their cost."""
     before = -begin * sum(costs[file] for file in files)
     for number, file in enumerate(files):
         before += costs[file]

@@ -1,3 +1,1 @@
-"""The algorithm that shares a store's bandwidth: pure, standard library only; for the controller and for
-simulations.
-"""
+"""The bandwidth algorithm: pure, standard library only; for the controller and for simulations."""

@@ -4,8 +4,8 @@ A cleaned-up form of Algorithm 1 of the IOStack toolkit (bandwidth differentiati
 promised to no tenant; a floor keeps every transfer alive; then come SLOs, scaled by the largest common fraction if they
 do not all fit; then the rest in equal shares. Pure and deterministic; whole bytes per second.
 
-An execution of a tenant can have a claim of its own, under the name `tenant/execution`. Its SLO is its guarantee, which
-comes before the SLO of the rest of its tenant; the equal shares are those of tenants, and all claims of one divide its
+An execution of a tenant can have a separate claim, under the name `tenant/execution`. Its SLO is its guarantee, which
+comes before the SLO of the rest of its tenant; equal shares are between tenants, and the claims of a tenant divide its
 share.
 """
 
@@ -22,14 +22,14 @@ from storage_bridge.bandwidth.network import BandwidthNetwork, Path
 
 
 class TransferKind(StrEnum):
-    """A kind of transfers: all share the disks, but replication does not pass the proxies."""
+    """Kind of transfers: all share the disks, but replication does not pass the proxies."""
 
     READ = "read"
     WRITE = "write"
     REPLICATION = "replication"
 
 
-# Tenant, or execution of one, and kind of traffic, which have their own limits.
+# Tenant, or execution of one, and kind of traffic, which have separate limits.
 ClaimKey = tuple[str, TransferKind]
 _EXECUTION = "/"
 
@@ -45,7 +45,7 @@ def tenant_of(name: str) -> str:
 
 
 def execution_of(name: str) -> str:
-    """Return the execution of a claim's name; empty for what a tenant moves besides."""
+    """Return the execution of a claim's name; empty for the rest of a tenant."""
     return name.partition(_EXECUTION)[2]
 
 
@@ -53,8 +53,8 @@ def execution_of(name: str) -> str:
 class TransferClaim:
     """One tenant's or execution's present transfers of one kind.
 
-    slo: promised bytes per second; None and 0 both promise nothing. demand: the most that it can use, as measured;
-    None: as much as it gets. Its share of the floor does not depend on these.
+    slo: guaranteed bytes per second; None and 0 both guarantee nothing. demand: the most that it can use, as measured;
+    None: no limit. Its share of the floor does not depend on these.
     """
 
     tenant: str
@@ -123,7 +123,7 @@ def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> B
 
 
 def _promised(claim: TransferClaim) -> int:
-    """Return what the SLO amounts to now: at most what the tenant can use."""
+    """Return the guarantee in use now: at most what the tenant can use."""
     slo = claim.slo or 0
     return slo if claim.demand is None else min(slo, claim.demand)
 
@@ -134,7 +134,7 @@ def _most(claim: TransferClaim, capacity: Capacity, floor: int) -> int:
 
 
 def _weights(active: Sequence[TransferClaim], hungry: Sequence[bool] | None = None) -> list[Fraction]:
-    """Tenants share equally, so a tenant that reads and writes has half a share for each.
+    """Return the weights of claims. Tenants share equally, so a tenant that reads and writes has half a share for each.
 
     hungry: which claims can use more than their part. Those of one tenant divide its share, so that many executions
     with little to move do not cost their tenant its share.
@@ -147,7 +147,7 @@ def _weights(active: Sequence[TransferClaim], hungry: Sequence[bool] | None = No
 def _guarantees_first(
     network: BandwidthNetwork, active: Sequence[TransferClaim], wants: Sequence[int], promised: Sequence[int]
 ) -> list[int]:
-    """Where SLOs do not fit, give executions what the rest of their tenant was given, as far as paths allow."""
+    """If SLOs do not fit, give executions the amount of the rest of their tenant, as far as paths allow."""
     amounts = list(promised)
     rest = {claim.key: i for i, claim in enumerate(active) if not execution_of(claim.tenant)}
     for i, claim in enumerate(active):

@@ -11,10 +11,10 @@ from storage_bridge.bandwidth.network import BandwidthNetwork
 def raise_fairly(
     network: BandwidthNetwork, base: Sequence[int], most: Sequence[int], weights: Sequence[Fraction]
 ) -> list[int]:
-    """Return how much each claim gets on top of `base`, at most `most`, in proportion to its weight as long as that is
+    """Return how much each claim gets on top of `base`, at most `most`, in proportion to its weight while capacity is
     free.
 
-    Progressive filling: the common level is raised until some claims are stuck behind a cut; they keep what they have
+    Progressive filling: the common level is raised until some claims are stuck behind a cut; these keep their amounts
     and the others continue. The largest level is found from above: a cut that the amounts exceed says how far the level
     must come down (Radunovic and Le Boudec, "A unified framework for max-min and min-max fairness", IEEE/ACM ToN 15(5),
     2007; the search is the discrete Newton method). Whole bytes per second: a round leaves less than one byte per claim

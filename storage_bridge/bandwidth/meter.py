@@ -1,6 +1,4 @@
-"""From the bytes that a node moved, reported several times a second, derive the rates of its transfers and whether they
-continue.
-"""
+"""Derive the rates of transfers, and whether they continue, from frequent reports of a node's bytes."""
 
 from __future__ import annotations
 
@@ -12,18 +10,18 @@ from storage_bridge.bandwidth.assignment import ClaimKey
 from storage_bridge.bandwidth.regulator import TransferReport, Transfers
 
 WINDOW_S = 1.0
-"""Rates are averaged over this many seconds: single pieces and disks make shorter averages jump."""
+"""Seconds of the average of rates: single pieces and disks make shorter averages jump."""
 ACTIVE_S = 0.75
-"""A tenant that has neither moved bytes nor waited for its turn for this long has no transfer; writers also wait for
+"""Seconds without bytes and without pieces that wait, after which a tenant has no transfer; writers also wait for
 disks.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class TransferProgress:
-    """Bytes that each claim moved within `seconds`; zero for one that only waited for its turn.
+    """Bytes of each claim within `seconds`; zero for one that only waited for its turn.
 
-    waiting: claims of which some bytes waited in the end.
+    waiting: claims with bytes that wait at the end.
     """
 
     seconds: float
@@ -39,7 +37,7 @@ class Meter:
         self._lately: deque[TransferProgress] = deque()
 
     def add(self, moved: TransferProgress, at_s: float) -> TransferReport:
-        """Take in a report; return what there is to pass on now."""
+        """Add a report; return the transfers to pass on now."""
         self._lately.append(moved)
         while sum(one.seconds for one in self._lately) - self._lately[0].seconds >= WINDOW_S:
             self._lately.popleft()

@@ -20,7 +20,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthCut:
-    """Why amounts do not fit: these claims together have no more than `room`."""
+    """Why amounts do not fit: these claims together have only `room`."""
 
     claims: frozenset[int]
     room: int
@@ -47,8 +47,8 @@ class BandwidthNetwork:
         return BandwidthCut(frozenset(claims), room)
 
     def split(self, amounts: Sequence[int]) -> list[list[int]]:
-        """Return what each claim gets at each node of its path. The amounts must fit; parts are equal where there is
-        room.
+        """Return the amount of each claim at each node of its path. The amounts must fit; parts are equal where there
+        is room.
         """
         network, edges = self._flows(amounts, self._even(amounts))
         network.maximise(_SOURCE, self._sink)

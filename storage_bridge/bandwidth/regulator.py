@@ -1,6 +1,4 @@
-"""Turn measured transfers into limits, epoch by epoch: what to assign, what to send, and what to do without
-measurements.
-"""
+"""Turn measured transfers into limits, epoch by epoch: assign, send changes, and handle silent nodes."""
 
 from __future__ import annotations
 
@@ -19,18 +17,18 @@ from storage_bridge.bandwidth.assignment import (
     tenant_of,
 )
 
-# A tenant that uses less than this share of its limit is held back by something else.
+# A tenant that uses less than this share of its limit has another bottleneck.
 _USES_ITS_LIMIT = 0.9
-# The margin above its use, with which it can show that it wants more.
+# Margin above the use of a tenant, within which it can show that it needs more.
 _ROOM_TO_GROW = 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """What one tenant, or execution of one, moves through one node, as measured.
+    """Transfers of one tenant, or execution of one, through one node, as measured.
 
-    rate: bytes per second, none if it has just begun.
-    waits: whether its bytes waited for their turn when it was last measured.
+    rate: bytes per second, none for a new transfer. waits: whether its bytes waited for their turn at the last
+    measurement.
     """
 
     tenant: str
@@ -76,7 +74,7 @@ class RateSettings:
 
 # Bytes per second by claim and node.
 Limits = dict[tuple[ClaimKey, str], int]
-# What to send; None lifts a limit.
+# Changes to send; None lifts a limit.
 News = dict[tuple[ClaimKey, str], int | None]
 
 
@@ -103,18 +101,18 @@ class RateRegulator:
     def limits(self) -> Mapping[tuple[ClaimKey, str], int]:
         """Return bytes per second in force, by claim and node. For others, `standing` has the limit.
 
-        A claim in neither is new: through each node it may move what `newcomers` says, until the next epoch knows it.
+        A claim in neither is new: its limit through each node is in `newcomers`, until the next epoch.
         """
         return self._limits
 
     @property
     def claims(self) -> Sequence[TransferClaim] | None:
-        """Return what tenants use and are promised, as in the last epoch; None while no node reports."""
+        """Return the use and guarantees of tenants in the last epoch; None while no node reports."""
         claims, capacity = self._shared
         return claims if capacity.nodes else None
 
     def attainable(self, key: ClaimKey, slo: int | None) -> int | None:
-        """Return the bytes per second that it would get beside other tenants now, if it used all that it may.
+        """Return the bytes per second that a claim would get beside other tenants now, with unlimited demand.
 
         Its limit may be lower, since that follows its use. None while no node reports.
         """
@@ -123,7 +121,7 @@ class RateRegulator:
         return sum(self._beside(claims, capacity, wanting).values()) if capacity.nodes else None
 
     def epoch(self, now_s: float, reports: Iterable[TransferReport], slos: Mapping[ClaimKey, int]) -> News:
-        """Take in measurements and promises; return the limits to send now."""
+        """Process measurements and guarantees; return the limits to send now."""
         for report in reports:
             self._reports[report.node] = report
         silent_s = min(self._settings.hold_s, self._settings.lost_s)
@@ -144,7 +142,7 @@ class RateRegulator:
         return self._news(again)
 
     def _capacity(self, fresh: frozenset[str], stale: Limits) -> Capacity:
-        """Return the capacity of the reporting nodes, with what the others hold subtracted from the proxies."""
+        """Return the capacity of the reporting nodes, with the limits of the others subtracted from the proxies."""
         through = sum(limit for (key, _), limit in stale.items() if key[1] is not TransferKind.REPLICATION)
         nodes = {name: room for name, room in self.capacity.nodes.items() if name in fresh}
         return Capacity(max(self.capacity.proxy - through, 0), nodes)
@@ -160,13 +158,13 @@ class RateRegulator:
         return [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
 
     def _newcomers(self, claims: Sequence[TransferClaim], capacity: Capacity) -> Mapping[str, int]:
-        """Return what one more tenant without an SLO would get of each node now."""
+        """Return the bandwidth of one more tenant without an SLO at each node now."""
         if not capacity.nodes:
             return {}
         return self._beside(claims, capacity, TransferClaim("", frozenset(capacity.nodes)))
 
     def _beside(self, claims: Sequence[TransferClaim], capacity: Capacity, wanting: TransferClaim) -> Mapping[str, int]:
-        """Return what this claim would get of each node beside other tenants."""
+        """Return the bandwidth of this claim at each node beside other tenants."""
         others = [claim for claim in claims if tenant_of(claim.tenant) != tenant_of(wanting.tenant)]
         return assign([*others, wanting], capacity, self._settings.floor).rates[wanting.key]
 
@@ -196,7 +194,7 @@ class RateRegulator:
         return TransferClaim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
 
     def _demand(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int) -> int | None:
-        """Return what the tenant can use: a little more than it does, unless its limits hold it back.
+        """Return the demand of the tenant: a little more than its use, unless its limits bound it.
 
         An execution that waits below its guarantee gets it back at once; by its average rate that would take seconds.
         """
@@ -212,7 +210,7 @@ class RateRegulator:
         return None if used >= _USES_ITS_LIMIT * limit else max(int(used * _ROOM_TO_GROW), 2 * self._settings.floor)
 
     def _faded(self, now_s: float, slos: Mapping[ClaimKey, int]) -> Limits:
-        """Return limits of silent nodes: held, then falling to the SLO's share; never above what they were."""
+        """Return limits of silent nodes: held, then falling to the SLO's share; never above the former limits."""
         slots: dict[ClaimKey, int] = {}
         for key, _ in self._held:
             slots[key] = slots.get(key, 0) + 1
@@ -225,8 +223,8 @@ class RateRegulator:
         return result
 
     def _news(self, again: frozenset[str]) -> News:
-        """Return what to send: real changes, lifted limits, and everything from time to time and to nodes that come
-        back.
+        """Return the changes to send: significant ones, lifted limits, and everything at intervals and for nodes that
+        return.
         """
         self._epoch += 1
         everything = self._epoch % self._settings.resend_epochs == 0

@@ -1,7 +1,7 @@
-"""Dependencies of filters in the appendix dialect: libraries of uploaded programs, and for whom they are deployed.
+"""Dependencies of filters in the appendix dialect: libraries of uploaded programs, and the projects that have them.
 
-They are stored and listed, without effect on any object: a WebAssembly module, which is what proxies run, is whole as
-it is. They are kept beside filters, under names that no filter can have.
+They are stored and listed, without effect on any object: proxies run WebAssembly modules, which need no libraries. They
+are in the table of filters, under names that no filter can have.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Project = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
 class Dependency(BaseModel):
-    """A dependency; other fields, such as its version, are stored as they are."""
+    """A dependency; other fields, such as its version, are stored unchanged."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -34,47 +34,47 @@ class Dependency(BaseModel):
 
 
 class Dependencies:
-    """Attributes of each, by its id; `deployed` are the projects."""
+    """Stored dependencies: attributes by id; `deployed` lists the projects."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all, with their ids."""
+        """Return all dependencies with their ids."""
         found = [one for one in self._ledger.filters() if is_dependency(one["dsl_name"])]
         return [{"id": one.pop("dsl_name").removeprefix(_PREFIX), **one} for one in found]
 
     def one(self, name: str) -> dict[str, Any]:
-        """Return one with its id. Refused."""
+        """Return a dependency with its id. Raises Refused."""
         for one in self.all():
             if one["id"] == name:
                 return one
         raise Refused(404, f"there is no dependency {name}")
 
     def keep(self, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
-        """Create or change one."""
+        """Create or change a dependency."""
         attributes.pop("id", None)
         self._ledger.keep_filter(_PREFIX + name, attributes)
         return {"id": name, **attributes}
 
     def keep_data(self, name: str, content: bytes) -> None:
-        """Store its bytes. Refused."""
+        """Store the bytes of a dependency. Raises Refused."""
         if not self._ledger.keep_filter_data(_PREFIX + name, content):
             raise Refused(404, f"there is no dependency {name}")
 
     def drop(self, name: str) -> None:
-        """Remove it; do nothing if there is none."""
+        """Remove a dependency, if it exists."""
         self._ledger.drop_filter(_PREFIX + name)
 
     def deploy(self, project: str, name: str, there: bool) -> None:
-        """Note that a project has it, or has it no longer. Refused."""
+        """Record that a project has a dependency, or no longer has it. Raises Refused."""
         one = self.one(name)
         projects = set(one.get("deployed", ())) - {project}
         self.keep(name, {**one, "deployed": sorted(projects | {project} if there else projects)})
 
 
 def is_dependency(dsl_name: str) -> bool:
-    """Return whether a name of the table of filters is that of a dependency."""
+    """Return whether a name in the table of filters belongs to a dependency."""
     return dsl_name.startswith(_PREFIX)
 
 
@@ -119,7 +119,7 @@ def change(kept: DependenciesDep, name: str, attributes: Annotated[dict[str, Any
 
 @router.delete("/{name}", status_code=204)
 def delete(kept: DependenciesDep, name: str) -> Response:
-    """Remove a dependency; do nothing if there is none."""
+    """Remove a dependency, if it exists."""
     kept.drop(name)
     return Response(status_code=204)
 
@@ -136,19 +136,19 @@ def data(kept: DependenciesDep, name: str, file: UploadFile) -> dict[str, int]:
 
 @router.get("/{project}/deploy")
 def deployed(kept: DependenciesDep, project: str) -> list[dict[str, Any]]:
-    """List the dependencies that a project has."""
+    """List the dependencies of a project."""
     return [one for one in kept.all() if project in one.get("deployed", ())]
 
 
 @router.put("/{project}/deploy/{name}", status_code=201)
 def deploy(kept: DependenciesDep, project: Project, name: str) -> Response:
-    """Note that a project has a dependency. It has no effect, as the `Warning` says."""
+    """Record that a project has a dependency. It has no effect, as the `Warning` says."""
     kept.deploy(project, name, there=True)
     return Response(status_code=201, headers=dict(warning([_NO_EFFECT])))
 
 
 @router.put("/{project}/undeploy/{name}", status_code=204)
 def undeploy(kept: DependenciesDep, project: Project, name: str) -> Response:
-    """Note that a project no longer has a dependency."""
+    """Record that a project no longer has a dependency."""
     kept.deploy(project, name, there=False)
     return Response(status_code=204)

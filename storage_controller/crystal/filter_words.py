@@ -1,7 +1,7 @@
-"""Words of rules that name a filter, under `/registry/filters`: `COMPRESSION` with a TYPE, or a name of one's own.
+"""Aliases of filters for rules, under `/registry/filters`: `COMPRESSION` with a TYPE, or a custom name.
 
-The appendix dialect calls the filter `identifier`; other fields are stored as they are sent. A word of the same name as
-its filter gives that filter default parameters.
+The appendix dialect calls the filter `identifier`; other fields are stored unchanged. An alias with the name of its
+filter gives that filter default parameters.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Value = Annotated[str, StringConstraints(max_length=256, pattern=r'^[^\x00"\n]*$
 
 
 class NewWord(BaseModel):
-    """A word; without an identifier, it names the filter of its own name."""
+    """An alias; without an identifier, it stands for the filter of the same name."""
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
 
@@ -43,13 +43,13 @@ router = APIRouter()
 
 @router.get(PATH)
 def listed(rules: RulesDep) -> list[dict[str, Any]]:
-    """List all words."""
+    """List all aliases."""
     return [_document(one) for one in rules.words().values()]
 
 
 @router.post(PATH, status_code=201)
 def create(rules: RulesDep, given: NewWord) -> dict[str, Any]:
-    """Create a word."""
+    """Create an alias."""
     word = _word(given)
     _check(word, rules)
     rules.keep_word(word, new=True)
@@ -58,13 +58,13 @@ def create(rules: RulesDep, given: NewWord) -> dict[str, Any]:
 
 @router.get(PATH + "/{name}")
 def shown(rules: RulesDep, name: str) -> dict[str, Any]:
-    """Show a word."""
+    """Show an alias."""
     return _document(_found(rules, name))
 
 
 @router.put(PATH + "/{name}", status_code=201)
 def change(rules: RulesDep, name: str, given: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
-    """Change fields of a word."""
+    """Change fields of an alias."""
     before = _found(rules, name)
     try:
         word = _word(NewWord.model_validate({**_document(before), **given, "name": before.name}))
@@ -77,7 +77,7 @@ def change(rules: RulesDep, name: str, given: Annotated[dict[str, Any], Body()])
 
 @router.delete(PATH + "/{name}", status_code=204)
 def delete(rules: RulesDep, name: str) -> Response:
-    """Remove a word that no rule uses."""
+    """Remove an alias that no rule uses."""
     if used := next((one.id for one in rules.rules() if _names(one.rule, name)), None):
         raise Refused(409, f"rule {used} uses {name}: remove it first")
     rules.drop_word(name.upper())
@@ -92,7 +92,7 @@ def _word(given: NewWord) -> FilterWord:
 
 
 def _check(word: FilterWord, rules: RuleLedger) -> None:
-    """Refuse a word that takes the place of another filter, or whose filter does not have the parameters."""
+    """Refuse an alias with the name of another filter, or with parameters that its filter does not have."""
     if word.name in RESERVED and word.name != word.filter:
         raise Refused(409, f"{word.name} is the name of another filter than {word.filter}: use another name")
     if word.filter == BANDWIDTH:

@@ -1,11 +1,11 @@
-"""Filters in both dialects: what was uploaded, and for which target it is deployed, which is a rule.
+"""Filters in both dialects: uploaded programs, and their deployments, which are rules.
 
 `COMPRESSION`, `ENCRYPTION` and `NOOP` need no upload. A program that is a WebAssembly module is checked and becomes a
-shared module of the filter's name: deployed, proxies run it. Other programs, such as those of Storlets, are stored for
-clients of the API; no proxy runs them, and deploying one returns a `Warning` header (299) that says so.
+shared module with the filter's name: once deployed, proxies run it. Other programs, such as those of Storlets, are
+stored for clients of the API; no proxy runs them, and deploying one returns a `Warning` header (299) that says so.
 
-A dependency is a library of such programs. A module is whole as it is and imports nothing but the host's calls, so
-dependencies are stored, and deployed ones are listed, without effect on any object.
+A dependency is a library of such programs. A module imports only the host's calls, so dependencies are stored, and
+deployed ones are listed, without effect on any object.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from storage_filters.rules.documents import SHARED
 from storage_filters.rules.rules import Action, Comparison, Operator, Rule, Target, TargetKind
 
 BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
-"""For any request: a filter's program, and the form around it."""
+"""Longest body of a request: a filter's program, and the form around it."""
 DslName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 
 
 class Filter(BaseModel):
-    """A filter's name in rules; other fields are stored as they are."""
+    """A filter's name in rules; other fields are stored unchanged."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -44,7 +44,7 @@ _BUILT_IN = ("compression", "encryption", "noop")
 
 
 class Deployment(BaseModel):
-    """The parameters with which a filter is deployed; an object_size is `<10M`, or a number: at most as much."""
+    """Parameters of a deployment; an object_size is `<10M`, or a number, which means at most."""
 
     object_type: str | None = None
     object_size: str | None = None
@@ -136,7 +136,7 @@ def deploy(
     given: Deployment | None = None,
     author: Author = None,
 ) -> int:
-    """Let a filter run for a project or one of its containers; the answer is the number of the rule that does."""
+    """Deploy a filter for a project or one of its containers; the answer is the number of the new rule."""
     if name.lower() not in _BUILT_IN:
         _filter(ledger, name)
     rule = in_dialect(_rule(_target(project, container), name, given or Deployment()), appendix=True)
@@ -148,7 +148,7 @@ def deploy(
 @router.put("/filters/{project}/undeploy/{name}", status_code=204)
 @router.put("/filters/{project}/{container}/undeploy/{name}", status_code=204)
 def undeploy(rules: RulesDep, project: str, name: str, container: str | None = None, author: Author = None) -> Response:
-    """Remove the rules that let a filter run there."""
+    """Remove the rules that deploy a filter there."""
     target = _target(project, container)
     for one in rules.rules():
         if one.rule is not None and one.rule.target == target and [a.filter for a in one.rule.actions] == [name]:
@@ -178,7 +178,7 @@ def _target(project: str, container: str | None) -> Target:
 
 
 def _rule(target: Target, name: str, given: Deployment) -> Rule:
-    """Return the rule of a deployment. Refused if it cannot be written as one."""
+    """Return the rule of a deployment. Raises Refused if no rule can express it."""
     only = []
     if given.object_type:
         only.append(Comparison("OBJECT_TYPE", Operator.EQUAL, given.object_type))
@@ -191,7 +191,7 @@ def _rule(target: Target, name: str, given: Deployment) -> Rule:
         only.append(Comparison("OBJECT_TAG", Operator.EQUAL, given.object_tag))
     rule = Rule(target, None, (Action("SET", name, _parameters(given.params), only=tuple(only)),))
     try:
-        return parse_rule(show_rule(rule))  # what is kept is the text
+        return parse_rule(show_rule(rule))  # the stored rule is the text
     except RuleError as error:
         raise Refused(400, f"this cannot be deployed: {error}") from None
 

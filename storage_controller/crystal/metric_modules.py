@@ -1,6 +1,6 @@
-"""Metric modules of the appendix dialect, `/registry/metric_module`: programs in Python with a class `Metric`.
+"""Metric modules of the appendix dialect, `/registry/metric_module`: Python programs with a class `Metric`.
 
-A module is a metric of the name of its file, or of `name` in the metadata. Other metadata are stored as they are sent.
+A module is a metric with the name of its file, or the `name` in the metadata. Other metadata are stored unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def upload(
     try:
         _NAME.validate_python(name)
     except ValidationError:
-        raise Refused(400, f"{name[:80]!r} is no name of a metric: letters, digits and _, 64 at most") from None
+        raise Refused(400, f"{name[:80]!r} is not the name of a metric: use up to 64 letters, digits and _") from None
     content = file.file.read(SOURCE_BYTES_MAX + 1)
     try:
         source = content.decode()
@@ -102,7 +102,7 @@ def _metadata(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or len(text) > 16384:
-        raise Refused(400, "metadata: an object of JSON, of at most 16384 characters")
+        raise Refused(400, "metadata: a JSON object of at most 16384 characters")
     return fields
 
 

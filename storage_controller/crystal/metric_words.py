@@ -1,4 +1,4 @@
-"""Metrics that an installation adds, as words of the appendix dialect: `/registry/metrics`."""
+"""Metrics of an installation in the appendix dialect: `/registry/metrics`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REGISTRY = "/registry/metrics"
 
 
 class NewMetricWord(BaseModel):
-    """A metric of the appendix dialect; with an `expression`, it is one of PromQL. Other fields are stored."""
+    """A metric of the appendix dialect; with an `expression`, it is evaluated by PromQL. Other fields are stored."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -34,7 +34,7 @@ router = APIRouter()
 
 @router.get(REGISTRY)
 def listed(added: MetricsDep) -> list[dict[str, Any]]:
-    """List the metrics that proxies count, and those that the installation added."""
+    """List the metrics of the proxies and of the installation."""
     counted = [{"name": name, "type": "float", "source": "proxies"} for name in METRICS]
     return [*counted, *map(_word, added.kept.metrics())]
 
@@ -47,7 +47,7 @@ def create(added: MetricsDep, given: NewMetricWord, response: Response, author: 
         made, said = added.add_expression(given.name, given.expression, fields, author)
     else:
         made = added.add(given.name, MetricSource.NONE, "", fields, author)
-        said = ["stored, but nothing measures it: give it an expression, or upload a metric module"]
+        said = ["stored, but not measured: give it an expression, or upload a metric module"]
     response.headers.update(warning(said))
     return _word(made)
 

@@ -1,7 +1,7 @@
-"""Rules in both dialects of Crystal. Text is one rule a line, all of them or none.
+"""Rules in both dialects of Crystal. A text has one rule a line; all of them are added, or none.
 
-A rule that comes by the appendix dialect (`/registry`) displaces all filters of less specific targets, as there, unless
-it says REPLACES SAME.
+As in Crystal, a rule of the appendix dialect (`/registry`) overrides all filters of less specific targets, unless it
+says REPLACES SAME.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def change_by_appendix(
     author: Author = None,
     caller: Caller = None,
 ) -> str:
-    """Replace a rule by one of another text; what was is in the history."""
+    """Replace a rule by one of another text; the history keeps the old rule."""
     return _changed(rules, promisable, (target, number), parsed(body, caller, appendix=True), author, response)
 
 
@@ -109,7 +109,7 @@ def change(
     author: Author = None,
     caller: Caller = None,
 ) -> str:
-    """Replace a rule by one of another text; what was is in the history."""
+    """Replace a rule by one of another text; the history keeps the old rule."""
     return _changed(rules, promisable, (target, number), parsed(body, caller), author, response)
 
 
@@ -118,7 +118,7 @@ def change(
 @router.delete(_DYNAMIC[0] + _NAMED, status_code=204)
 @router.delete(_DYNAMIC[1] + _NAMED, status_code=204)
 def remove(rules: RulesDep, target: str, number: int, author: Author = None) -> Response:
-    """Remove a rule of a target; do nothing if there is none."""
+    """Remove a rule of a target, if it exists."""
     rules.remove(number, author, target)
     return Response(status_code=204)
 
@@ -126,7 +126,7 @@ def remove(rules: RulesDep, target: str, number: int, author: Author = None) -> 
 @router.delete(_DYNAMIC[0] + "/{number}", status_code=204)
 @router.delete(_DYNAMIC[1] + "/{number}", status_code=204)
 def remove_by_number(rules: RulesDep, number: int, author: Author = None) -> Response:
-    """Remove a rule; do nothing if there is none."""
+    """Remove a rule, if it exists."""
     rules.remove(number, author)
     return Response(status_code=204)
 
@@ -160,7 +160,7 @@ def _changed(
     before = _found(rules, target, number)
     [rule, *more] = wanted
     if more:
-        raise Refused(400, "a rule is replaced by a single one")
+        raise Refused(400, "give exactly one rule to replace a rule")
     added = keep(rules, promisable, [rule], author, before.mode)
     response.headers.update(warning(added.caveats))
     rules.remove(number, author, target)

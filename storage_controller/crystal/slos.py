@@ -1,4 +1,4 @@
-"""SLOs in the two dialects of Crystal. Values there are whole MB/s; promises to others are not counted."""
+"""SLOs in the two dialects of Crystal, in whole MB/s; guarantees of other owners are not included."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"\s*[0-9]{1,10}\s*")
 
 
 def _number(value: object) -> object:
-    """Return a text of digits as its number: Crystal's dashboard sends what was typed into a field."""
+    """Convert digits to a number: Crystal's dashboard sends numbers as text."""
     return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
 
 

@@ -1,4 +1,4 @@
-"""What Crystal tells of Swift and enables there: where objects lie, storage policies, projects."""
+"""Swift in Crystal's API: places of objects, storage policies, and enabled projects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ router = APIRouter()
 
 @router.get("/swift/locality/{account}/{path:path}")
 def locality(services: ServicesDep, account: str, path: str) -> Mapping[str, Any]:
-    """Return Swift's own answer for a name; an object's path may contain slashes and end with one."""
+    """Return Swift's endpoints for a name; an object's path may contain slashes and end with one."""
     return services.connected(PLACES).places.endpoints(account, path.removesuffix("/"))
 
 
@@ -36,19 +36,19 @@ def storage_policies(services: ServicesDep) -> list[Mapping[str, Any]]:
 
 @router.post("/swift/spolicies", status_code=201)
 def add_storage_policy(services: ServicesDep, wanted: NewStoragePolicy) -> str:
-    """Create a storage policy by the program of the settings; the answer is what it printed."""
+    """Create a storage policy by the program of the settings; the answer is its output."""
     return services.policies.make(wanted)
 
 
 @router.post("/swift/tenants", status_code=201)
 def enable_tenant(ledger: LedgerDep, tenant: Tenant) -> dict[str, str]:
-    """Note a tenant, by the appendix dialect."""
+    """Enable a tenant, in the appendix dialect."""
     ledger.keep_project(tenant.tenant_name, tenant.tenant_name)
     return {"tenant_name": tenant.tenant_name}
 
 
 @router.put("/projects/{project_id}", status_code=201)
 def enable_project(ledger: LedgerDep, project_id: str) -> dict[str, str]:
-    """Note a project, by the later dialect."""
+    """Enable a project, in the later dialect."""
     ledger.keep_project(project_id, project_id)
     return {"project_id": project_id}

@@ -1,4 +1,4 @@
-"""Words that rules use, registered at run time in both dialects: groups of tenants and containers, types of objects."""
+"""Names that rules use, registered at run time in both dialects: groups of tenants and containers, and object types."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Endings = Annotated[list[Ending], Field(min_length=1, max_length=_ENDINGS_MAX)]
 
 
 class Group(BaseModel):
-    """A group with its name; without one, the controller gives it one, as the appendix dialect expects."""
+    """A group with its name; without a name, the controller chooses one, as the appendix dialect expects."""
 
     name: Word | None = None
     members: Members = Field(validation_alias=AliasChoices("members", "attached_projects"))
 
 
 class ObjectType(BaseModel):
-    """A type of objects: endings of their names."""
+    """An object type: endings of names."""
 
     name: Word
     types_list: Endings
@@ -110,7 +110,7 @@ def leave_group(rules: RulesDep, name: str, project: str) -> Response:
 @router.get("/policies/object_type")
 @router.get("/policies/object_type/", include_in_schema=False)
 def object_types(rules: RulesDep) -> list[dict[str, Any]]:
-    """List all types of objects with their endings."""
+    """List all object types with their endings."""
     return [{"name": name, "types_list": list(endings)} for name, endings in rules.object_types().items()]
 
 
@@ -119,7 +119,7 @@ def object_types(rules: RulesDep) -> list[dict[str, Any]]:
 @router.post("/policies/object_type", status_code=201)
 @router.post("/policies/object_type/", status_code=201, include_in_schema=False)
 def add_object_type(rules: RulesDep, given: ObjectType) -> dict[str, Any]:
-    """Create a type of objects."""
+    """Create an object type."""
     if given.name in rules.object_types():
         raise Refused(409, f"there is an object type {given.name} already")
     rules.keep_object_type(given.name, _plain(given.types_list))
@@ -131,7 +131,7 @@ def add_object_type(rules: RulesDep, given: ObjectType) -> dict[str, Any]:
 @router.get("/policies/object_type/{name}")
 @router.get("/policies/object_type/{name}/", include_in_schema=False)
 def endings(rules: RulesDep, name: str) -> dict[str, Any]:
-    """Show the endings of a type."""
+    """Show the endings of an object type."""
     return {"name": name, "types_list": list(_endings(rules, name))}
 
 
@@ -140,7 +140,7 @@ def endings(rules: RulesDep, name: str) -> dict[str, Any]:
 @router.put("/policies/object_type/{name}", status_code=201)
 @router.put("/policies/object_type/{name}/", status_code=201, include_in_schema=False)
 def set_endings(rules: RulesDep, name: str, endings: Endings) -> dict[str, Any]:
-    """Replace the endings of a type."""
+    """Replace the endings of an object type."""
     _endings(rules, name)
     rules.keep_object_type(name, _plain(endings))
     return {"name": name, "types_list": sorted(set(_plain(endings)))}
@@ -151,7 +151,7 @@ def set_endings(rules: RulesDep, name: str, endings: Endings) -> dict[str, Any]:
 @router.delete("/policies/object_type/{name}", status_code=204)
 @router.delete("/policies/object_type/{name}/", status_code=204, include_in_schema=False)
 def remove_object_type(rules: RulesDep, name: str) -> Response:
-    """Remove a type that no rule uses."""
+    """Remove an object type that no rule uses."""
     _unused(rules, name, lambda rule: name.upper() in _types_of(rule))
     rules.drop_object_type(name)
     return Response(status_code=204)

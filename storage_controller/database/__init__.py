@@ -1,1 +1,1 @@
-"""The controller's tables, its lead, and what each loop did."""
+"""The controller's tables, its leader election, and the supervision of its loops."""

@@ -1,4 +1,4 @@
-"""Modes of controllers, and when rules with metrics were switched, in PostgreSQL."""
+"""Modes of controllers, and the switches of rules with metrics, in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from storage_controller.database.supervision import Mode
 from storage_controller.database.tables import controllers, metrics, policies, switches
 
 BANDWIDTH_CONTROLLER = "bandwidth"
-"""Algorithm 1 at the proxies."""
+"""The bandwidth algorithm at the proxies."""
 HEALTH_CONTROLLER = "health"
-"""Asks the store's nodes how they are."""
+"""Checks the health of the store's nodes."""
 REPLICATION_CONTROLLER = "replication"
-"""Holds how fast object servers are sent objects by others."""
+"""Limits the rate of replication between object servers."""
 _STANDING = (BANDWIDTH_CONTROLLER, HEALTH_CONTROLLER, REPLICATION_CONTROLLER)
 SWITCHES_MAX = 100
-"""Of each controller, the newest."""
+"""Most stored switches of a controller, the newest ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """When the condition of a rule began (active) or ended to hold, and the values then. dry: nothing was pushed."""
+    """Begin (active) or end of a rule's condition, with the values at that time. dry: nothing was pushed."""
 
     controller: str
     at_s: float
@@ -36,18 +36,20 @@ class Switch:
 
 
 def unkept(mode: Mode) -> list[str]:
-    """Return what is to be said while the bandwidth controller has this mode; nothing while it is on."""
+    """Return the caveat while the bandwidth controller has this mode; empty while it is on."""
     how = {Mode.OFF: "off", Mode.DRY: "in a dry run"}.get(mode)
-    return [] if how is None else [f"the controller {BANDWIDTH_CONTROLLER} is {how}: no limit and no SLO is kept"]
+    return [] if how is None else [f"the controller {BANDWIDTH_CONTROLLER} is {how}: limits and SLOs are not enforced"]
 
 
 def rule_controller(number: int) -> str:
-    """Return the name of a rule's loop among controllers."""
+    """Return the controller name of a rule's loop."""
     return f"rule-{number}"
 
 
 class ControllerLedger:
-    """Modes are kept where their controllers are: with rules, with metrics, else in a table of their own."""
+    """Modes of controllers. They are in the tables of rules and metrics, and for other controllers in a separate
+    table.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._begin = ledger.begin
@@ -59,11 +61,11 @@ class ControllerLedger:
             return Mode(found or Mode.ON)
 
     def unkept(self) -> list[str]:
-        """Return why no promise of bandwidth is kept at present."""
+        """Return why guarantees of bandwidth are not enforced at present."""
         return unkept(self.mode(BANDWIDTH_CONTROLLER))
 
     def set_mode(self, name: str, mode: Mode) -> None:
-        """Set the mode of a controller. Refused if there is none of that name."""
+        """Set the mode of a controller. Raises Refused if it does not exist."""
         kind, _, which = name.partition("-")
         with self._begin() as connection:
             if name in _STANDING:
@@ -88,7 +90,7 @@ class ControllerLedger:
             return [Switch(row.controller, row.at_s, row.active, row.dry, row.metrics) for row in rows]
 
     def keep_switches(self, new: Iterable[Switch]) -> None:
-        """Store switches, and forget the oldest ones of their controllers."""
+        """Store switches, and delete the oldest ones of their controllers."""
         rows = [{**asdict(one), "metrics": dict(one.metrics)} for one in new]
         if not rows:
             return

@@ -1,8 +1,8 @@
-"""Which of several controllers with one database acts: the one that renews its lease. The others stand by.
+"""Leader election among controllers with one database: the leader renews a lease, and the others stand by.
 
-The leader increments a counter. A standby that has seen no change for as long as the lease, by its own steady clock,
-takes over with a higher epoch. Each transaction of the leader compares the epoch, so a leader that was paused changes
-nothing when it wakes up; and proxies ignore limits of lower epochs.
+The leader increments a counter. A standby that sees no change for the duration of the lease, by its own monotonic
+clock, takes over with a higher epoch. Each transaction of the leader compares the epoch, so a leader that was paused
+changes nothing when it resumes; and proxies ignore limits of lower epochs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Row = tuple[int, str, int]
 
 
 class Lead:
-    """The lead of the controller `name`, one of all that use this database. Thread-safe."""
+    """The lead of the controller `name`, one of several with this database. Thread-safe."""
 
     def __init__(self, engine: sa.Engine, name: str, lease_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
         self._engine = engine
@@ -39,16 +39,16 @@ class Lead:
 
     @property
     def epoch(self) -> int | None:
-        """Return the epoch in which it leads; None while it stands by."""
+        """Return the epoch of this leader; None on standby."""
         return self._epoch
 
     def begin(self) -> None:
-        """Look once, and start the thread that goes on."""
+        """Check the lease once, and start the thread that continues to do so."""
         self._try()
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread, and give the lead to whoever looks next."""
+        """End the thread, and release the lead."""
         self._closing.set()
         self._thread.join()
         if self._epoch is not None:
@@ -56,11 +56,11 @@ class Lead:
                 with self._engine.begin() as connection:
                     connection.execute(sa.update(lead).where(lead.c.epoch == self._epoch).values(holder=""))
             except SQLAlchemyError as error:
-                _log.warning("cannot give the lead away: %s", error)
+                _log.warning("cannot release the lead: %s", error)
             self._epoch = None
 
     def check(self, connection: sa.Connection) -> None:
-        """Hold the lead until the end of the transaction; Refused if another controller leads."""
+        """Hold the lead until the end of the transaction. Raises Refused if another controller leads."""
         if self._epoch is not None:
             held = sa.select(lead.c.epoch).where(lead.c.epoch == self._epoch).with_for_update(read=True, key_share=True)
             if connection.execute(held).first() is not None:
@@ -100,7 +100,7 @@ class Lead:
         try:
             self.look()
         except SQLAlchemyError as error:
-            _log.warning("cannot look at the lease: %s", error)
+            _log.warning("cannot check the lease: %s", error)
         if before is None and self._epoch is not None:
             _log.info("leading with epoch %s", self._epoch)
 

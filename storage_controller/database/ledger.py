@@ -1,4 +1,6 @@
-"""The controller's promises, in PostgreSQL. Every call is one transaction, unless several are made together."""
+"""The controller's guarantees, executions and views in PostgreSQL. Every call is one transaction, except within
+`together`.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,23 @@ from storage_controller.database.tables import executions, filters, leases, proj
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 READ, WRITE = "get_bw", "put_bw"
-_GIVING = 0x5A6F654C  # the lock of who gives credentials (shared), and of who lists all that were given
+_GIVING = 0x5A6F654C  # lock of requests that create credentials (shared), and of the list of all credentials
 _SEQUENCE = sa.func.pg_get_serial_sequence(executions.fullname, executions.c.generation.name)
 _LAST_GENERATION = sa.select(sa.func.pg_sequence_last_value(sa.cast(_SEQUENCE, REGCLASS)))
 Check = Callable[[sa.Connection], None]
 
 
 class _Present(threading.local):
-    """The transaction that calls of this thread share at present."""
+    """The transaction that the calls of this thread share at present."""
 
     connection: sa.Connection | None = None
     swept: bool = False
 
 
 class Ledger:
-    """SLOs, executions, views and filters. Objects of an owner whose lease has expired no longer exist.
+    """SLOs, executions, views and filters. Objects of an owner with an expired lease no longer exist.
 
-    `check` ends a transaction that this controller must not make, because another one leads.
+    `check` aborts a transaction that this controller must not make because another one leads.
     """
 
     def __init__(self, engine: sa.Engine, clock: Clock = SYSTEM_CLOCK, check: Check = lambda _: None) -> None:
@@ -43,7 +45,7 @@ class Ledger:
 
     @contextmanager
     def begin(self) -> Iterator[sa.Connection]:
-        """Yield the connection of one transaction, or that of `together`."""
+        """Yield the connection of a transaction, or that of `together`."""
         if self._present.connection is not None:
             yield self._present.connection
             return
@@ -53,8 +55,8 @@ class Ledger:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Make one transaction of all calls of this thread, also of ledgers that are made of this one: what looks four
-        times a second checks the lead and sweeps once. Within another one, it is a part of that.
+        """Run all calls of this thread in one transaction, including calls of ledgers built from this one: a loop that
+        runs four times a second checks the lead and sweeps once. Nested calls join the outer transaction.
         """
         if self._present.connection is not None:
             yield
@@ -76,7 +78,7 @@ class Ledger:
             return [dict(row) for row in found.mappings()]
 
     def set_slo(self, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None = None) -> None:
-        """Set the rates of the project under the policy; None or a missing one clears a rate."""
+        """Set the rates of the project under the policy; None or a missing rate clears it."""
         with self.begin() as connection:
             self._sweep(connection)
             set_rates(connection, project, policy, rates, owner)
@@ -94,7 +96,7 @@ class Ledger:
             return new
 
     def clear_slo(self, project: str, policy: str, name: str | None = None) -> None:
-        """Remove one rate, or all of a policy; do nothing if there is none."""
+        """Remove one rate, or all of a policy, if they exist."""
         wanted = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
         if name is not None:
             wanted = sa.and_(wanted, slos.c.slo_name == name)
@@ -102,8 +104,8 @@ class Ledger:
             connection.execute(sa.delete(slos).where(wanted))
 
     def by_tenant(self) -> dict[str, BandwidthSlo]:
-        """Return the promise of each tenant: the greatest of its policies, since that covers the smaller ones, or the
-        sum of what its executions are guaranteed, if that is more.
+        """Return the guarantee of each tenant: the greatest of its policies, since that covers the smaller ones, or the
+        sum of its executions' guarantees, if that is more.
         """
         found: dict[str, dict[str, int]] = {}
         for tenant, sums in self._guaranteed().items():
@@ -116,15 +118,15 @@ class Ledger:
     # Executions
 
     def executions(self) -> list[StoreExecution]:
-        """Return the executions of all owners that have a credential, by id."""
+        """Return the executions of all owners with a credential, by id."""
         with self.begin() as connection:
             self._sweep(connection)
             return [_execution(row) for row in connection.execute(sa.select(executions).order_by(executions.c.id))]
 
     def alive(self) -> tuple[list[StoreExecution], int]:
-        """Return the executions that have a credential, and the generation of the last one that was ever given.
+        """Return the executions with a credential, and the generation of the last credential ever created.
 
-        A credential that is not among them and is not newer has ended: none is being given meanwhile.
+        A credential that is neither among them nor newer has ended: no credential is created meanwhile.
         """
         with self.begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_GIVING)))
@@ -133,8 +135,8 @@ class Ledger:
             return found, connection.execute(_LAST_GENERATION).scalar_one() or 0
 
     def keep_execution(self, wanted: StoreExecution) -> StoreExecution | None:
-        """Store an execution, or its new guarantee; return the stored one, with its generation. None if it is there
-        with another owner or tenant.
+        """Store an execution, or its new guarantee; return the stored one, with its generation. None if it exists with
+        another owner or tenant.
         """
         rates = {"get_bw": wanted.slo.read_bytes_per_s, "put_bw": wanted.slo.write_bytes_per_s}
         row = {"id": wanted.id, "tenant": wanted.tenant, "owner": wanted.owner, **rates}
@@ -150,13 +152,13 @@ class Ledger:
             return kept
 
     def drop_execution(self, owner: str, execution_id: str) -> None:
-        """Forget an execution that has ended; do nothing if the owner has none of that id."""
+        """Remove an ended execution, if it exists."""
         its = sa.and_(executions.c.id == execution_id, executions.c.owner == owner)
         with self.begin() as connection:
             dropped = connection.execute(sa.delete(executions).where(its).returning(executions.c.generation)).scalars()
             transfer_rows.end(connection, list(dropped), self._clock.now_s())
 
-    # What executions move
+    # Transfers of executions
 
     def add_transfers(
         self,
@@ -167,8 +169,8 @@ class Ledger:
         kept_s: float,
         uses: Collection[use_rows.HeardUse] = (),
     ) -> Mapping[str, tuple[int, float]]:
-        """Store counters; settle those that all proxies have answered, or that ended so many seconds ago; forget what
-        was settled long ago. Return what is still to be settled.
+        """Store counters; settle counters that all proxies answered, or that ended more than `patience_s` ago; delete
+        old settled ones. Return the unsettled ones.
         """
         now_s = self._clock.now_s()
         with self.begin() as connection:
@@ -183,34 +185,34 @@ class Ledger:
             return transfer_rows.unsettled(connection)
 
     def transfers(self, owner: str) -> Mapping[str, TransferTotals]:
-        """Return what was counted so far for executions with a credential, of those that moved anything."""
+        """Return the transfers so far of executions with a credential, without idle ones."""
         with self.begin() as connection:
             return transfer_rows.so_far(connection, owner)
 
     def ended_transfers(self, owner: str) -> list[EndedTransfers]:
-        """Return what was moved with credentials that have ended, until that is forgotten; 200 at most."""
+        """Return the transfers with ended credentials, until they are forgotten; 200 at most."""
         with self.begin() as connection:
             return transfer_rows.final(connection, owner)
 
     def forget_transfers(self, owner: str, generation: int) -> None:
-        """Forget what was moved with a credential that has ended; do nothing if nothing is known of it."""
+        """Delete the transfers of an ended credential, if there are any."""
         with self.begin() as connection:
             transfer_rows.forget(connection, owner, generation)
 
     def sweep_uses(self, kept_s: float) -> None:
-        """Forget what executions asked for and moved, if that is so many seconds ago."""
+        """Delete uses and transfers of executions that are older than `kept_s`."""
         with self.begin() as connection:
             use_rows.sweep_uses(connection, self._clock.now_s() - kept_s)
 
     def uses(self, owner: str, execution_id: str) -> Sequence[Mapping[str, Any]]:
-        """Return what an execution asked for and which rules it met, by subject."""
+        """Return the requests of an execution and the rules applied to them, by subject."""
         with self.begin() as connection:
             return use_rows.uses_of(connection, owner, execution_id)
 
     def spans(
         self, owner: str, within: tuple[float, float, float], execution_id: str | None, tenant: str | None
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the bytes of executions over time. within: from, to and the length of a stretch, in seconds."""
+        """Return the bytes of executions over time. within: from, to and the length of an interval, in seconds."""
         with self.begin() as connection:
             return use_rows.spans_of(connection, owner, within, execution_id, tenant)
 
@@ -227,25 +229,25 @@ class Ledger:
     # Views
 
     def views(self, owner: str) -> list[View]:
-        """Return views of an owner whose lease holds, by id."""
+        """Return views of an owner with a valid lease, by id."""
         with self.begin() as connection:
             self._sweep(connection)
             leased = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
             return _views(connection, leased)
 
     def view(self, view_id: str) -> View | None:
-        """Return a view of any owner; None if there is none of that id."""
+        """Return a view of any owner; None if it does not exist."""
         with self.begin() as connection:
             return next(iter(_views(connection, views.c.id == view_id)), None)
 
     def overdue_views(self) -> list[View]:
-        """Return views whose owner's lease has expired and whose containers are still to be removed."""
+        """Return views of owners with an expired lease whose containers still exist."""
         with self.begin() as connection:
             self._sweep(connection)
             return _views(connection, views.c.owner.not_in(sa.select(leases.c.owner)))
 
     def keep_view(self, view: View, owner: str) -> View:
-        """Store a view, unless one of that id exists; return the stored one."""
+        """Store a view, unless one with its id exists; return the stored one."""
         row = {
             "id": view.id,
             "tenant": view.tenant,
@@ -260,7 +262,7 @@ class Ledger:
             return _views(connection, views.c.id == view.id)[0]
 
     def forget_view(self, view_id: str) -> None:
-        """Forget a removed view; do nothing if it is unknown."""
+        """Delete a removed view, if it exists."""
         with self.begin() as connection:
             connection.execute(sa.delete(views).where(views.c.id == view_id))
 
@@ -284,7 +286,7 @@ class Ledger:
             self._present.swept = True
         over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock.now_s())
         connection.execute(sa.delete(slos).where(slos.c.owner.in_(over)))
-        # Credentials stay: what runs goes on while its owner is away.
+        # Credentials stay: executions continue while their owner is away.
         ended = sa.update(executions).where(executions.c.owner.in_(over)).values(get_bw=None, put_bw=None)
         connection.execute(ended)
         connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock.now_s()))
@@ -317,13 +319,13 @@ class Ledger:
             )
 
     def keep_filter_data(self, dsl_name: str, data: bytes) -> bool:
-        """Store a filter's program; False if there is no such filter."""
+        """Store a filter's program; False if the filter does not exist."""
         with self.begin() as connection:
             done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
             return done.rowcount > 0
 
     def drop_filter(self, dsl_name: str) -> None:
-        """Remove a filter; do nothing if there is none."""
+        """Remove a filter, if it exists."""
         with self.begin() as connection:
             connection.execute(sa.delete(filters).where(filters.c.dsl_name == dsl_name))
 
@@ -341,7 +343,7 @@ def set_rates(
     ]
     if rows:
         new = insert(slos).values(rows)
-        # Another request may have set the same in this moment: the later one counts.
+        # Another request may have set the same at this moment: the later one wins.
         latest = {name: new.excluded[name] for name in ("bytes_per_s", "owner")}
         connection.execute(new.on_conflict_do_update(index_elements=list(slos.primary_key), set_=latest))
 

@@ -1,5 +1,5 @@
-"""Controllers of the object store: loops whose mode an admin sets, and which are begun again after a crash, later each
-time. What each did last is told.
+"""Supervision of the controllers of an object store: an admin sets the mode of each loop, and a crashed loop restarts
+after an increasing delay. The state has the last action of each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SENTENCE_MAX = 300
 
 
 class Mode(StrEnum):
-    """What an admin wants of a controller. DRY: it decides, and nothing is pushed."""
+    """Mode of a controller, set by an admin. DRY: it decides, and pushes nothing."""
 
     ON = "on"
     DRY = "dry"
@@ -31,14 +31,15 @@ Active = Callable[[], Mapping[str, bool]]
 
 
 class Failure(Exception):  # noqa: N818 - an answer, not a defect
-    """A controller could not do its work; the message is a sentence."""
+    """A controller could not work; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerState:
-    """What a controller did. Times are since the epoch. last: what it did, or would have done, last.
+    """State of a controller. Times are since the epoch. last: its last action, or the action that a dry run would have
+    taken.
 
-    waits_s: seconds until it begins again; 0 while it runs. failures: since this program began; failing: in a row.
+    waits_s: seconds until it restarts; 0 while it runs. failures: since this program started; failing: in a row.
     """
 
     name: str
@@ -52,7 +53,7 @@ class ControllerState:
 
 
 class Supervisor:
-    """What all controllers did. Thread-safe."""
+    """States of all controllers. Thread-safe."""
 
     def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -60,13 +61,13 @@ class Supervisor:
         self._loops: dict[str, _Loop] = {}
 
     def ready(self, name: str) -> bool:
-        """Return whether a controller may run: it does not wait after a crash."""
+        """Return whether a controller may run, and does not wait after a crash."""
         with self._lock:
             return self._loop(name).until_s <= self._clock.monotonic_s()
 
     @contextmanager
     def run(self, name: str) -> Iterator[None]:
-        """Run a controller once; an error within is told here, and delays the next run."""
+        """Run a controller once; record an error within it, and delay the next run."""
         try:
             yield
         except Exception as error:
@@ -80,19 +81,19 @@ class Supervisor:
                 self._loop(name).succeed()
 
     def did(self, name: str, what: str) -> None:
-        """Tell what a controller did, or would have done."""
+        """Record the last action of a controller, or what a dry run would have done."""
         with self._lock:
             loop = self._loop(name)
             loop.last, loop.last_s = what[:_SENTENCE_MAX], self._clock.now_s()
 
     def states(self) -> list[ControllerState]:
-        """Return what each did."""
+        """Return the state of each controller."""
         with self._lock:
             now_s = self._clock.monotonic_s()
             return [loop.state(name, now_s) for name, loop in sorted(self._loops.items())]
 
     def keep_only(self, prefix: str, names: Collection[str]) -> None:
-        """Forget the controllers of a kind that are not among these any more."""
+        """Remove the states of a kind of controllers except these."""
         with self._lock:
             for name in [one for one in self._loops if one.startswith(prefix) and one not in names]:
                 del self._loops[name]

@@ -1,4 +1,4 @@
-"""The controller's tables, in their own schema beside Zoe's."""
+"""The controller's tables, in a schema beside Zoe's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ slos = sa.Table(
     sa.Column("policy_id", sa.Text, primary_key=True),
     sa.Column("slo_name", sa.Text, primary_key=True),
     sa.Column("bytes_per_s", sa.BigInteger, nullable=False),
-    # The owner and until when it holds; NULL: no owner, for ever.
+    # The owner and the end of its lease; NULL: no owner, no end.
     sa.Column("owner", sa.Text),
     sa.CheckConstraint("bytes_per_s > 0"),
     sa.CheckConstraint("slo_name IN ('get_bw', 'put_bw', 'ssync_bw')"),
@@ -39,7 +39,7 @@ filters = sa.Table(
     sa.Column("attributes", JSONB, nullable=False),
     sa.Column("data", sa.LargeBinary),
 )
-# Rules. One that was removed stays as history; who wrote or removed it is NULL for clients that do not say.
+# Rules. Removed ones stay as history; the author of a rule or a removal is NULL if the client does not state one.
 policies = sa.Table(
     "policies",
     metadata,
@@ -52,11 +52,12 @@ policies = sa.Table(
     sa.Column("removed_by", sa.Text),
     sa.Column("removed_s", sa.Double),
     sa.Column("mode", sa.Text, nullable=False, server_default="on"),
-    sa.Column("ran", JSONB),  # of a removed rule: the versions of modules; NULL: it is there, or was removed before
+    # Versions of modules of a removed rule; NULL: the rule exists, or was removed by an earlier version.
+    sa.Column("ran", JSONB),
     sa.CheckConstraint("mode IN ('on', 'dry', 'off')", name="policies_mode_check"),
     sa.Index("ix_policies_present", "id", postgresql_where=sa.text("removed_s IS NULL")),
 )
-# Words of rules: lists of tenants and of <tenant>/<container>, and of endings of names.
+# Names that rules use: lists of tenants and of <tenant>/<container>, and of endings of names.
 groups = sa.Table(
     "groups",
     metadata,
@@ -69,7 +70,7 @@ object_types = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("endings", JSONB, nullable=False),
 )
-# Metrics of rules beside those that proxies count. text: a PromQL expression, or a program in Python.
+# Metrics of rules that an installation added. text: a PromQL expression, or a Python program.
 metrics = sa.Table(
     "metrics",
     metadata,
@@ -84,7 +85,7 @@ metrics = sa.Table(
     sa.CheckConstraint("source IN ('prometheus', 'python', 'none')"),
     sa.CheckConstraint("mode IN ('on', 'dry', 'off')"),
 )
-# Words of rules that name a filter with parameters.
+# Aliases in rules of a filter with parameters.
 filter_words = sa.Table(
     "filter_words",
     metadata,
@@ -93,7 +94,7 @@ filter_words = sa.Table(
     sa.Column("parameters", JSONB, nullable=False),
     sa.Column("attributes", JSONB, nullable=False),
 )
-# Controllers that are not as they are by default, on. A rule's mode is with the rule, a metric's with the metric.
+# Controllers whose mode differs from the default, on. A rule's mode is with the rule, a metric's with the metric.
 controllers = sa.Table(
     "controllers",
     metadata,
@@ -101,7 +102,7 @@ controllers = sa.Table(
     sa.Column("mode", sa.Text, nullable=False),
     sa.CheckConstraint("mode IN ('on', 'dry', 'off')"),
 )
-# Cores that an admin lets filters and views of a tenant take at each proxy; *: all that are not named.
+# Cores for filters and views of a tenant at each proxy, set by an admin; *: all other tenants.
 filter_cores = sa.Table(
     "filter_cores",
     metadata,
@@ -111,7 +112,7 @@ filter_cores = sa.Table(
     sa.Column("at_s", sa.Double, nullable=False),
     sa.CheckConstraint("cores > 0"),
 )
-# When the condition of a rule with metrics began or ended to hold, and the values then.
+# Begin or end of the condition of a rule with metrics, with the values at that time.
 switches = sa.Table(
     "switches",
     metadata,
@@ -123,8 +124,8 @@ switches = sa.Table(
     sa.Column("metrics", JSONB, nullable=False),
     sa.Index("ix_switches_controller", "controller", "id"),
 )
-# WebAssembly modules: their files, and what each tenant calls by a name; an empty tenant is that of shared ones. sent:
-# a proxy has it, so that stored objects may need it.
+# WebAssembly modules: their files, and each tenant's names for them; an empty tenant stands for shared ones. sent: a
+# proxy has it, so that stored objects may need it.
 module_contents = sa.Table(
     "module_contents",
     metadata,
@@ -143,7 +144,7 @@ modules = sa.Table(
     sa.Column("author", sa.Text),
     sa.Column("created_s", sa.Double, nullable=False),
 )
-# The versions of modules that rules run; an empty tenant is that of shared ones.
+# Versions of modules that rules run; an empty tenant stands for shared ones.
 rule_modules = sa.Table(
     "rule_modules",
     metadata,
@@ -153,8 +154,8 @@ rule_modules = sa.Table(
     sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), nullable=False),
     sa.Index("ix_rule_modules_sha256", "sha256"),
 )
-# The versions of a tenant's modules that are kept: the newest, those that rules run, and those that objects may need.
-# idle_since_s: since when no rule runs it; NULL: one does, or none ever did.
+# Stored versions of a tenant's modules: the newest, and versions that rules run or objects may need. idle_since_s:
+# since when no rule runs it; NULL: a rule runs it, or none ever did.
 module_versions = sa.Table(
     "module_versions",
     metadata,
@@ -166,8 +167,8 @@ module_versions = sa.Table(
     sa.Column("idle_since_s", sa.Double),
     sa.Index("ix_module_versions_sha256", "sha256"),
 )
-# Jobs that store objects again, one at a time. An empty container: all of the tenant's. All objects up to the cursor,
-# `at_container` and `at_object`, have been looked at.
+# Jobs that rewrite objects, one at a time. An empty container: all of the tenant's. All objects up to the cursor,
+# `at_container` and `at_object`, are done.
 rewrites = sa.Table(
     "rewrites",
     metadata,
@@ -202,7 +203,7 @@ views = sa.Table(
     sa.Column("owner", sa.Text),
     sa.Column("reading", JSONB, nullable=False, server_default=sa.text("'{}'")),
 )
-# Users of the store. Rates are guarantees; a credential made again has a higher generation.
+# Executions as users of the store. Rates are guarantees; a new credential has a higher generation.
 executions = sa.Table(
     "executions",
     metadata,
@@ -214,7 +215,7 @@ executions = sa.Table(
     sa.Column("put_bw", sa.BigInteger),
     sa.CheckConstraint("get_bw > 0 AND put_bw > 0"),
 )
-# What was moved with each credential of an execution, until its owner has fetched it after the end. transferring_us: of
+# Transfers with each credential of an execution, until its owner has fetched them after the end. transferring_us: of
 # all proxies together. `whole`: all proxies have reported since the end.
 transfers = sa.Table(
     "transfers",
@@ -228,7 +229,7 @@ transfers = sa.Table(
     sa.Column("final_s", sa.Double),
     sa.Column("whole", sa.Boolean),
 )
-# Counters of proxies; one that began anew has another time of birth.
+# Counters of proxies; one that starts anew has another time of birth.
 transfer_counts = sa.Table(
     "transfer_counts",
     metadata,
@@ -240,8 +241,8 @@ transfer_counts = sa.Table(
     sa.Column("transferring_us", sa.BigInteger, nullable=False),
     sa.Column("waiting_us", sa.BigInteger, nullable=False),
 )
-# What executions asked of the store, by subject, and the bytes of each half a minute; for some days. No foreign keys:
-# they outlive the credentials.
+# Requests of executions by subject, and the bytes of each half a minute; for some days. No foreign keys: they outlive
+# the credentials.
 execution_uses = sa.Table(
     "execution_uses",
     metadata,
@@ -268,7 +269,7 @@ execution_spans = sa.Table(
     sa.Column("read_bytes", sa.BigInteger, nullable=False),
     sa.Column("written_bytes", sa.BigInteger, nullable=False),
 )
-# One row. Its key changes with the leader, so that holding the key holds the lead.
+# One row. Its key changes with the leader, so that a lock on the key locks the lead.
 lead = sa.Table(
     "lead",
     metadata,

@@ -1,4 +1,4 @@
-"""What executions moved, in the database: a row for each credential, and one for each counter of a proxy."""
+"""Transfers of executions in the database: a row for each credential, and one for each counter of a proxy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from storage_bridge.model import EndedTransfers, StoreExecution, TransferTotals
 from storage_controller.database.tables import transfer_counts, transfers
 
 ASKED_MAX = 200
-"""Credentials whose counters are settled, or told of, at a time; the others follow."""
+"""Most credentials whose counters are settled or returned at a time."""
 _T, _C = transfers.c, transfer_counts.c
 _AMOUNTS = ("read_bytes", "written_bytes", "transferring_us", "waiting_us")
 
 
 @dataclass(frozen=True, slots=True)
 class HeardCount:
-    """A counter of a proxy, as it was heard last."""
+    """The last report of a counter of a proxy."""
 
     execution: str
     generation: int
@@ -33,7 +33,7 @@ class HeardCount:
 
 
 def begin(connection: sa.Connection, execution: StoreExecution) -> None:
-    """Begin to count what a credential moves; do nothing if that has begun."""
+    """Create the transfer of a credential, unless it exists."""
     row = {
         "generation": execution.generation,
         "execution_id": execution.id,
@@ -44,17 +44,17 @@ def begin(connection: sa.Connection, execution: StoreExecution) -> None:
 
 
 def end(connection: sa.Connection, generations: Sequence[int], now_s: float) -> None:
-    """Note that these credentials have ended."""
+    """Record the end of these credentials."""
     its = _T.generation.in_(generations) & _T.ended_s.is_(None)
     connection.execute(sa.update(transfers).where(its).values(ended_s=now_s))
 
 
 def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: float) -> Mapping[int, tuple[int, int]]:
-    """Store counters, of credentials that are known and not settled. They never fall, so repetitions change nothing.
-    Return the bytes that were read and written since the last call, by generation.
+    """Store counters of known, unsettled credentials. They never fall, so repetitions change nothing. Return the bytes
+    read and written since the last call, by generation.
 
-    Proxies transfer at the same time or one after the other: of the time in which they did since the last call, no
-    more counts than this window, unless one proxy alone had more.
+    Proxies transfer at the same time or one after the other: their time since the last call counts at most as much as
+    the window, unless a single proxy reports more.
     """
     open_ = sa.select(_T.generation, _T.execution_id).where(
         _T.generation.in_({one.generation for one in heard}), _T.final_s.is_(None)
@@ -91,36 +91,36 @@ def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: flo
 
 
 def unsettled(connection: sa.Connection) -> Mapping[str, tuple[int, float]]:
-    """Return credentials that have ended and whose counters are not settled: generation and end, by counters' names."""
+    """Return ended credentials with unsettled counters: generation and end, by counters' names."""
     found = sa.select(transfers).where(_T.ended_s.is_not(None), _T.final_s.is_(None))
     rows = connection.execute(found.order_by(_T.ended_s).limit(ASKED_MAX))
     return {f"{row.execution_id}/{row.generation}": (row.generation, row.ended_s) for row in rows}
 
 
 def settle(connection: sa.Connection, generation: int, now_s: float, *, whole: bool) -> None:
-    """Close the count of a credential. whole: whether all proxies have reported after its end."""
+    """Settle the transfer of a credential. whole: whether all proxies have reported after its end."""
     connection.execute(sa.update(transfers).where(_T.generation == generation).values(final_s=now_s, whole=whole))
 
 
 def sweep(connection: sa.Connection, before_s: float) -> None:
-    """Forget what was settled before that time and nobody has fetched."""
+    """Delete transfers that were settled before that time and never fetched."""
     connection.execute(sa.delete(transfers).where(_T.final_s < before_s))
 
 
 def forget(connection: sa.Connection, owner: str, generation: int) -> None:
-    """Forget what was settled, after its owner has fetched it; do nothing if there is no such thing."""
+    """Delete a settled transfer after its owner has fetched it, if it exists."""
     its = (_T.generation == generation) & (_T.owner == owner) & _T.final_s.is_not(None)
     connection.execute(sa.delete(transfers).where(its))
 
 
 def so_far(connection: sa.Connection, owner: str) -> Mapping[str, TransferTotals]:
-    """Return what was counted for an owner's executions with a credential, of those that moved anything."""
+    """Return the transfers of an owner's executions with a credential, without idle ones."""
     rows = connection.execute(_sums(_T.owner == owner, _T.ended_s.is_(None)))
     return {row.execution_id: _totals(row) for row in rows if row.counters}
 
 
 def final(connection: sa.Connection, owner: str) -> list[EndedTransfers]:
-    """Return what was settled and not fetched yet, the oldest first."""
+    """Return the settled transfers that were not fetched yet, the oldest first."""
     wanted = _sums(_T.owner == owner, _T.final_s.is_not(None)).order_by(_T.final_s, _T.generation).limit(ASKED_MAX)
     return [
         EndedTransfers(
@@ -133,7 +133,7 @@ def final(connection: sa.Connection, owner: str) -> list[EndedTransfers]:
 def _stored(
     connection: sa.Connection, generations: Collection[int]
 ) -> dict[tuple[int, str, int], tuple[int, int, int]]:
-    """Return bytes read, bytes written and microseconds transferring of stored counters."""
+    """Return bytes read, bytes written and microseconds of transfer of the stored counters."""
     found = sa.select(transfer_counts).where(_C.generation.in_(generations))
     return {
         (row.generation, row.proxy, row.born): (row.read_bytes, row.written_bytes, row.transferring_us)

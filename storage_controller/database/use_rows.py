@@ -1,7 +1,8 @@
-"""What executions asked of the store, and when they moved bytes, in the database: for a week after the last change.
+"""Use of the store by executions in the database: requests by subject, and bytes over time, for a week after the last
+change.
 
-A row of `execution_uses` is a counter of a proxy as it was heard last. A row of `execution_spans` has the bytes of half
-a minute.
+A row of `execution_uses` is the last report of a counter of a proxy. A row of `execution_spans` has the bytes of half a
+minute.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from storage_controller.database.tables import execution_spans, execution_uses, 
 
 SPAN_S = 30.0
 SUBJECTS_MAX = 500
-"""Of an execution that are told; those with most bytes and requests first."""
+"""Most returned subjects of an execution; the ones with the most bytes and requests come first."""
 EXECUTIONS_MAX = 50
-"""Of a tenant that are told, those with most bytes first."""
+"""Most returned executions of a tenant; the ones with the most bytes come first."""
 _U, _S, _T = execution_uses.c, execution_spans.c, transfers.c
 _AMOUNTS = ("done", "refused", "read_bytes", "written_bytes")
 _MOVED = ("read_bytes", "written_bytes")
@@ -27,7 +28,7 @@ _MOVED = ("read_bytes", "written_bytes")
 
 @dataclass(frozen=True, slots=True)
 class HeardUse:
-    """A counter of a proxy, as it was heard last. subject: as `storage_filters/counting/use_counters.py` has it."""
+    """The last report of a counter of a proxy. subject: as in `storage_filters/counting/use_counters.py`."""
 
     execution: str
     generation: int
@@ -41,7 +42,7 @@ class HeardUse:
 
 
 def add_uses(connection: sa.Connection, heard: Collection[HeardUse], now_s: float) -> None:
-    """Store counters of credentials that are known, or were when they were heard before. They never fall."""
+    """Store counters of credentials that are known, or were known at an earlier report. Counters never fall."""
     generations = {one.generation for one in heard}
     if not generations:
         return
@@ -64,7 +65,7 @@ def add_uses(connection: sa.Connection, heard: Collection[HeardUse], now_s: floa
 
 
 def add_spans(connection: sa.Connection, moved: Mapping[int, tuple[int, int]], now_s: float) -> None:
-    """Add bytes that were read and written with credentials since the last call to the span of now."""
+    """Add the bytes read and written with credentials since the last call to the present half minute."""
     grown = {generation: amounts for generation, amounts in moved.items() if any(amounts)}
     if not grown:
         return
@@ -84,13 +85,13 @@ def add_spans(connection: sa.Connection, moved: Mapping[int, tuple[int, int]], n
 
 
 def sweep_uses(connection: sa.Connection, before_s: float) -> None:
-    """Forget what did not change since then."""
+    """Delete rows that have not changed since then."""
     connection.execute(sa.delete(execution_uses).where(_U.changed_s < before_s))
     connection.execute(sa.delete(execution_spans).where(_S.at_s < before_s))
 
 
 def uses_of(connection: sa.Connection, owner: str, execution: str) -> Sequence[Mapping[str, Any]]:
-    """Return what an execution asked for, by subject: those with most bytes first."""
+    """Return the uses of an execution by subject, the ones with the most bytes first."""
     sums = [sa.func.sum(_U[name]).label(name) for name in _AMOUNTS]
     found = (
         sa.select(_U.subject, *sums)
@@ -109,8 +110,8 @@ def spans_of(
     execution: str | None,
     tenant: str | None,
 ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """Return bytes by execution and stretch of time, of one execution or of those of a tenant with most bytes.
-    within: from, to and the length of a stretch, in seconds.
+    """Return bytes by execution and interval, of one execution or of the tenant's executions with the most bytes.
+    within: from, to and the length of an interval, in seconds.
     """
     from_s, to_s, stretch_s = within
     wanted = [_S.owner == owner, _S.at_s >= from_s, _S.at_s < to_s]

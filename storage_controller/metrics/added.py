@@ -1,4 +1,4 @@
-"""Metrics that an installation adds: what is checked before one is stored, changed or removed."""
+"""Metrics of an installation: checks before one is stored, changed or removed."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ class AddedMetrics:
     def add_expression(
         self, name: str, text: str, attributes: Mapping[str, Any], author: str | None
     ) -> tuple[KeptMetric, list[str]]:
-        """Store an expression that Prometheus understands; return also what is to be said of it. Refused."""
+        """Store an expression that Prometheus accepts; return it with caveats. Raises Refused."""
         said = self._tried(text, attributes)
         return self.add(name, MetricSource.PROMETHEUS, text, attributes, author), said
 
     def add_program(self, name: str, source: str, attributes: Mapping[str, Any], author: str | None) -> KeptMetric:
-        """Store a program that begins. Refused."""
+        """Store a program that starts without an error. Raises Refused."""
         try:
             check_source(source)
         except MetricFault as fault:
-            raise Refused(400, f"this is no program of a metric: {fault}") from None
+            raise Refused(400, f"this is not a program for a metric: {fault}") from None
         return self.add(name, MetricSource.PYTHON, source, attributes, author)
 
     def add(
         self, name: str, source: MetricSource, text: str, attributes: Mapping[str, Any], author: str | None
     ) -> KeptMetric:
-        """Store a metric. Refused."""
+        """Store a metric. Raises Refused."""
         if name.upper() in _RESERVED:
-            raise Refused(409, f"{name} is a word of the language itself: use another name")
+            raise Refused(409, f"{name} is a keyword of the rule language: use another name")
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
             raise Refused(400, f"{name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
         return self.kept.add(name, source, text, attributes, author)
 
     def change_expression(self, one: KeptMetric, text: str, attributes: Mapping[str, Any]) -> list[str]:
-        """Store another expression or other fields. Refused."""
+        """Store another expression or other fields. Raises Refused."""
         said = self._tried(text, attributes) if text else []
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
             raise Refused(400, f"{one.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
@@ -63,7 +63,7 @@ class AddedMetrics:
         return said
 
     def drop(self, name: str) -> None:
-        """Remove a metric that no rule uses. Refused."""
+        """Remove a metric that no rule uses. Raises Refused."""
         if used := self.users(name):
             raise Refused(409, f"rule {used[0]} uses {name}: remove it first")
         self.kept.drop(name)
@@ -86,7 +86,7 @@ class AddedMetrics:
 
 
 def enabled(text: object) -> Mode:
-    """Return the mode for what a client of the appendix dialect calls `enabled`. Refused."""
+    """Return the mode for the field `enabled` of the appendix dialect. Raises Refused."""
     found = {"true": Mode.ON, "false": Mode.OFF}.get(str(text).lower())
     if found is None:
         raise Refused(400, f"enabled is true or false, not {str(text)[:40]!r}")

@@ -1,5 +1,5 @@
-"""Metrics that an installation adds for rules, in PostgreSQL: PromQL expressions, programs, and words that nothing
-measures.
+"""Metrics that an installation adds for rules, in PostgreSQL: PromQL expressions, programs, and names without a
+source.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from storage_filters.rules.rules import STATIC_NAMES
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 METRICS_MAX = 32
-"""Each is evaluated again and again; a program among them is a process."""
-_LOCK = 0x5A6F6574  # the lock of who adds metrics, so that their number stays bounded
+"""Most metrics: each is evaluated repeatedly, and each program is a process."""
+_LOCK = 0x5A6F6574  # lock of requests that add metrics, so that their number stays bounded
 
 
 class MetricSource(StrEnum):
-    """What measures a metric. NONE: a word that was registered, and nothing does."""
+    """Source of a metric's values. NONE: registered, has no values."""
 
     PROMETHEUS = "prometheus"
     PYTHON = "python"
@@ -35,8 +35,8 @@ class MetricSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptMetric:
-    """A metric. name: in capitals. text: an expression, or the source of a program. attributes: whatever a client of
-    the appendix dialect sent.
+    """A metric. name: in capitals. text: an expression, or the source of a program. attributes: further fields from a
+    client of the appendix dialect.
     """
 
     id: int
@@ -50,29 +50,29 @@ class KeptMetric:
 
     @property
     def controller(self) -> str:
-        """Return the name of its loop."""
+        """Return the name of its controller."""
         return metric_controller(self.name)
 
 
 def metric_controller(name: str) -> str:
-    """Return the name of a metric's loop among controllers."""
+    """Return the controller name of a metric's loop."""
     return f"metric-{name}"
 
 
 class MetricLedger:
-    """Names are compared without regard to case, like all words of rules, and kept in capitals."""
+    """Stored metrics. Names are case-insensitive, like all names in rules, and stored in capitals."""
 
     def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
     def metrics(self) -> list[KeptMetric]:
-        """Return all, by name."""
+        """Return all metrics, by name."""
         with self._begin() as connection:
             return [_kept(row) for row in connection.execute(sa.select(metrics).order_by(metrics.c.name))]
 
     def one(self, name: str | int) -> KeptMetric:
-        """Return the one of this name or number. Refused."""
+        """Return the metric with this name or number. Raises Refused."""
         wanted = metrics.c.id == name if isinstance(name, int) else metrics.c.name == name.upper()
         with self._begin() as connection:
             row = connection.execute(sa.select(metrics).where(wanted)).first()
@@ -83,10 +83,10 @@ class MetricLedger:
     def add(
         self, name: str, source: MetricSource, text: str, attributes: Mapping[str, Any], author: str | None
     ) -> KeptMetric:
-        """Create one. Refused if there is one of that name, or too many."""
+        """Create a metric. Raises Refused if its name is taken, or if there are too many."""
         name = name.upper()
         if name in STATIC_NAMES or name in METRICS:
-            raise Refused(409, f"{name} is there already: use another name")
+            raise Refused(409, f"{name} exists already: use another name")
         row = {"name": name, "source": source, "text": text, "attributes": dict(attributes), "author": author}
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -99,14 +99,14 @@ class MetricLedger:
             return _kept(made)
 
     def change(self, name: str, **values: Any) -> None:
-        """Change columns of one. Refused if there is none."""
+        """Change columns of a metric. Raises Refused if it does not exist."""
         changed = sa.update(metrics).where(metrics.c.name == name.upper()).values(**values)
         with self._begin() as connection:
             if not connection.execute(changed).rowcount:
                 raise Refused(404, f"there is no metric {name}")
 
     def drop(self, name: str) -> None:
-        """Remove one; do nothing if there is none."""
+        """Remove a metric, if it exists."""
         with self._begin() as connection:
             connection.execute(sa.delete(metrics).where(metrics.c.name == name.upper()))
 

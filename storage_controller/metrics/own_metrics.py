@@ -1,8 +1,8 @@
-"""Evaluates the metrics that an installation adds, each as a supervised loop of its own, at one interval.
+"""Evaluates the metrics of an installation at one interval, each as a supervised loop.
 
-A source that fails, hangs or floods holds up no other one: a few threads evaluate, each evaluation is bounded, and a
-metric that is still being evaluated is not begun again. Its last values hold for three intervals; then they are not
-known.
+A source that fails, hangs or floods delays no other one: a few threads evaluate, each evaluation is bounded, and a
+metric that is still being evaluated is not started again. Its last values are valid for three intervals; then they are
+unknown.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ INTERVALS_HELD = 3
 _THREADS = 4
 _TICK_S = 0.5
 ROWS_MAX = 5000
-"""Counters that a program is given, those with the most requests."""
+"""Most counters that a program gets, the ones with the most requests."""
 
 
 class OwnMetrics:
-    """The threads. leads: whether this controller does; one that stands by measures nothing."""
+    """The threads. leads: whether this controller leads; on standby it measures nothing."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class OwnMetrics:
         return {name: one for name, one in list(self._readings.items()) if one.at_s >= oldest_s}
 
     def values_for(self, rule: Rule, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
-        """Return the values of the added metrics in a rule's condition, as far as they are known."""
+        """Return the known values of the added metrics in a rule's condition."""
         readings = self.readings()
         found = {}
         for name in metrics_of(rule):
@@ -96,7 +96,7 @@ class OwnMetrics:
         return found
 
     def look(self) -> None:
-        """Begin what is due, and end the loops of metrics that are gone."""
+        """Start due evaluations, and end the loops of removed metrics."""
         kept = {one.name: one for one in self._kept.metrics()} if self._leads() else {}
         wanted = {
             name: one for name, one in kept.items() if one.mode is not Mode.OFF and one.source is not MetricSource.NONE
@@ -135,9 +135,9 @@ class OwnMetrics:
             try:
                 self.look()
             except (Refused, SQLAlchemyError) as error:
-                _log.debug("no metrics are looked at: %s", error)
+                _log.debug("metrics are not evaluated: %s", error)
             except Exception:  # without this thread, no metric would be measured any more
-                _log.exception("metrics cannot be looked at now")
+                _log.exception("cannot evaluate metrics now")
 
 
 class _MetricLoop:
@@ -155,7 +155,7 @@ class _MetricLoop:
         return metric == self.metric
 
     def values(self, url: str | None, rows: Callable[[], Any]) -> Series:
-        """Return the values now. MetricFault."""
+        """Return the present values. Raises MetricFault."""
         one = self.metric
         if one.source is MetricSource.PROMETHEUS:
             labels = one.attributes
@@ -175,7 +175,7 @@ class _MetricLoop:
                 raise
 
     def close(self) -> None:
-        """End the program, after the evaluation that goes on."""
+        """End the program after its present evaluation."""
         with self._lock:
             self._closed = True
             if self._process is not None:
@@ -184,7 +184,7 @@ class _MetricLoop:
 
 
 def counters(traffic: Traffic, seconds: float) -> dict[str, Any]:
-    """Return what a program is given: for how many seconds, and rows of what was counted within them."""
+    """Return the input of a program: a duration in seconds, and rows of the counts within it."""
     covered_s, requests = traffic.recent(seconds)
     rows = sorted(requests.items(), key=lambda row: -row[1].count)[:ROWS_MAX]
     return {

@@ -1,4 +1,6 @@
-"""A metric's program in a process of its own: asked by lines of JSON, and ended when it is late, loud or wrong."""
+"""A metric's program in a separate process: requests are lines of JSON, and a late, too long or malformed answer ends
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ from storage_controller.metrics.values import MetricFault
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 START_S = 10.0
-"""For the interpreter; a machine with much other work takes seconds."""
+"""Start time of the interpreter in seconds; a busy machine takes that long."""
 ANSWER_S = 3.0
-"""Wall time for the class, and of one evaluation; CPU time is bounded to less in the process itself. A client that adds
-a program waits for 6 s.
+"""Wall time in seconds to load the class, and for one evaluation; the process bounds its CPU time to less. A client
+that adds a program waits for 6 s.
 """
 ANSWER_BYTES_MAX = 256 * 1024
 SOURCE_BYTES_MAX = 64 * 1024
@@ -27,7 +29,7 @@ _END_S = 5.0
 
 
 class MetricProcess:
-    """The process of one program. Each call raises MetricFault, after which the process is gone. Close it."""
+    """The process of one program. After a MetricFault from any call, the process is gone. Close it."""
 
     def __init__(
         self, source: str, answer_s: float = ANSWER_S, start_s: float = START_S, clock: Clock = SYSTEM_CLOCK
@@ -54,14 +56,14 @@ class MetricProcess:
         self._answered(self._clock.monotonic_s() + answer_s, answer_s)
 
     def evaluate(self, counters: Any) -> Any:
-        """Return what the program answers to counters. MetricFault."""
+        """Return the program's answer to counters. Raises MetricFault."""
         answer = self._ask(counters, self._answer_s)
         if "value" not in answer:
-            raise self._ended("the program answers something else than a value")
+            raise self._ended("the program's answer is not a value")
         return answer["value"]
 
     def close(self) -> None:
-        """Kill the process, and what it may have started."""
+        """Kill the process and its children."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, 9)
         self._process.wait(_END_S)
@@ -114,7 +116,7 @@ class MetricProcess:
             raise self._ended(f"the program did not answer within {seconds:g} s")
 
     def _how(self) -> str:
-        """Return how it ended."""
+        """Return the reason of its end."""
         try:
             code = self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
@@ -128,7 +130,7 @@ class MetricProcess:
 
 
 def check_source(source: str) -> None:
-    """Start a program and end it. MetricFault if it is none."""
+    """Start a program and end it. Raises MetricFault if it fails."""
     if len(source.encode()) > SOURCE_BYTES_MAX:
         raise MetricFault(f"a program has at most {SOURCE_BYTES_MAX} bytes")
     MetricProcess(source).close()

@@ -1,9 +1,8 @@
-"""Runs a metric's program: a process of its own, started by `metric_process.py`. Standard library only.
+"""Runs a metric's program in a separate process, started by `metrics/process.py`. Standard library only.
 
-Its source comes as the first line of standard input, as JSON, and is answered by two lines: when it begins, and when
-the class is made. Each further line is one question, the counters of the last seconds, and is answered by one line.
-What the program prints goes nowhere. The bounds keep mistakes of an admin
-from the machine; they are no wall against one who means harm.
+The first line of standard input is its source, as JSON; two lines answer it: one at the start, and one when the class
+is instantiated. Each further line has the counters of the last seconds, and one line answers it. Output of the program
+is discarded. The bounds protect the machine from mistakes of an admin; they do not stop an attacker.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def main() -> None:
             os.dup2(nothing.fileno(), descriptor)
     source = json.loads(questions.readline())
     _bound()
-    answers.write('{"begun": true}\n')  # from here on, time is the program's own
+    answers.write('{"begun": true}\n')  # from here on, time counts for the program
     answers.flush()
     evaluate = _told(answers, lambda: _load(source))
     if not callable(evaluate):
@@ -50,7 +49,7 @@ def main() -> None:
 
 
 class _Failed:
-    """Stands for an error that was told."""
+    """Stands for an error that was reported."""
 
 
 def _bound() -> None:
@@ -64,7 +63,7 @@ def _bound() -> None:
         os.setgid(_NOBODY)
         os.setuid(_NOBODY)
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))  # root would not be bound by it
-    # A program that sleeps would outlive a controller that is killed. Another user forgets the signal: so after it.
+    # A sleeping program would outlive a killed controller. A change of user clears the signal, so it is set afterwards.
     ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
@@ -92,10 +91,10 @@ def _say(answers: Any, value: Any) -> None:
 
 
 def _told(answers: Any, work: Callable[[], Any]) -> Any:
-    """Return what the work returns; tell an error, whatever it is."""
+    """Return the result of the work; report any error."""
     try:
         return work()
-    except BaseException as error:  # also one that ends programs
+    except BaseException as error:  # also exceptions that end programs
         line = error.__traceback__
         number = 0
         while line is not None:

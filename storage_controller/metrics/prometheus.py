@@ -11,7 +11,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 ANSWER_S = 3.0
 _ANSWER_BYTES_MAX = 2 * 2**20
-NO_PROMETHEUS = "no Prometheus is set: give the controller its URL by the setting prometheus_url"
+NO_PROMETHEUS = "no Prometheus is configured: give the controller its URL by the setting prometheus_url"
 
 
 def ask(
@@ -22,7 +22,7 @@ def ask(
     seconds: float = ANSWER_S,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Series:
-    """Return the values of an expression now. MetricFault."""
+    """Return the present values of an expression. Raises MetricFault."""
     if url is None:
         raise MetricFault(NO_PROMETHEUS)
     until_s = clock.monotonic_s() + seconds
@@ -37,14 +37,16 @@ def ask(
                 found += piece
                 if len(found) > _ANSWER_BYTES_MAX:
                     raise MetricFault(f"Prometheus answers more than {_ANSWER_BYTES_MAX} bytes: aggregate the series")
-                if clock.monotonic_s() > until_s:  # the client's own bound is for each piece
+                if clock.monotonic_s() > until_s:  # the client's timeout applies to each chunk
                     raise MetricFault(f"Prometheus did not answer within {seconds:g} s")
     except httpx.TimeoutException:
         raise MetricFault(f"Prometheus did not answer within {seconds:g} s") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise MetricFault(f"Prometheus cannot be asked: {str(error)[:200]}") from None
+        raise MetricFault(f"cannot query Prometheus: {str(error)[:200]}") from None
     try:
         document = json.loads(found)
     except (ValueError, RecursionError):
-        raise MetricFault(f"what answers is no Prometheus: it says {answer.status_code}, not in JSON") from None
+        raise MetricFault(
+            f"the answer is not from a Prometheus: it has status {answer.status_code} and is not JSON"
+        ) from None
     return read_prometheus(document, tenant_label, container_label)

@@ -1,7 +1,7 @@
-"""Values of metrics that an installation adds: read from what Prometheus or a program answers, and found for a rule.
+"""Values of metrics of an installation: parse the answer of Prometheus or of a program, and select the value for a
+rule.
 
-Pure. A value belongs to a tenant, to one of its containers, or to all. What a source answers is checked here, whatever
-it is.
+Pure. A value belongs to a tenant, to one of its containers, or to all. This module validates every answer.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 from storage_filters.rules.rules import Target, TargetKind
 
 SERIES_MAX = 1000
-"""Values of one metric. A source that gives more is refused: part of them would be as good as any other part."""
+"""Most values of one metric. A source with more is refused, since any part of them would be arbitrary."""
 _NAME_MAX = 512
 Place = tuple[str, str]
-"""Tenant and container; both empty for all, an empty container for all of the tenant's."""
+"""Tenant and container; both empty for all tenants, an empty container for all of the tenant's."""
 Series = Mapping[Place, float]
 TENANT_LABEL, CONTAINER_LABEL = "tenant", "container"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The values of a metric, and when they were taken, by the monotonic clock. judged: rules see them."""
+    """Values of a metric, and the time of the measurement, by the monotonic clock. judged: rules use them."""
 
     at_s: float
     took_s: float
@@ -33,15 +33,15 @@ class Reading:
 
 
 Readings = Callable[[], Mapping[str, Reading]]
-"""The values of each metric, by its name."""
+"""Returns the values of each metric, by its name."""
 
 
 class MetricFault(Exception):  # noqa: N818 - an answer, not a defect
-    """A source gave no values; the message is a sentence."""
+    """A source returned no values; the message is a sentence."""
 
 
 def read_prometheus(document: Any, tenant_label: str, container_label: str) -> Series:
-    """Return the values of an answer to `/api/v1/query`, which is a scalar or an instant vector. MetricFault."""
+    """Return the values in an answer to `/api/v1/query`, which is a scalar or an instant vector. Raises MetricFault."""
     try:
         if document["status"] != "success":
             raise MetricFault(f"Prometheus refuses the expression: {str(document.get('error', ''))[:300]}")
@@ -64,11 +64,11 @@ def read_prometheus(document: Any, tenant_label: str, container_label: str) -> S
             ]
         )
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise MetricFault(f"what answers is no Prometheus: {error!r:.100}") from None
+        raise MetricFault(f"the answer is not from a Prometheus: {error!r:.100}") from None
 
 
 def read_answer(answer: Any) -> Series:
-    """Return the values that a program gives: a number for all, or numbers by `tenant` and `tenant/container`.
+    """Return the values in a program's answer: a number for all, or numbers by `tenant` and `tenant/container`. Raises
     MetricFault.
     """
     if not isinstance(answer, dict):
@@ -79,7 +79,7 @@ def read_answer(answer: Any) -> Series:
 
 
 def value_for(target: Target, series: Series, groups: Mapping[str, Iterable[str]]) -> float | None:
-    """Return the value for a rule's target: its container's, else its tenant's, else that for all. None: not known.
+    """Return the value for a rule's target: its container's, else its tenant's, else that for all. None: unknown.
 
     A group has the greatest value of its members, so that a rule with `>` holds as soon as one of them is above.
     """
@@ -99,14 +99,16 @@ def _series(values: Iterable[tuple[Place, float]]) -> Series:
     for place, value in values:
         tenant, container = place
         if container and not tenant:
-            raise MetricFault(f"a value for the container {container[:80]!r} of no tenant: keep the label of tenants")
+            raise MetricFault(
+                f"a value for the container {container[:80]!r} without a tenant: keep the label of tenants"
+            )
         if max(len(tenant), len(container)) > _NAME_MAX:
             raise MetricFault(f"a name of more than {_NAME_MAX} characters")
         if place in found:
             where = "/".join(filter(None, place))[:80] or "all"
             raise MetricFault(f"several values for {where}: aggregate, as in sum by (tenant, container) (...)")
         found[place] = value
-    return {place: value for place, value in found.items() if math.isfinite(value)}  # others are not known
+    return {place: value for place, value in found.items() if math.isfinite(value)}  # others are unknown
 
 
 def _place(name: str) -> Place:
@@ -123,7 +125,7 @@ def _number(text: Any) -> float:
 
 def _number_of(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise MetricFault(f"{what} is {value!r:.60}, which is no number")
+        raise MetricFault(f"{what} is {value!r:.60}, which is not a number")
     try:
         return float(value)
     except OverflowError:

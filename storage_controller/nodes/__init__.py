@@ -1,1 +1,1 @@
-"""The store's nodes: how they are, and restarts."""
+"""Health and restarts of the store's nodes."""

@@ -1,4 +1,4 @@
-"""The store's nodes as metrics for Prometheus."""
+"""Prometheus metrics of the store's nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage_controller.nodes.watch import StoreNodes
 
 
 class NodeCollector(Collector):
-    """The nodes as metrics for Prometheus; those that were not asked have none."""
+    """Prometheus metrics of the nodes; unchecked nodes have none."""
 
     def __init__(self, nodes: StoreNodes) -> None:
         self._nodes = nodes
@@ -21,16 +21,14 @@ class NodeCollector(Collector):
         """Yield the metrics."""
         names = ["node", "kind"]
         state = GaugeMetricFamily(
-            "zoe_storage_node_state", "1 for the state in which a node is.", labels=[*names, "state"]
+            "zoe_storage_node_state", "1 for the present state of a node.", labels=[*names, "state"]
         )
         since = GaugeMetricFamily("zoe_storage_node_since_seconds", "When that state began.", labels=names)
         used = GaugeMetricFamily("zoe_storage_node_disk_used_ratio", "Used part of a disk.", labels=[*names, "disk"])
         waiting = GaugeMetricFamily(
             "zoe_storage_node_pending_updates", "Updates of listings that wait at an object server.", labels=names
         )
-        apart = GaugeMetricFamily(
-            "zoe_storage_node_quarantined", "Objects or databases that were set aside.", labels=names
-        )
+        apart = GaugeMetricFamily("zoe_storage_node_quarantined", "Quarantined objects or databases.", labels=names)
         replicated = GaugeMetricFamily(
             "zoe_storage_node_replicated_seconds", "When the last replication pass ended.", labels=names
         )

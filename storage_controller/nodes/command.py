@@ -1,4 +1,4 @@
-"""Runs the program that restarts a node: without a shell, bounded in time, with the end of what it says."""
+"""Runs the program that restarts a node: without a shell, within a timeout, keeping the end of its output."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _PIECE_BYTES = 65536
 
 
 def run(command: Sequence[str], seconds: float, clock: Clock = SYSTEM_CLOCK) -> tuple[int | None, str]:
-    """Return its exit code and the end of its output. Code None: it did not start, or was killed after `seconds`;
-    then the text says so. Processes that it leaves behind go on if they have a session of their own.
+    """Return its exit code and the end of its output. Code None: it did not start, or was killed after `seconds`, as
+    the text says. Processes that it leaves behind continue if they have a separate session.
     """
     environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
     try:
@@ -48,7 +48,7 @@ def run(command: Sequence[str], seconds: float, clock: Clock = SYSTEM_CLOCK) -> 
 
 
 def _read(pipe: int, process: subprocess.Popen[bytes], until_s: float, clock: Clock) -> str:
-    """Return the end of what is written before the process ends, or until that time."""
+    """Return the end of the output until the process ends, or until the time is over."""
     found, ready = b"", select.poll()
     ready.register(pipe, select.POLLIN)
     while (left_s := until_s - clock.monotonic_s()) > 0:
@@ -58,6 +58,6 @@ def _read(pipe: int, process: subprocess.Popen[bytes], until_s: float, clock: Cl
                 break
             found = (found + piece)[-4 * OUTPUT_CHARACTERS_MAX :]
         elif process.poll() is not None:
-            break  # what it left behind holds the pipe
+            break  # a process that it left behind holds the pipe
     text = found.decode(errors="replace")
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text).strip()[-OUTPUT_CHARACTERS_MAX:]

@@ -1,4 +1,4 @@
-"""How the store's nodes are: judged from what each told when it was asked. Pure: no I/O, no clock."""
+"""Judge the health of the store's nodes from their answers. Pure: no I/O, no clock."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from storage_controller.settings import NodeKind
 
 _SENTENCE_MAX = 300
 _NAMED_MAX = 3
-"""Disks that a sentence names; further ones are counted."""
+"""Most disks that a sentence names; further ones are counted."""
 
 
 class NodeState(StrEnum):
-    """How a node is. UNKNOWN: it was not asked, or nothing is kept of it."""
+    """State of a node. UNKNOWN: it was not checked, or the result was not stored."""
 
     UP = "up"
     SLOW = "slow"
@@ -25,7 +25,7 @@ class NodeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A device of a node, and which part of it is used, from 0 to 1; None: it is not mounted."""
+    """A device of a node, with its used part from 0 to 1; None: it is not mounted."""
 
     name: str
     used: float | None
@@ -33,14 +33,13 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What one look at a node found.
+    """Result of one check of a node.
 
-    took_s: time to the answer of its first question. away: why it gave none; late: what it did not answer in time.
-    wrong: what it answered wrongly. filters: why it does not store objects as rules say. unsigned_s3: whether S3
-    requests can carry unsigned instructions. two_readings: whether requests can hide others. recon: whether it
-    tells of its disks. quarantined: objects, or databases of its kind, that its auditor set aside. pending: updates
-    of listings that wait; None: not told. replicated_s: when its last replication pass ended, since the epoch;
-    None: none was told.
+    took_s: time to the answer of its first request. away: why it gave none; late: the path without an answer in time.
+    wrong: its invalid answer. filters: why it does not store objects as rules say. unsigned_s3: whether S3 requests can
+    carry unsigned instructions. two_readings: whether requests can hide others. recon: whether it reports its disks.
+    quarantined: objects, or databases of its kind, that its auditor quarantined. pending: queued updates of listings;
+    None: unknown. replicated_s: end of its last replication pass, since the epoch; None: unknown.
     """
 
     took_s: float = 0.0
@@ -59,7 +58,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """From when on a node is not up. full: the used part of a disk, from 0 to 1."""
+    """Thresholds above which a node is not up. full: the used part of a disk, from 0 to 1."""
 
     slow_s: float = 1.0
     full: float = 0.95
@@ -68,7 +67,9 @@ class Bounds:
 
 
 def judge(kind: NodeKind, found: Findings, bounds: Bounds, now_s: float, silent_s: float) -> tuple[NodeState, str]:
-    """Return the state and its reason, empty if it is up. now_s: since the epoch; silent_s: since its last answer."""
+    """Return the state and its reason, which is empty if it is up. now_s: since the epoch; silent_s: since its last
+    answer.
+    """
     if found.away:
         return NodeState.AWAY, f"no answer for {spoken(silent_s)}: {found.away}"[:_SENTENCE_MAX]
     if problems := list(_problems(kind, found, bounds, now_s)):
@@ -110,7 +111,7 @@ def _disks(names: list[str]) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """Return a stretch of time in its largest unit: `12 s`, `5 min`, `2 h`, `3 d`."""
+    """Return a duration in its largest unit: `12 s`, `5 min`, `2 h`, `3 d`."""
     for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * length or (unit != "d" and seconds >= length and seconds % length < 1):
             return f"{seconds / length:.0f} {unit}"

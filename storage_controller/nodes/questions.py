@@ -1,4 +1,4 @@
-"""Asks one of Swift's servers how it is: `/healthcheck`, then what its recon middleware tells, all within one time."""
+"""Checks a server of Swift: `/healthcheck`, then its recon middleware, all within one timeout."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from storage_controller.settings import NodeKind
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 HEALTH_PATH = "/zoe-filters"
-"""Answered by `storage_filters/object_host.py`."""
+"""Served by `storage_filters/object_host.py`."""
 S3_FILTER = "zoe_s3_signed"
-"""Told at `/info` by proxies with `storage_filters/s3_signed/middleware.py`."""
+"""Listed in `/info` by proxies with `storage_filters/s3_signed/middleware.py`."""
 FRAMING_FILTER = "zoe_framing"
-"""The same, with `storage_filters/strict_requests.py`."""
+"""Listed in `/info` by proxies with `storage_filters/strict_requests.py`."""
 _ANSWER_BYTES_MAX = 1 << 20
 _OK, _BROKEN = 200, 500
 _TEXT_MAX = 80
@@ -31,9 +31,9 @@ class _LateError(Exception):
 
 
 def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float, clock: Clock = SYSTEM_CLOCK) -> Findings:
-    """Return what a node tells; its questions take `timeout_s` together. Raises nothing.
+    """Return the answers of a node; its requests take `timeout_s` together. Raises nothing.
 
-    A node without `healthcheck` in its pipeline answers 4xx, which is an answer; one without recon tells of no disks.
+    A node without `healthcheck` in its pipeline answers 4xx, which is an answer; one without recon reports no disks.
     """
     began_s = clock.monotonic_s()
     asked = _Asked(http, url.rstrip("/"), began_s + timeout_s, clock)
@@ -62,7 +62,7 @@ class _Asked:
         self._give_up_s = give_up_s
 
     def get(self, path: str) -> tuple[int, bytes]:
-        """Return status and body. _LateError; httpx.HTTPError."""
+        """Return status and body. Raises _LateError and httpx.HTTPError."""
         try:
             with self._http.stream("GET", self._url + path, timeout=self._left_s()) as answer:
                 body = bytearray()
@@ -83,7 +83,7 @@ class _Asked:
 
 
 def _recon(asked: _Asked, kind: NodeKind, found: Findings) -> Findings:
-    """Add what recon tells; a node that has none answers the first question with 4xx."""
+    """Add the answers of recon; a node without it answers the first request with 4xx."""
     for path, read in _questions(kind):
         try:
             status, body = asked.get(path)
@@ -98,12 +98,12 @@ def _recon(asked: _Asked, kind: NodeKind, found: Findings) -> Findings:
         try:
             found = replace(found, recon=True, **read(json.loads(body)))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-            return replace(found, recon=True, wrong=f"its answer to {path} cannot be understood")
+            return replace(found, recon=True, wrong=f"its answer to {path} is invalid")
     return found
 
 
 def _features(asked: _Asked) -> Mapping[str, Any]:
-    """Return what a proxy says that it has, by name; empty if it does not say."""
+    """Return the features that a proxy lists, by name; empty if it lists none."""
     try:
         status, body = asked.get("/info")
         told = json.loads(body) if status == _OK else {}
@@ -139,7 +139,7 @@ def _disk(told: Mapping[str, Any]) -> Disk:
     if told["mounted"] is not True:  # false, or the text of an error
         return Disk(str(told["device"]), None)
     used, available = int(told["used"]), int(told["avail"])
-    # What only root may use counts as used, unlike in `df`.
+    # Space reserved for root counts as used, unlike in `df`.
     return Disk(str(told["device"]), used / (used + available) if used + available > 0 else 1.0)
 
 
@@ -154,7 +154,7 @@ def _pending(told: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _plainly(error: Exception) -> str:
-    """Return an error of the network in words: `[Errno 111] Connection refused` is `connection refused`."""
+    """Return a network error in words: `[Errno 111] Connection refused` is `connection refused`."""
     text = str(error).rpartition("] ")[2] or type(error).__name__
     return _shown(text[:1].lower() + text[1:])
 

@@ -1,4 +1,4 @@
-"""Restarts of the store's nodes, one at a time for each, by the programs of the settings."""
+"""Restarts of the store's nodes, one at a time for each node, by the programs of the settings."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 RUNNING_MAX = 4
-"""Restarts that run at the same time: a store without many of its nodes loses requests."""
+"""Most restarts at the same time: a store without many of its nodes fails requests."""
 Run = Callable[[Sequence[str], float], tuple[int | None, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRestart:
-    """A restart, since the epoch. ended_s: None while it runs. code: None while it runs, and if it was killed or did
-    not start. output: the end of what its program said.
+    """A restart, with times since the epoch. ended_s: None while it runs. code: None while it runs, and if it was
+    killed or did not start. output: the end of its program's output.
     """
 
     author: str | None
@@ -32,7 +32,7 @@ class NodeRestart:
 
 
 class NodeRestarts:
-    """Thread-safe. seconds: how long one may take; after: called when one has ended."""
+    """Runs restarts. Thread-safe. seconds: timeout of a restart; after: called at its end."""
 
     def __init__(
         self,
@@ -51,16 +51,16 @@ class NodeRestarts:
         self._last: dict[str, NodeRestart] = {}
 
     def can(self, name: str) -> bool:
-        """Return whether the settings say how to restart a node."""
+        """Return whether the settings have a command to restart a node."""
         return name in self._nodes and bool(self._nodes[name].restart)
 
     def last(self, name: str) -> NodeRestart | None:
-        """Return the restart that runs, or the last one since this controller began."""
+        """Return the running restart of a node, or its last one since this controller started."""
         with self._lock:
             return self._last.get(name)
 
     def begin(self, name: str, author: str | None) -> None:
-        """Begin a restart, which goes on in a thread. Refused."""
+        """Begin a restart, which continues in a thread. Raises Refused."""
         node = self._nodes.get(name)
         if node is None:
             raise Refused(404, f"the store has no node {name} in the settings of its controller")

@@ -1,7 +1,7 @@
-"""The controller `health`: asks each of the store's nodes how it is, at an interval, and keeps what was found.
+"""The controller `health`: checks each of the store's nodes at an interval, and stores the results.
 
-A node that is away, slow or hangs holds up no other one: a few threads ask, each within a bound, and a node that is
-still being asked is not asked again.
+A node that is away, slow or hangs delays no other one: a few threads check, each within a timeout, and a node that is
+still being checked is not checked again.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _log = logging.getLogger(__name__)
 _UNTOLD, _NOTHING = "not asked yet", Findings()
 _THREADS = 16
 _SLACK_S = 1.0
-"""For looking up a name, which has a bound of its own in the system."""
+"""Slack for name resolution, which has a separate timeout in the system."""
 _OFF = {
     Mode.OFF: "the controller health is off",
-    Mode.DRY: "the controller health is in a dry run: it asks, and what it finds is not kept",
+    Mode.DRY: "the controller health is in a dry run: it checks nodes, and does not keep the results",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class NodeHealth:
-    """How a node is. since_s: since when; at_s: of the last look, both since the epoch. None: it was not looked at."""
+    """Health of a node. since_s: begin of its state; at_s: last check, both since the epoch. None: never checked."""
 
     name: str
     kind: NodeKind
@@ -51,7 +51,7 @@ class NodeHealth:
 
 @dataclass(frozen=True, slots=True)
 class StoreNodes:
-    """How the nodes are, and what restarts them. mode_set: is told when their controller gets another mode."""
+    """Health and restarts of the nodes. mode_set: is called with a new mode of their controller."""
 
     all: Callable[[], Sequence[NodeHealth]]
     restarts: NodeRestarts
@@ -104,17 +104,17 @@ class NodeWatch:
         self._http.close()
 
     def look_soon(self) -> None:
-        """Ask all nodes now, and not when the interval ends."""
+        """Check all nodes now, and not when the interval ends."""
         self._soon.set()
 
     def mode_set(self, mode: Mode) -> None:
-        """Take a mode that was set just now, and ask at once: until the interval ends, what is told would be wrong."""
+        """Apply a new mode, and check at once: until the interval ends, the old results would be wrong."""
         if mode is not self._last_mode:
             self._found, self._untold, self._last_mode = {}, _OFF.get(mode, _UNTOLD), mode
         self._soon.set()
 
     def nodes(self) -> list[NodeHealth]:
-        """Return how each node is, in the order of the settings."""
+        """Return the health of each node, in the order of the settings."""
         found, untold = dict(self._found), self._untold
         return [
             self._as_of_now(found[name]) if name in found else NodeHealth(name, one.kind, reason=untold)
@@ -129,7 +129,7 @@ class NodeWatch:
         return replace(one, reason=judge(one.kind, one.found, self._bounds, now_s, now_s - silent_since_s)[1])
 
     def look(self) -> None:
-        """Ask all nodes once, and keep what was found."""
+        """Check all nodes once, and store the results."""
         mode = self._mode_now()
         if mode is not Mode.ON:
             self._found, self._untold = {}, _OFF[mode]
@@ -148,7 +148,7 @@ class NodeWatch:
             self._found = looked
 
     def _mode_now(self) -> Mode:
-        """Return the mode; while the database is away, the last one holds."""
+        """Return the mode; while the database is away, the last one."""
         try:
             self._last_mode = self._mode()
         except (Refused, SQLAlchemyError) as error:

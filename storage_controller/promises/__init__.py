@@ -1,1 +1,1 @@
-"""How much may be promised, and where it is held."""
+"""How much bandwidth may be guaranteed, and the servers that enforce it."""

@@ -1,6 +1,6 @@
-"""Cores that filters and views of tenants may take at each proxy: those of the settings, and those that admins set.
+"""Cores for filters and views of tenants at each proxy, from the settings and from admins.
 
-What an admin sets for a tenant, or for all others by `*`, holds instead of the setting until it is removed.
+A value that an admin sets for a tenant, or for all others by `*`, replaces the setting until it is removed.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from storage_controller.database.tables import filter_cores
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 OTHERS = "*"
-"""Stands for all tenants that are not named."""
+"""Stands for all tenants without an entry."""
 _TENANTS_MAX = 500  # proxies keep a pace for each, of 2,045
 
 
 @dataclass(frozen=True, slots=True)
 class CpuBounds:
-    """Cores that filters and views of a tenant may take at each proxy. others: of all other tenants; None: no bound."""
+    """Cores for filters and views of a tenant at each proxy. others: of all other tenants; None: no bound."""
 
     of_tenants: Mapping[str, float] = field(default_factory=dict)
     others: float | None = None
 
     def replaced_by(self, cores: Mapping[str, float]) -> CpuBounds:
-        """Return the bounds that hold when these were set by an admin."""
+        """Return the bounds in force with these values of an admin."""
         named = {tenant: one for tenant, one in cores.items() if tenant != OTHERS}
         return replace(self, of_tenants={**self.of_tenants, **named}, others=cores.get(OTHERS, self.others))
 
@@ -42,14 +42,14 @@ class CpuBounds:
 
 
 class CoresLedger:
-    """What admins set, in PostgreSQL."""
+    """Values of admins, in PostgreSQL."""
 
     def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
     def rows(self) -> list[sa.Row[Any]]:
-        """Return what is set, by tenant: `tenant`, `cores`, `author`, `at_s`."""
+        """Return the values, by tenant: `tenant`, `cores`, `author`, `at_s`."""
         with self._begin() as connection:
             return list(connection.execute(sa.select(filter_cores).order_by(filter_cores.c.tenant)))
 
@@ -58,7 +58,7 @@ class CoresLedger:
         return {row.tenant: row.cores for row in self.rows()}
 
     def put(self, tenant: str, cores: float, author: str | None) -> None:
-        """Set the cores of a tenant. Refused beyond 500 tenants."""
+        """Set the cores of a tenant. Raises Refused beyond 500 tenants."""
         row = {"cores": cores, "author": author, "at_s": self._clock.now_s()}
         upsert = insert(filter_cores).values(tenant=tenant, **row)
         with self._begin() as connection:
@@ -68,7 +68,7 @@ class CoresLedger:
                 raise Refused(409, f"cores are set for {_TENANTS_MAX} tenants already, which is the most")
 
     def drop(self, tenant: str) -> bool:
-        """Forget what was set for a tenant; return whether anything was."""
+        """Remove the value for a tenant; return whether there was one."""
         with self._begin() as connection:
             done = connection.execute(sa.delete(filter_cores).where(filter_cores.c.tenant == tenant))
             return bool(done.rowcount)

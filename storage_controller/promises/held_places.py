@@ -1,4 +1,4 @@
-"""Where bandwidth is held: at the proxies, or at the object servers, which count each replica that they store. Pure."""
+"""The servers that enforce bandwidth: the proxies, or the object servers, which count each stored replica. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
 
 @dataclass(frozen=True, slots=True)
 class HeldPlaces:
-    """Without nodes, the proxies hold bandwidth. proxies, nodes: bytes per second of each, by name. replicas: how often
-    an object is stored. further: object servers that report and hold nothing back.
+    """Servers that enforce bandwidth: the proxies, unless nodes are given. proxies, nodes: bytes per second of each, by
+    name. replicas: of an object. further: object servers that report and enforce nothing.
     """
 
     proxies: Mapping[str, int]
@@ -21,7 +21,7 @@ class HeldPlaces:
 
     @property
     def capacity(self) -> Capacity:
-        """Return what the algorithm shares. At the object servers, no proxy limits it."""
+        """Return the capacity that the algorithm shares. If the object servers enforce it, no proxy limits it."""
         by_name = self.nodes or self.proxies
         return Capacity(sum(by_name.values()), by_name)
 
@@ -32,15 +32,15 @@ class HeldPlaces:
 
     @property
     def copies(self) -> int:
-        """Return how often what a client writes passes where bandwidth is held."""
+        """Return how often a client's written bytes pass the enforcing servers."""
         return self.replicas if self.nodes else 1
 
     def held(self, slos: Mapping[ClaimKey, int]) -> dict[ClaimKey, int]:
-        """Return promises to clients as the bytes per second that pass where bandwidth is held."""
+        """Convert guarantees to clients to bytes per second at the enforcing servers."""
         return {key: rate * self._times(key[1]) for key, rate in slos.items()}
 
     def seen(self, amount: int, traffic: TransferKind) -> int:
-        """Return bytes of clients, of those that pass where bandwidth is held."""
+        """Convert bytes at the enforcing servers to bytes of clients."""
         return amount // self._times(traffic)
 
     def _times(self, traffic: TransferKind) -> int:

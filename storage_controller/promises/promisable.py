@@ -1,4 +1,4 @@
-"""How much bandwidth may be promised, and to whom."""
+"""How much bandwidth may be guaranteed, and to which tenants."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def both_ways(slo: BandwidthSlo) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Promisable:
-    """How much may be promised at most, and to which tenants: those that the store does not report as missing.
+    """The most bandwidth that may be guaranteed, and its tenants: all but the ones that the store reports as missing.
 
-    proxies: bytes per second that each proxy can move, both ways together. unkept: why no promise is kept at present.
-    places: where bandwidth is held.
+    proxies: bytes per second that each proxy can move, both ways together. unkept: why guarantees are not enforced at
+    present. places: the servers that enforce bandwidth.
     """
 
     capacity: BandwidthSlo
@@ -30,7 +30,7 @@ class Promisable:
     places: HeldPlaces | None = None
 
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
-        """Return the headers that say what the proxies may not be able to keep of a promise.
+        """Return the headers with the part of a guarantee that the proxies may not be able to deliver.
 
         Raises Refused: 409 for more than the store could give to a single tenant, 404 for a missing tenant.
         """
@@ -45,7 +45,7 @@ class Promisable:
         return warning(self.caveats(slo))
 
     def caveats(self, slo: BandwidthSlo) -> list[str]:
-        """Return the caveats of a promise: a proxy moves no more than it can, and its reads and writes share that."""
+        """Return the caveats of a guarantee: a proxy has a maximum, which its reads and writes share."""
         found = list(self.unkept())
         if self.places is not None and self.places.nodes:
             return found + self._of_disks(self.places, slo)
@@ -65,13 +65,13 @@ class Promisable:
         if (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0) * copies <= disks:
             return []
         return [
-            f"the object servers move {disks} bytes/s together, and what is written {copies} times: not as much can be "
+            f"the object servers move {disks} bytes/s together, and writes count {copies} times: not as much can be "
             "read and written at once"
         ]
 
 
 def bounded(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> BandwidthSlo:
-    """Return how much may be promised each way: not more than all proxies together can move, or those that are left
+    """Return how much may be guaranteed each way: at most what all proxies together can move, or the remaining ones
     when the `spare` fastest ones are lost.
     """
     most = sum(sorted(proxies.values())[: len(proxies) - spare])
@@ -79,5 +79,5 @@ def bounded(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> 
 
 
 def at_most(rates: BandwidthSlo, read: int, write: int) -> BandwidthSlo:
-    """Return rates, none of which is higher than these."""
+    """Return the rates, limited to these."""
     return BandwidthSlo(min(rates.read_bytes_per_s or 0, read), min(rates.write_bytes_per_s or 0, write))

@@ -1,1 +1,1 @@
-"""The loops that give bandwidth to tenants, and switch rules by metrics."""
+"""Loops that divide bandwidth among tenants, and switch rules by metrics."""

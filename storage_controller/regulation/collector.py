@@ -1,4 +1,4 @@
-"""Controllers and added metrics as metrics for Prometheus. A series for each controller: their number is bounded."""
+"""Prometheus metrics of controllers and of added metrics. A series for each controller: their number is bounded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage_controller.metrics.values import Readings
 
 
 class ControllerCollector(Collector):
-    """What controllers did, and the values of added metrics."""
+    """States of controllers, and the values of added metrics."""
 
     def __init__(self, supervisor: Supervisor, active: Active, readings: Readings) -> None:
         self._supervisor = supervisor
@@ -32,7 +32,7 @@ class ControllerCollector(Collector):
         for name, holds in self._active().items():
             active.add_metric([name], holds)
         values = GaugeMetricFamily(
-            "zoe_storage_metric_values", "Values that a metric of the installation has now.", labels=["metric"]
+            "zoe_storage_metric_values", "Number of present values of a metric of the installation.", labels=["metric"]
         )
         for name, reading in self._readings().items():
             values.add_metric([name], len(reading.series))

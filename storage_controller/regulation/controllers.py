@@ -1,4 +1,4 @@
-"""The controllers of an object store: their modes, what each did last, and when rules were switched."""
+"""Controllers of an object store: their modes, the last action of each, and the switches of rules."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from storage_controller.rules.ledger import RuleLedger
 from storage_filters.rules.rules import metrics_of
 from zoe_client.wire.storage.controllers import StorageControllerView, StorageSwitchView
 
-_SHARES = (
-    "shares bandwidth among tenants that move bytes: a little for each, then what is guaranteed, then equal shares"
-)
+_SHARES = "divides bandwidth among active tenants: a minimum for each, then the guarantees, then equal shares"
 
 
 class Controllers:
-    """All controllers, by the ledgers that know of them. nodes: how many of the store's there are to ask;
-    replication_bytes_per_s: at which replication is held, if it is; health_set: is told the mode of `health`.
+    """All controllers, from their ledgers. nodes: number of checked nodes of the store; replication_bytes_per_s: limit
+    of replication, if there is one; health_set: is called with the mode of `health`.
     """
 
     def __init__(
@@ -52,7 +50,7 @@ class Controllers:
         self._health_set = health_set
 
     def all(self) -> list[StorageControllerView]:
-        """Return what is known of each."""
+        """Return all controllers."""
         states = {one.name: one for one in self._supervisor.states()}
         active = self._active()
         return [
@@ -68,7 +66,7 @@ class Controllers:
         ]
 
     def one(self, name: str) -> StorageControllerView:
-        """Return one, with its last switches. Refused."""
+        """Return a controller with its last switches. Raises Refused."""
         found = next((one for one in self.all() if one.name == name), None)
         if found is None:
             raise Refused(404, f"there is no controller {name}")
@@ -79,7 +77,7 @@ class Controllers:
         return found
 
     def set_mode(self, name: str, mode: Mode) -> None:
-        """Set the mode of one. Refused."""
+        """Set the mode of a controller. Raises Refused."""
         self.one(name)  # a rule without metrics has no controller
         self.kept.set_mode(name, mode)
         if name == HEALTH_CONTROLLER:
@@ -88,7 +86,7 @@ class Controllers:
     def _known(self) -> Iterator[tuple[str, str, str, Mode]]:
         yield BANDWIDTH_CONTROLLER, "bandwidth", _SHARES, self.kept.mode(BANDWIDTH_CONTROLLER)
         if self._nodes:
-            what = f"asks {self._nodes} nodes of the store how they are"
+            what = f"checks the health of {self._nodes} nodes of the store"
             yield HEALTH_CONTROLLER, "health", what, self.kept.mode(HEALTH_CONTROLLER)
         if self._replication_bytes_per_s is not None:
             what = f"holds replication at {self._replication_bytes_per_s / 1e6:g} MB/s at each object server"

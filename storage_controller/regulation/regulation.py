@@ -1,7 +1,7 @@
-"""The loop that shares bandwidth: it receives reports over ZeroMQ, and sends limits four times a second.
+"""The loop that divides bandwidth: it receives reports over ZeroMQ, and sends limits four times a second.
 
-Each proxy is a node of the algorithm, or each object server if bandwidth is held there. A report counts only if it is
-newer than the last one of that server, by the epoch in which it began and by its number.
+Each proxy is a node of the algorithm, or each object server if these enforce bandwidth. A report counts only if it is
+newer than the last one of that server, by the epoch of the server's start and by its number.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ _NAMES = {traffic: name for name, traffic in DIRECTIONS.items()}
 
 
 CacheCounts = Mapping[str, tuple[int, int]]
-"""How often, and bytes, by name: `hit`, `unasked`, `miss`, `stale`, `evicted`."""
+"""Events and bytes by name: `hit`, `unasked`, `miss`, `stale`, `evicted`."""
 
 
 @dataclass(slots=True)
 class _Heard:
-    """What servers reported last, by their names. nodes: when object servers did, by the steady clock."""
+    """Last reports of servers, by name. nodes: times of object servers' reports, by the monotonic clock."""
 
     reports: dict[str, TransferReport] = field(default_factory=dict)
     of_clients: dict[str, TransferReport] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class _Heard:
 
 @dataclass(slots=True)
 class _Telling:
-    """What servers have to know, and what they were told last. lacked: modules that a server asked for."""
+    """Data for servers, and the last version sent. lacked: modules that a server requested."""
 
     alive: AliveExecutions | None = None
     told_alive: AliveExecutions | None = None
@@ -76,7 +76,7 @@ class _Telling:
     lacked: set[str] = field(default_factory=set)
 
     def due(self, number: int) -> dict[str, Any]:
-        """Return what belongs into message `number`: what has changed, and each list every so often."""
+        """Return the lists for message `number`: changed ones, and each list at its interval."""
         found: dict[str, Any] = {}
         if self.alive is not None and (self.alive != self.told_alive or number % _EPOCHS_A_LIST == 0):
             self.told_alive, found["executions"] = self.alive, asdict(self.alive)
@@ -87,8 +87,8 @@ class _Telling:
 
 class Regulation:
     """The thread of the loop. `epoch` is that of the lead; without the lead, reports are read and no limits are sent.
-    `executions`: whether executions have credentials, so that proxies have to know which may use the store. `traffic`
-    counts what proxies report; `added` gives the values of the installation's metrics.
+    `executions`: whether executions have credentials, so that proxies need the list of active ones. `traffic` counts
+    the reports of proxies; `added` returns the values of the installation's metrics.
     """
 
     def __init__(
@@ -152,30 +152,30 @@ class Regulation:
         self._servers.close()
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """Return what each tenant recently moved, from the reports that are not too old."""
+        """Return the recent bandwidth of each tenant, from the reports that are not too old."""
         return self._rates(self._heard.reports, tenant_of)
 
     def achieved_by_execution(self) -> Mapping[str, AchievedBandwidth]:
-        """Return the same by execution, of those that move anything with credentials of their own."""
+        """Return the recent bandwidth of each active execution with a credential."""
         by_execution = self._rates(self._heard.reports, execution_of)
         return {execution: rates for execution, rates in by_execution.items() if execution}
 
     def counts_transfers(self) -> bool:
-        """Return whether all proxies report what executions move, so that no counter means no bytes."""
+        """Return whether all proxies report the transfers of executions, so that a missing counter means no bytes."""
         return all(self._book.counting.values())
 
     def hosted(self) -> frozenset[str]:
-        """Return the filters of objects that all proxies have which ever reported; all there are before the first
+        """Return the object filters that all proxies have which ever reported; all existing ones before the first
         report.
         """
         return frozenset((*KINDS, CACHING, AT_OBJECT_SERVERS)).intersection(*self._heard.hosted.values())
 
     def hosted_by(self) -> Mapping[str, frozenset[str]]:
-        """Return the filters of objects that each proxy has, of those that ever reported."""
+        """Return the object filters of each proxy that ever reported."""
         return dict(self._heard.hosted)
 
     def metrics(self) -> Mapping[int, Mapping[str, float]]:
-        """Return the values of metrics that the proxies know, by rule, and of rules that are only tried."""
+        """Return the values of metrics that the proxies know, by rule, and of rules in a dry run."""
         return self.judge.values()
 
     def active(self) -> Mapping[str, bool]:
@@ -183,7 +183,7 @@ class Regulation:
         return self.judge.active()
 
     def silent_s(self) -> Mapping[str, float]:
-        """Return for how many seconds each proxy of the settings has not reported; infinite: it never did."""
+        """Return the seconds since the last report of each configured proxy; infinite without a report."""
         now_s = self._clock.monotonic_s()
         with self._lock:
             return {
@@ -192,7 +192,7 @@ class Regulation:
             }
 
     def silent_nodes_s(self) -> Mapping[str, float]:
-        """Return the same of the object servers where bandwidth is held."""
+        """Return the same for the object servers that enforce bandwidth."""
         return self._silent_nodes_s(self._places.nodes)
 
     def _silent_nodes_s(self, names: Iterable[str]) -> dict[str, float]:
@@ -200,11 +200,11 @@ class Regulation:
         return {name: now_s - heard_s.get(name, -math.inf) for name in names}
 
     def caches(self) -> Mapping[str, CacheCounts]:
-        """Return what the caches of proxies counted since their machines were started, as last reported."""
+        """Return the counters of proxies' caches since the start of their machines, as last reported."""
         return dict(self._heard.caches)
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
-        """Return what was recently moved to and from each address, for the proxies that report it."""
+        """Return the recent bandwidth of each client address, for the proxies that report it."""
         return self._rates(self._heard.of_clients, str)
 
     def _rates(self, reports: Mapping[str, TransferReport], name: Callable[[str], str]) -> dict[str, AchievedBandwidth]:
@@ -220,14 +220,14 @@ class Regulation:
         }
 
     def readable(self, tenant: str) -> int | None:
-        """Return bytes per second that a tenant would get now if it read as fast as it may; None while no proxy
+        """Return the bytes per second that a tenant would get now if it read as fast as it may; None while no proxy
         reports.
         """
         promised = self._promised.get(tenant, BandwidthSlo()).read_bytes_per_s
         return self._regulator.attainable((tenant, TransferKind.READ), promised)
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """Return the missing amounts of active tenants' SLOs in the last epoch."""
+        """Return the shortfall of active tenants' SLOs in the last epoch."""
         found: dict[str, dict[TransferKind, int]] = {}
         for (name, traffic), amount in self._regulator.missed.items():
             amounts = found.setdefault(tenant_of(name), {})
@@ -237,7 +237,7 @@ class Regulation:
     def _run(self) -> None:
         next_s = self._clock.monotonic_s()
         while not self._closing.is_set():
-            # After a pause of the process, go on from now, and do not catch up.
+            # After a pause of the process, continue from now, without catching up.
             next_s = max(next_s, self._clock.monotonic_s() - EPOCH_S) + EPOCH_S
             try:
                 reports = self._collect(next_s)
@@ -251,7 +251,7 @@ class Regulation:
                 _log.exception("an epoch of the bandwidth algorithm failed")
 
     def _share(self, reports: Sequence[TransferReport]) -> None:
-        """Run the bandwidth algorithm. After a crash it is begun again later; until then the last limits hold."""
+        """Run the bandwidth algorithm. After a crash it restarts later; until then the last limits stay in force."""
         if self._mode is Mode.OFF or not self._supervisor.ready(BANDWIDTH_CONTROLLER):
             return
         with self._supervisor.run(BANDWIDTH_CONTROLLER):
@@ -271,7 +271,7 @@ class Regulation:
         return found
 
     def _read(self, message: bytes) -> TransferReport | None:
-        """Take in a message; return what it says to the algorithm, if anything."""
+        """Handle a message; return its report for the algorithm, if any."""
         try:
             found = read_report(message, self._tenant)
             if found.server not in self._newest:
@@ -284,7 +284,7 @@ class Regulation:
                 self.of_signers.hear(found.server, found.signers)
                 self.contents.hear(found.server, found.samples)
                 self._book.hear(found.server, found.moved, found.settled, found.uses)
-            else:  # what they serve was counted by a proxy, but not what they compute
+            else:  # a proxy counted their bytes, but not their CPU time
                 self.traffic.hear(found.server, {}, found.computed)
                 self.of_nodes.hear(found.server, found.requests, found.computed)
         except (BadReport, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
@@ -312,9 +312,9 @@ class Regulation:
             self._heard.of_clients[found.server] = client_report
 
     def _look_at_promises(self) -> None:
-        """Read the promises; while the database is away, the last ones hold."""
+        """Read the guarantees; while the database is away, the last ones stay in force."""
         try:
-            # By itself, since nobody is given a credential meanwhile.
+            # In a separate transaction, since no credential is created meanwhile.
             executions, newest = self._ledger.alive() if self._executions else ([], 0)
             with self._ledger.together():
                 promised = self._ledger.by_tenant()
@@ -323,7 +323,7 @@ class Regulation:
                 self._bounds = self._cpu.replaced_by(self._cores.cores())
                 self._replication.look()
         except Exception as error:
-            _log.warning("cannot read the promises: %s", error)
+            _log.warning("cannot read the guarantees: %s", error)
             return
         self._telling.rules = written(replace(books.held, metrics=self.judge.judge(books, self._clock.monotonic_s())))
         self._promised, self._slos = promised, self._places.held(divided(promised, executions))
@@ -338,10 +338,10 @@ class Regulation:
             if self._executions:
                 self._book.flush()
         except Exception as error:
-            _log.warning("cannot store what executions moved, which waits: %s", error)
+            _log.warning("cannot store the transfers of executions, retrying: %s", error)
 
     def _push(self, epoch: int) -> None:
-        """Always send everything: a proxy that was away needs no history."""
+        """Send everything each time: a proxy that was away needs no history."""
         regulator = self._regulator
         others = {proxy: dict.fromkeys(DIRECTIONS, max(rate, 1)) for proxy, rate in regulator.newcomers.items()}
         proxies: dict[str, dict[str, dict[str, int]]] = {proxy: {} for proxy in others}
@@ -349,14 +349,14 @@ class Regulation:
             accounts = proxies.setdefault(proxy, {})
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
         for server in self._meters.keys() - self._places.capacity.nodes:
-            proxies[server] = {}  # it is not held there, or no longer
+            proxies[server] = {}  # bandwidth is not enforced there, or no longer
         if self._mode is not Mode.ON:  # nor without the algorithm
             proxies, others = {server: {} for server in self._meters}, {}
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["replication"] = self._replication.rate(regulator.claims)
         message["settle"] = self._book.asked
-        if self._bounds is not None:  # else those that proxies have hold on
+        if self._bounds is not None:  # otherwise the proxies keep their bounds
             cores = {self._prefix + tenant: one for tenant, one in self._bounds.of_tenants.items()}
             message["cpu"] = {"accounts": cores, "others": self._bounds.others}
         silent = {**self.silent_s(), **self._silent_nodes_s(self._places.object_servers)}
@@ -366,7 +366,7 @@ class Regulation:
         self._send_module()
 
     def _send_module(self) -> None:
-        """Send one module that a proxy lacks, to all: others soon ask for it too."""
+        """Send a module that a proxy lacks, to all: the others will need it soon."""
         if not self._telling.lacked:
             return
         sha256 = self._telling.lacked.pop()
@@ -383,7 +383,7 @@ class Regulation:
 
 
 def divided(promised: Mapping[str, BandwidthSlo], executions: Sequence[StoreExecution]) -> dict[ClaimKey, int]:
-    """Return what each claim is promised: executions their guarantees, and each tenant what is left of its promise."""
+    """Return the guarantee of each claim: executions their own, and each tenant the rest of its guarantee."""
     found: dict[ClaimKey, int] = {}
     left = {(tenant, traffic): rate for tenant, slo in promised.items() for traffic, rate in _by_traffic(slo)}
     for one in executions:

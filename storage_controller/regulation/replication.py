@@ -1,4 +1,4 @@
-"""The controller `replication`: how fast replication between the store's nodes may be, which is pushed to them."""
+"""The controller `replication`: limits the rate of replication between the store's nodes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 NO_LIMIT = 0
 Pace = int | Disks
-"""Bytes per second of each object server, for all that others send it; or what it shares with tenants."""
+"""Bytes per second of each object server for replication, or the disks that it shares with tenants."""
 
 
 class ReplicationPace:
-    """Tells the rate by the mode. pace: None if there is no such controller."""
+    """Returns the rate for the present mode. pace: None without such a controller."""
 
     def __init__(
         self,
@@ -34,22 +34,22 @@ class ReplicationPace:
         self._last = NO_LIMIT
 
     def look(self) -> None:
-        """Read the mode. Raises what the database raises; the last mode holds."""
+        """Read the mode. Raises the errors of the database; the last mode stays in force."""
         if self._pace is not None:
             self._mode = self._kept.mode(REPLICATION_CONTROLLER)
 
     def rate(self, claims: Sequence[TransferClaim] | None) -> int:
-        """Return the bytes per second to push to nodes; NO_LIMIT if they are not held. claims: of tenants now; None
-        while no proxy tells them.
+        """Return the bytes per second for nodes; NO_LIMIT without a limit. claims: present ones of tenants; None while
+        no proxy reports.
         """
         if self._pace is None or self._mode is Mode.OFF or not self._supervisor.ready(REPLICATION_CONTROLLER):
             return NO_LIMIT if self._mode is not Mode.ON else self._last
         with self._supervisor.run(REPLICATION_CONTROLLER):
             self._last = self._pace if isinstance(self._pace, int) else self._beside(self._pace, claims)
             would = "would hold" if self._mode is Mode.DRY else "holds"
-            left = "" if isinstance(self._pace, int) else ", which promises leave"
+            left = "" if isinstance(self._pace, int) else ", the rest beside guarantees"
             rate = f"{self._last / 1e6:.3g} MB/s"
-            self._supervisor.did(REPLICATION_CONTROLLER, f"{would} what each object server is sent at {rate}{left}")
+            self._supervisor.did(REPLICATION_CONTROLLER, f"{would} replication to each object server at {rate}{left}")
         return NO_LIMIT if self._mode is Mode.DRY else self._last
 
     def _beside(self, disks: Disks, claims: Sequence[TransferClaim] | None) -> int:

@@ -1,9 +1,9 @@
-"""How fast replication may be beside tenants: Algorithm 1 on the disks of the object servers. Pure.
+"""The rate of replication beside tenants: the bandwidth algorithm on the disks of the object servers. Pure.
 
-Replication is one more claim (`storage_bridge/bandwidth/assignment.py`), which passes no proxy. What is promised to
-tenants that move bytes comes first, then its least rate as its own promise, then the rest in equal shares. Reads load
-the disks once, writes as often as there are replicas. Where objects lie is not known here, so what passes the proxies
-counts as spread evenly over the object servers.
+Replication is one more claim (`storage_bridge/bandwidth/assignment.py`), which passes no proxy. The guarantees of
+active tenants come first, then the least rate of replication as its guarantee, then the rest in equal shares. Reads
+load the disks once, writes as often as there are replicas. The places of objects are unknown here, so the bytes at the
+proxies count as spread evenly over the object servers.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ _DISKS = "disks"
 _NAME = ""  # no tenant has it
 _FLOOR = 64 * 1024
 RISE_S = 20.0
-"""In how many seconds the rate rises from nothing to all that disks can move; it falls at once."""
+"""Seconds in which the rate rises from zero to all that disks can move; it falls at once."""
 _REST = 0.05
-"""What share of the disks' bandwidth a rate has to rise by, so that it comes to rest beside tenants that vary."""
+"""Least rise of a rate, as a share of the disks' bandwidth, so that it settles beside tenants that vary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disks:
-    """What replication shares with tenants. servers: how many object servers; bytes_per_s: of each, for all traffic;
-    replicas: of an object; least: bytes per second that replication has at each, whatever is promised.
+    """Disks that replication shares with tenants. servers: number of object servers; bytes_per_s: of each, for all
+    traffic; replicas: of an object; least: guaranteed bytes per second of replication at each.
     """
 
     servers: int
@@ -41,7 +41,7 @@ def spare(disks: Disks, claims: Sequence[TransferClaim]) -> int:
     here = frozenset((_DISKS,))
     own = TransferClaim(_NAME, here, least, None, TransferKind.REPLICATION)
     found = assign([own, *(_on_disks(one, disks.replicas) for one in claims)], Capacity(total, {_DISKS: total}), _FLOOR)
-    # Where promises leave less than the least rate, it comes before them: else a lost replica would stay lost.
+    # If guarantees leave less than the least rate, it comes before them: otherwise a lost replica would stay lost.
     return max(found.rates[own.key][_DISKS] // disks.servers, disks.least)
 
 
@@ -53,7 +53,7 @@ def _on_disks(claim: TransferClaim, replicas: int) -> TransferClaim:
 
 
 def steady(disks: Disks, before: int | None, wanted: int, passed_s: float) -> int:
-    """Return the next rate: down at once, so that promises are kept; up slowly, and only for a change that counts."""
+    """Return the next rate: down at once, for the guarantees; up slowly, and only for a significant change."""
     if before is None or wanted <= before:
         return wanted
     if wanted - before < _REST * disks.bytes_per_s:

@@ -1,4 +1,4 @@
-"""All that decides when rules with metrics hold: values of metrics from each source, and the rules' controllers."""
+"""Decide when the conditions of rules with metrics hold, from the metrics of each source, by the rules' controllers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 Added = Callable[[Rule, Mapping[str, frozenset[str]]], Values]
-"""The values of metrics that an installation added, for a rule; of the rule and the members of groups."""
+"""Returns the values of added metrics for a rule, from the rule and the members of groups."""
 
 
 class RuleJudge:
-    """For the thread of the loop, but for `values` and `active`. added: values of metrics of the installation."""
+    """For the thread of the loop, except `values` and `active`. added: values of metrics of the installation."""
 
     def __init__(
         self,
@@ -44,11 +44,11 @@ class RuleJudge:
         self._loops = RuleLoops(supervisor, clock)
 
     def hear(self, operations: Counts, now_s: float) -> None:
-        """Take in the operations that a proxy counted for the rules that it has."""
+        """Record the operations that a proxy counted for its rules."""
         self._operations.add(operations, now_s)
 
     def values(self) -> Mapping[int, Values]:
-        """Return the values of metrics that the proxies know, by rule, and those of rules that are only tried."""
+        """Return the values of metrics that the proxies know, by rule, and those of rules in a dry run."""
         return {**self._operations.told, **self._loops.values()}
 
     def active(self) -> Mapping[str, bool]:
@@ -56,7 +56,7 @@ class RuleJudge:
         return self._loops.active()
 
     def judge(self, books: RuleBooks, now_s: float) -> Mapping[int, Values]:
-        """Return the values for the rules of proxies; judge all rules by theirs, and store what was switched."""
+        """Return the values for the rules of proxies; judge all rules by theirs, and store the switches."""
         groups = books.held.groups
 
         def further(rule: Rule) -> Values:
@@ -77,5 +77,5 @@ class RuleJudge:
         try:
             self._kept.keep_switches(new)
         except (Refused, SQLAlchemyError) as error:
-            _log.warning("cannot store when rules were switched, which waits: %s", error)
+            _log.warning("cannot store the switches of rules, retrying: %s", error)
             self._loops.put_back(new)

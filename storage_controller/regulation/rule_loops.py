@@ -1,5 +1,5 @@
-"""Rules with metrics as controllers: when the condition of each begins and ends to hold, also of those that are only
-tried. One whose judgement fails is left alone for a while; all others go on.
+"""Rules with metrics as controllers: record when the condition of each begins and ends to hold, also in dry runs. A
+rule whose evaluation fails pauses; all others continue.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 _WAITING_MAX = 1000
-"""Switches that wait for the database; more are forgotten, the oldest first."""
+"""Most switches that wait for the database; the oldest further ones are dropped."""
 
 
 class RuleLoops:
-    """Keeps how each rule stood last. Not for several threads at once, but for `values` and `active`."""
+    """Last state of each rule. Not thread-safe, except `values` and `active`."""
 
     def __init__(self, supervisor: Supervisor, clock: Clock = SYSTEM_CLOCK) -> None:
         self._supervisor = supervisor
@@ -33,15 +33,15 @@ class RuleLoops:
         self._waiting: deque[Switch] = deque(maxlen=_WAITING_MAX)
 
     def active(self) -> Mapping[str, bool]:
-        """Return by controller whether its condition holds, for some object at least."""
+        """Return by controller whether its condition holds for any object."""
         return dict(self._active)
 
     def values(self) -> Mapping[int, Values]:
-        """Return the metrics of the rules that are only tried."""
+        """Return the metrics of the rules in a dry run."""
         return dict(self._values)
 
     def judge(self, held: Mapping[int, Values], rules: Iterable[Rule], dry: Mapping[int, Values]) -> None:
-        """Compare the rules with their values: those that proxies have, and those that are only tried."""
+        """Compare the rules with their values: those at the proxies, and those in a dry run."""
         dynamic = [rule for rule in rules if metrics_of(rule)]
         names = {rule_controller(rule.id) for rule in dynamic}
         self._supervisor.keep_only(rule_controller(0).removesuffix("0"), names)
@@ -55,13 +55,13 @@ class RuleLoops:
                     self._judge(name, rule, (dry if tried else held).get(rule.id, {}), tried)
 
     def take(self) -> list[Switch]:
-        """Return the switches that are not stored yet, which are forgotten here."""
+        """Return the unstored switches, and forget them."""
         found = list(self._waiting)
         self._waiting.clear()
         return found
 
     def put_back(self, switches: Iterable[Switch]) -> None:
-        """Let switches wait that could not be stored."""
+        """Return switches that could not be stored to the queue."""
         self._waiting.extendleft(reversed(list(switches)))
 
     def _judge(self, name: str, rule: Rule, values: Values, tried: bool) -> None:
@@ -74,7 +74,7 @@ class RuleLoops:
             self._supervisor.did(name, "began a dry run: it would be off" if tried else "off, since its dry run ended")
             return
         if before is None and not now:
-            return  # it begins so
+            return  # it starts like this
         known = {metric: values[metric] for metric in metrics_of(rule) if metric in values}
         self._waiting.append(Switch(name, self._clock.now_s(), now, tried, known))
         told = ", ".join(f"{metric} is {value:g}" for metric, value in known.items()) or "its metric is not known"
@@ -82,7 +82,7 @@ class RuleLoops:
 
 
 def may_hold(condition: Condition, values: Values) -> bool:
-    """Return whether a condition holds for some object: all that it says of objects is taken as true."""
+    """Return whether a condition holds for some object: every term about objects counts as true."""
     if isinstance(condition, Comparison):
         name = condition.name.upper()
         return name in STATIC_NAMES or compare(condition, values.get(name))
@@ -91,8 +91,8 @@ def may_hold(condition: Condition, values: Values) -> bool:
 
 
 def operations_by_traffic(rule: Rule, traffic: Traffic, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
-    """Return the operations per second on a rule's objects by what proxies count for everybody, as they do not count
-    for a rule that they do not have; empty for a rule for one object, of which nothing is counted.
+    """Return the operations per second on a rule's objects from the general counters of proxies, for a rule that they
+    do not have; empty for a rule for one object, which these do not count.
     """
     if rule.target.kind is TargetKind.OBJECT:
         return {}

@@ -1,4 +1,4 @@
-"""What proxies and object servers report, as `storage_filters/bandwidth/limits.py` and `node_bandwidth.py` send it."""
+"""Reports of proxies and object servers, as `storage_filters/bandwidth/limits.py` and `node_bandwidth.py` send them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
 
 
 class BadReport(Exception):  # noqa: N818 - it is an answer
-    """A message is no report."""
+    """A message is not a valid report."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """One report. order: the epoch of the server and the number of the report. clients: what was moved, by address.
+    """One report. order: the epoch of the server and the number of the report. clients: bytes by client address.
 
-    operations: by rule and direction. hosted: filters that the server has; lacks: modules that it needs. cache: how
-    often, and bytes, by name. requests, signers, computed, samples, moved, settled, uses: counters as they are sent.
+    operations: by rule and direction. hosted: filters of the server; lacks: modules that it needs. cache: events and
+    bytes, by name. requests, signers, computed, samples, moved, settled, uses: counters as sent.
     """
 
     server: str
@@ -45,7 +45,7 @@ class ServerReport:
 
 
 def read_report(message: bytes, tenant: Callable[[str], str]) -> ServerReport:
-    """Return a report; BadReport. tenant: of an account, or of an execution's account."""
+    """Parse a report. Raises BadReport. tenant: returns the tenant of an account, or of an execution's account."""
     try:
         fields: dict[str, Any] = json.loads(message)
         seconds = float(fields["seconds"])

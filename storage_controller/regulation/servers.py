@@ -12,7 +12,7 @@ from zoe_lib.messaging.keys import Only
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The addresses on which the loop listens, its CURVE key pair, and the public keys of the admitted proxies, all in
+    """Addresses on which the loop listens, its CURVE key pair, and the public keys of the admitted proxies, all in
     Z85.
     """
 
@@ -24,7 +24,7 @@ class Endpoints:
 
 
 class Servers:
-    """Both sockets, by CURVE; only the admitted proxies connect."""
+    """Both sockets, with CURVE; only admitted proxies connect."""
 
     def __init__(self, endpoints: Endpoints) -> None:
         self._context = zmq.Context()

@@ -1,8 +1,8 @@
-"""Adds up what executions move: counters that proxies report go to the database each second.
+"""Adds up the transfers of executions: counters of proxies go to the database each second.
 
 Proxies report counters that never fall, so a restart of the controller or a lost report loses no byte. When a
-credential has ended, each proxy is asked for its counter, and answers in its next report; then the count is settled.
-A proxy that does not answer within a minute is not waited for.
+credential ends, the controller requests its counter from each proxy, which answers in its next report; then the
+transfer is settled. After a minute it is settled without the missing proxies.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from storage_filters.counting.use_counters import USE_FIELDS, parts_of_use
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _FLUSHED_EACH_S = 1.0
-_SWEPT_EACH_S = 600.0  # what executions asked for has no index by time
+_SWEPT_EACH_S = 600.0  # the uses of executions have no index by time
 _SETTLED_WITHIN_S = 60.0
 KEPT_S = 7 * 86400.0
-"""How long settled counts are kept that nobody fetches, and what executions asked for."""
+"""Seconds for which settled transfers, and uses of executions, are stored if they are not fetched."""
 _HEARD_MAX = 20_000  # while another controller leads, or the database is away
 _FIELDS = 5
 
 
 class TransferBook:
-    """What proxies reported and is not stored yet, and which of them have answered; one thread uses it."""
+    """Unstored reports of proxies, and the proxies that have answered; for one thread."""
 
     def __init__(self, ledger: Ledger, proxies: Collection[str], clock: Clock = SYSTEM_CLOCK) -> None:
         self._ledger = ledger
@@ -39,11 +39,11 @@ class TransferBook:
         self._swept_s: float | None = None
         self._asked: Mapping[str, tuple[int, float]] = {}
         self.counting: Mapping[str, bool] = dict.fromkeys(proxies, False)
-        """Which proxies report counters."""
+        """Whether each proxy reports counters."""
 
     @property
     def asked(self) -> list[str]:
-        """Return the counters to ask all proxies for."""
+        """Return the counters to request from all proxies."""
         return list(self._asked)
 
     def hear(
@@ -53,7 +53,7 @@ class TransferBook:
         settled: Collection[str],
         uses: Mapping[str, Sequence[int]] = MappingProxyType({}),
     ) -> None:
-        """Take in a report; None: the proxy is older, and reports no counters. ValueError, TypeError."""
+        """Record a report. None: the proxy has an earlier version without counters. Raises ValueError and TypeError."""
         used = {(proxy, name): _use(proxy, name, numbers) for name, numbers in uses.items()}
         counts = [_count(proxy, name, numbers) for name, numbers in (moved or {}).items()]
         self.counting = {**self.counting, proxy: moved is not None}
@@ -70,9 +70,9 @@ class TransferBook:
                 self._answered.setdefault(name, set()).add(proxy)
 
     def flush(self) -> None:
-        """Store what was heard, and settle what all proxies have answered; at most once in a second.
+        """Store the reports, and settle the counters that all proxies have answered; at most once a second.
 
-        When the database is away, everything stays for the next time.
+        While the database is away, everything waits for the next call.
         """
         now_s = self._clock.monotonic_s()
         if self._flushed_s is not None and now_s < self._flushed_s + _FLUSHED_EACH_S:

@@ -1,1 +1,1 @@
-"""Routes under `/v1`, the own interface of the controller."""
+"""Routes under `/v1`, the controller's own interface."""

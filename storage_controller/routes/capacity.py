@@ -1,6 +1,6 @@
-"""Capacity, promises of owners, leases and what is achieved, under `/v1`. All in bytes per second.
+"""Capacity, guarantees of owners, leases and achieved bandwidth, under `/v1`. All in bytes per second.
 
-An owner sees and changes only its own objects; all promises are counted.
+An owner sees and changes only its own objects; capacity considers all guarantees.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1")
 
 @router.get("/capacity")
 def capacity(ledger: LedgerDep, promisable: PromisableDep) -> dict[str, Any]:
-    """Return how much can be promised and is promised, in all."""
+    """Return the total bandwidth that can be guaranteed, and that is."""
     promised = ledger.by_tenant().values()
     return {
         "read_bytes_per_s": promisable.capacity.read_bytes_per_s or 0,
@@ -45,13 +45,13 @@ def capacity(ledger: LedgerDep, promisable: PromisableDep) -> dict[str, Any]:
 
 @router.get("/promised")
 def promised(ledger: LedgerDep) -> dict[str, dict[str, int | None]]:
-    """Return what is promised to each tenant."""
+    """Return the guarantee of each tenant."""
     return {tenant: asdict(slo) for tenant, slo in ledger.by_tenant().items()}
 
 
 @router.get("/proxies")
 def proxies(promisable: PromisableDep) -> dict[str, int | None]:
-    """Return what the proxies can move, both ways together; null if the settings do not say."""
+    """Return the bandwidth of the proxies, both ways together; null if the settings do not state it."""
     rates = promisable.proxies.values()
     return {
         "one_proxy_bytes_per_s": max(rates, default=None),
@@ -61,19 +61,19 @@ def proxies(promisable: PromisableDep) -> dict[str, int | None]:
 
 @router.get("/reports")
 def reports(services: ServicesDep) -> dict[str, float | None]:
-    """Return for how many seconds each proxy and object server has not reported; null: never."""
+    """Return the seconds since the last report of each proxy and object server; null: never."""
     return _silence({**services.reports.silent_s(), **services.reports.silent_nodes_s()})
 
 
 @router.get("/unkept")
 def unkept(promisable: PromisableDep) -> list[str]:
-    """Return why no promise is kept at present."""
+    """Return why guarantees are not enforced at present."""
     return list(promisable.unkept())
 
 
 @router.get("/hosting")
 def hosting(services: ServicesDep) -> dict[str, StorageHostingView]:
-    """Return the filters of each proxy, and for how many seconds it has not reported."""
+    """Return the filters of each proxy, and the seconds since its last report."""
     silent, hosted = _silence(services.reports.silent_s()), services.reports.hosted_by()
     return {
         name: StorageHostingView(silent_s=silent[name], filters=sorted(hosted.get(name, ()))) for name in sorted(silent)
@@ -82,14 +82,14 @@ def hosting(services: ServicesDep) -> dict[str, StorageHostingView]:
 
 @router.post("/feasible")
 def feasible(ledger: LedgerDep, promisable: PromisableDep, demand: Demand) -> dict[str, Any]:
-    """Return whether a demand could be promised now, and why not."""
+    """Return whether a demand could be guaranteed now, and why not."""
     slo = BandwidthSlo(demand.read_bytes_per_s, demand.write_bytes_per_s)
     return asdict(feasibility(StorageCapacity(**capacity(ledger, promisable)), slo))
 
 
 @router.get("/owners/{owner}/slos")
 def slos(ledger: LedgerDep, owner: str) -> dict[str, dict[str, int | None]]:
-    """Return an owner's promises, by tenant."""
+    """Return an owner's guarantees, by tenant."""
     found: dict[str, dict[str, int | None]] = {}
     for row in ledger.slos():
         if row["owner"] == owner:
@@ -104,7 +104,7 @@ def slos(ledger: LedgerDep, owner: str) -> dict[str, dict[str, int | None]]:
 def set_slo(
     ledger: LedgerDep, promisable: PromisableDep, owner: Name, tenant: Name, promise: Promise, response: Response
 ) -> Promise:
-    """Set an owner's promise to a tenant, with its lease."""
+    """Set an owner's guarantee for a tenant, with its lease."""
     slo = BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s)
     response.headers.update(promisable.check(tenant, slo))
     ledger.renew(owner, promise.lease_s)
@@ -115,7 +115,7 @@ def set_slo(
 
 @router.delete("/owners/{owner}/slos/{tenant}", status_code=204)
 def clear_slo(ledger: LedgerDep, owner: str, tenant: str) -> Response:
-    """Remove an owner's promise to a tenant."""
+    """Remove an owner's guarantee for a tenant."""
     ledger.clear_slo(tenant, owner)
     return Response(status_code=204)
 
@@ -128,19 +128,19 @@ def renew(ledger: LedgerDep, owner: Name, lease: Lease) -> dict[str, float]:
 
 @router.get("/achieved")
 def achieved(services: ServicesDep) -> dict[str, dict[str, float]]:
-    """Return what each tenant moves."""
+    """Return the bandwidth of each tenant."""
     return {tenant: asdict(one) for tenant, one in services.reports.achieved().items()}
 
 
 @router.get("/clients")
 def clients(services: ServicesDep) -> dict[str, dict[str, float]]:
-    """Return what each address moves."""
+    """Return the bandwidth of each client address."""
     return {address: asdict(one) for address, one in services.reports.clients().items()}
 
 
 @router.get("/caches")
 def caches(services: ServicesDep) -> dict[str, dict[str, dict[str, int]]]:
-    """Return counts and bytes of the cache of each proxy."""
+    """Return the counters of the cache of each proxy."""
     return {
         proxy: {name: {"count": times, "bytes": length} for name, (times, length) in counts.items()}
         for proxy, counts in services.reports.caches().items()
@@ -149,7 +149,7 @@ def caches(services: ServicesDep) -> dict[str, dict[str, dict[str, int]]]:
 
 @router.get("/missed")
 def missed(services: ServicesDep) -> dict[str, dict[str, int]]:
-    """Return what is missing of the SLO of each tenant."""
+    """Return the shortfall of each tenant's SLO."""
     return {tenant: asdict(one) for tenant, one in services.reports.missed().items()}
 
 

@@ -1,4 +1,4 @@
-"""Controllers under `/v1/controllers`: their modes, what each did last, and when rules were switched."""
+"""Controllers under `/v1/controllers`: their modes, the last action of each, and the switches of rules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An owner's executions: each has a credential of its own of its tenant's account, and may have a guarantee.
+"""Executions of an owner: each has a credential for its tenant's account, and may have a guarantee.
 
-A guarantee ends with the owner's lease. The credential does not: what runs goes on while the owner is away. It ends
-when the owner removes the execution. What was moved with it is settled then, and told until the owner forgets it.
+A guarantee ends with the owner's lease. The credential does not: executions continue while the owner is away. It ends
+when the owner removes the execution. Its transfers are settled then, and listed until the owner forgets them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _NOTHING = AchievedBandwidth(0.0, 0.0)
 
 
 class WantedExecution(Promise):
-    """An execution of a tenant, with its guarantee, if any, and the owner's lease."""
+    """An execution of a tenant, with an optional guarantee, and the owner's lease."""
 
-    tenant: Annotated[Name, Field(description="Whose account it uses.")]
+    tenant: Annotated[Name, Field(description="Tenant whose account it uses.")]
 
 
 router = APIRouter(prefix="/v1/owners/{owner}/executions")
@@ -35,7 +35,7 @@ router = APIRouter(prefix="/v1/owners/{owner}/executions")
 
 @router.get("")
 def listed(ledger: LedgerDep, services: ServicesDep, owner: str) -> dict[str, dict[str, Any]]:
-    """List an owner's executions with what they achieve and moved."""
+    """List an owner's executions with their bandwidth and transfers."""
     told = _known(ledger, services, owner)
     return {one.id: _shown(one, *told) for one in ledger.executions() if one.owner == owner}
 
@@ -58,7 +58,7 @@ def put(
     wanted: WantedExecution,
     response: Response,
 ) -> dict[str, Any]:
-    """Keep an execution; the answer has its credential."""
+    """Store an execution; the answer has its credential."""
     assert services.keys is not None, "without keys, this is no route"
     slo = BandwidthSlo(wanted.read_bytes_per_s, wanted.write_bytes_per_s)
     if slo != BandwidthSlo():

@@ -1,4 +1,4 @@
-"""Cores of filters and views by tenant, under `/v1/filter-cores`: what holds, and what admins set."""
+"""Cores of filters and views by tenant, under `/v1/filter-cores`: bounds in force, and values of admins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/v1/filter-cores")
 
 @router.get("")
 def listed(services: ServicesDep) -> list[StorageCoresView]:
-    """List the bounds that hold."""
+    """List the bounds in force."""
     return _views(services)
 
 
@@ -28,7 +28,7 @@ def put(services: ServicesDep, tenant: Name, wanted: StorageCoresRequest, author
 
 @router.delete("/{tenant}", status_code=204)
 def delete(ledger: LedgerDep, tenant: Name) -> Response:
-    """Remove what was set for a tenant."""
+    """Remove an admin's value for a tenant."""
     if not CoresLedger(ledger).drop(tenant):
         raise Refused(404, f"no cores were set for {tenant}; a setting of zoe-storage is changed in its file")
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""The store's side of executions under `/v1/owners/{owner}/history`: requests, rules and bytes over time."""
+"""Use of the store by executions, under `/v1/owners/{owner}/history`: requests, rules and bytes over time."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ router = APIRouter(prefix="/v1/owners/{owner}/history")
 def history(
     ledger: LedgerDep, owner: str, from_s: At, to_s: At, stretch_s: Stretch, execution: Name = None, tenant: Name = None
 ) -> StorageUsesView:
-    """Return the executions that moved bytes in that time: their subjects in all, their bytes by stretch."""
+    """Return the executions that moved bytes in that time: their subjects in total, their bytes by interval."""
     if (to_s - from_s) / stretch_s > _STRETCHES_MAX:
-        raise Refused(400, f"at most {_STRETCHES_MAX} stretches are told: ask for longer ones")
+        raise Refused(400, f"at most {_STRETCHES_MAX} intervals are returned: ask for longer ones")
     spans = ledger.spans(owner, (from_s, to_s, stretch_s), execution, tenant)
     named = {*spans, *([execution] if execution is not None else [])}
     executions = {

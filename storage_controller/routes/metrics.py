@@ -1,4 +1,4 @@
-"""Metrics that an installation adds: `/v1/metrics` with their values."""
+"""Metrics of an installation with their values: `/v1/metrics`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def create(added: MetricsDep, given: NewMetric, response: Response, author: Auth
     """Create a metric: an expression, or a program."""
     attributes = {"tenant_label": given.tenant_label, "container_label": given.container_label}
     if (given.expression is None) == (given.program is None):
-        raise Refused(400, "a metric is an expression or a program: give one of them")
+        raise Refused(400, "give an expression or a program, not both")
     if given.program is not None:
         return _view(added.add_program(given.name, given.program, {}, author))
     made, said = added.add_expression(given.name, given.expression or "", attributes, author)

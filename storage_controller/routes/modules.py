@@ -1,4 +1,6 @@
-"""Modules under `/v1/modules`: uploaded, listed, removed. Without a tenant, one is shared: rules for all may set it."""
+"""Modules under `/v1/modules`: upload, list, remove. Without a tenant, a module is shared: rules for all tenants may
+set it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from zoe_client.wire.storage.filters import (
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{6,64}$")]
 OnlyAuthor = Annotated[
-    bool, Query(description="Refuse a change of a module of another author: the caller is no admin.")
+    bool, Query(description="Refuse a change of another author's module: the caller is not an admin.")
 ]
 Tenant = Annotated[str, Query(max_length=256, pattern=r"^[^\s\x00/:\"]*$")]
 _OfRules = Mapping[int, Sequence[RuleModule]]
@@ -72,7 +74,7 @@ def upload(
     except ValueError as error:
         raise Refused(400, f"data: is not base64: {error}") from None
     made = keep_module(modules, tenant, name, content, author, only_author)
-    if not only_author:  # an admin, who may also write rules
+    if not only_author:  # the caller is an admin, with the right to write rules
         rules.pin_missing(tenant, name)
     return _view(made, rules.rule_modules())
 
@@ -86,7 +88,7 @@ def remove(
     if found is None:
         raise Refused(404, f"there is no module {name}")
     modules.drop(tenant, name, author, only_author)
-    said = [] if found.reads else ["objects that were stored through it are still read by it"]
+    said = [] if found.reads else ["reads of objects that were stored through it still use it"]
     return Response(status_code=204, headers=dict(warning(said)))
 
 

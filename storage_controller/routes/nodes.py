@@ -1,4 +1,4 @@
-"""The store's nodes under `/v1/nodes`: how each is, and restarts."""
+"""Nodes of the store under `/v1/nodes`: health and restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests carry, and what routes are given of the process."""
+"""Parameters of requests, and the services that routes get."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import ModuleLedger
 
 LEASE_S_MAX = 7 * 86400.0
-NO_NUL = r"^[^\x00]*$"  # PostgreSQL cannot store these characters in a text
+NO_NUL = r"^[^\x00]*$"  # PostgreSQL cannot store this character in a text
 Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
 Text = Annotated[str, StringConstraints(max_length=4096, pattern=NO_NUL)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
 Source = Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=NO_NUL)]
 Token = Annotated[str, Header(alias=TOKEN_HEADER, max_length=8192, description="Token of the view's tenant.")]
 Author = Annotated[
-    str | None, Header(alias="X-Zoe-Author", max_length=256, description="Who asks; kept with the rule.")
+    str | None,
+    Header(alias="X-Zoe-Author", max_length=256, description="User who sends the request; stored with the rule."),
 ]
 Caller = Annotated[
-    str | None, Header(alias="X-Project-Id", max_length=256, description="Tenant of targets that name none.")
+    str | None, Header(alias="X-Project-Id", max_length=256, description="Tenant of targets without one.")
 ]
 
 
 class Demand(BaseModel):
-    """A rate each way; none means no promise."""
+    """A rate each way; none means no guarantee."""
 
     read_bytes_per_s: Rate | None = None
     write_bytes_per_s: Rate | None = None
 
 
 class Lease(BaseModel):
-    """The owner, and how long the lease holds without being renewed."""
+    """The owner, and the duration of the lease without a renewal."""
 
     lease_s: Annotated[float, Field(gt=0, le=LEASE_S_MAX, allow_inf_nan=False)]
 

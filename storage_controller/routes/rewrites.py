@@ -1,4 +1,4 @@
-"""`/v1/rewrites`: jobs that store a tenant's objects again by today's rules, or as they were put."""
+"""Jobs that rewrite a tenant's objects by the present rules, or to their original bytes: `/v1/rewrites`."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def begin(services: ServicesDep, wanted: StorageRewriteRequest, author: Author =
 
 @router.post("/{number}/resume", status_code=201)
 def resume(services: ServicesDep, number: int) -> StorageRewriteView:
-    """Go on with a job that was cancelled or gave up."""
+    """Resume a job that was cancelled or gave up."""
     found = services.rewrites.resume(number)
     if found is None:
-        raise Refused(404, f"there is no job {number} that was cancelled or gave up")
+        raise Refused(404, f"there is no cancelled or failed job {number}")
     return _view(found)
 
 
 @router.delete("/{number}", status_code=204)
 def cancel(services: ServicesDep, number: int) -> Response:
-    """Cancel the job that runs."""
+    """Cancel the running job."""
     if not services.rewrites.cancel(number):
         raise Refused(404, f"no job {number} runs")
     return Response(status_code=204)

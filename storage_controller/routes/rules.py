@@ -1,6 +1,6 @@
-"""Rules under `/v1/rules`, with who wrote them, dry runs and explanations.
+"""Rules under `/v1/rules`, with their authors, dry runs and explanations.
 
-A rule of this dialect displaces filters of its own kinds. Text is one rule a line, all of them or none.
+A rule of this dialect overrides filters of the same kinds. A text has one rule a line; all of them are added, or none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r
 
 
 class RuleToTry(StorageRuleTry):
-    """Rules beside those that hold; without any, what holds now."""
+    """Rules to try beside the present ones; without any, the result of the present ones."""
 
     tenant: Name
 
@@ -46,7 +46,7 @@ router = APIRouter(prefix="/v1/rules")
 
 @router.get("")
 def listed(rules: RulesDep, services: ServicesDep, removed: bool = False) -> list[StorageRuleView]:
-    """List the rules that hold, or those that were removed."""
+    """List the rules in force, or the removed ones."""
     idle, of_rules = idle_by(rules), rules.rule_modules()
     metrics = {} if removed else services.reports.metrics()
     found = rules.history() if removed else rules.rules()
@@ -93,7 +93,7 @@ def remove(rules: RulesDep, number: int, author: Author = None) -> Response:
 
 @router.post("/try")
 def tried(rules: RulesDep, services: ServicesDep, wanted: RuleToTry) -> StorageRuleTryView:
-    """Return what would be done with an object under further rules, and what is done now."""
+    """Return the effect of further rules on an object, and the present effect."""
     request = ObjectRequest(wanted.tenant, wanted.container, wanted.object, wanted.size, frozenset(wanted.tags))
     book = replace(rules.book(), metrics=services.reports.metrics())
     more = parsed(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
@@ -115,7 +115,7 @@ def why(
     container: Annotated[Name, Query()],
     name: Annotated[Name, Query(alias="object")],
 ) -> StorageWhyView:
-    """Return what was done with an object when it was stored, and what would be done now."""
+    """Return the filters of a stored object, and the effect of the present rules."""
     found = services.done(tenant, container, name)
     if found is None:
         raise Refused(404, f"there is no object {tenant}/{container}/{name}")
@@ -125,6 +125,6 @@ def why(
 
 
 def _kept(rules: RuleLedger, ids: Collection[int]) -> list[StorageRuleView]:
-    """Return the rules with these numbers, of those that hold."""
+    """Return the rules in force with these numbers."""
     idle, of_rules = idle_by(rules), rules.rule_modules()
     return [rule_view(one, idle, of_rules.get(one.id, ()), {}) for one in rules.rules() if one.id in ids]

@@ -1,4 +1,4 @@
-"""What the routes use: a few services, each with a subject of its own."""
+"""Services for the routes, one for each subject."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from storage_controller.swift.storage_policies import PolicyMaker
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.traffic import Traffic
 
-PLACES = "tell where objects lie"
-"""What Swift is wanted for."""
+PLACES = "show where objects are stored"
+"""Purpose of the connection to Swift, for errors."""
 
 
 class Reports(Protocol):
-    """What proxies and object servers report, and what follows from it for bandwidth and rules."""
+    """Reports of proxies and object servers, and their effects on bandwidth and rules."""
 
     traffic: Traffic
     of_signers: Traffic
-    """Where the user whose key signs a request stands for the container."""
+    """With the signing user in place of the container."""
     of_nodes: Traffic
-    """Where an object server stands for the proxy."""
+    """With an object server in place of the proxy."""
     contents: Contents
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """Return what each tenant moves, in bytes per second."""
+        """Return the bandwidth of each tenant, in bytes per second."""
 
     def achieved_by_execution(self) -> Mapping[str, AchievedBandwidth]:
         """Return the same by execution."""
@@ -55,10 +55,10 @@ class Reports(Protocol):
         """Return the same by address."""
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """Return what is missing of each tenant's SLO."""
+        """Return the shortfall of each tenant's SLO."""
 
     def counts_transfers(self) -> bool:
-        """Return whether all proxies report what executions move."""
+        """Return whether all proxies report the transfers of executions."""
 
     def hosted(self) -> Collection[str]:
         """Return the filters that all proxies have."""
@@ -67,13 +67,13 @@ class Reports(Protocol):
         """Return the filters that each proxy has."""
 
     def caches(self) -> Mapping[str, Mapping[str, tuple[int, int]]]:
-        """Return how often, and bytes, by name of what happened, for the cache of each proxy."""
+        """Return events and bytes, by name of the event, for the cache of each proxy."""
 
     def silent_s(self) -> Mapping[str, float]:
-        """Return for how many seconds each proxy has not reported."""
+        """Return the seconds since the last report of each proxy."""
 
     def silent_nodes_s(self) -> Mapping[str, float]:
-        """Return the same of object servers that hold bandwidth."""
+        """Return the same for object servers that enforce bandwidth."""
 
     def metrics(self) -> Mapping[int, Mapping[str, float]]:
         """Return the values of the metrics of each rule."""
@@ -84,7 +84,7 @@ class Reports(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Swift:
-    """What the controller asks Swift for."""
+    """The controller's interface to Swift."""
 
     objects: SwiftObjects
     done: Done
@@ -94,9 +94,9 @@ class Swift:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All services. swift: None if the controller is not connected to one. prometheus_url: for metrics of PromQL.
-    rewrite_bytes_per_s: of jobs that name no rate. replication_bytes_per_s: at which replication is held, if it is.
-    keys: None if executions have no credentials.
+    """All services. swift: None without a connection to one. prometheus_url: for metrics of PromQL.
+    rewrite_bytes_per_s: of jobs without a rate. replication_bytes_per_s: limit of replication, if there is one. keys:
+    None if executions have no credentials.
     """
 
     ledger: Ledger
@@ -120,7 +120,7 @@ class Services:
     rewrites: RewriteLedger = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make what the ledger and the others suffice for."""
+        """Build the services that follow from the ledger and the others."""
         rules, metrics = RuleLedger(self.ledger, hosted=self.reports.hosted), MetricLedger(self.ledger)
         controllers = Controllers(
             ControllerLedger(self.ledger),
@@ -143,11 +143,11 @@ class Services:
             object.__setattr__(self, name, one)
 
     def connected(self, to: str) -> Swift:
-        """Return Swift. Refused with what it is wanted for, if the controller is not connected to one."""
+        """Return Swift. Raises Refused with the purpose, if the controller is not connected to one."""
         if self.swift is None:
             raise Refused(409, f"cannot {to}: the controller is not connected to Swift; set swift_auth_url")
         return self.swift
 
     def done(self, tenant: str, container: str, name: str) -> StoredObject | None:
-        """Return what filters did with an object; None if there is none. Refused."""
-        return self.connected("tell what was done with objects").done(tenant, container, name)
+        """Return a stored object with its filters; None if it does not exist. Raises Refused."""
+        return self.connected("show the filters of stored objects").done(tenant, container, name)

@@ -1,4 +1,4 @@
-"""SLOs that an admin gives to tenants for good, under `/v1/slos`; listed are those of all owners."""
+"""Permanent SLOs of tenants, set by an admin, under `/v1/slos`; the list has the SLOs of all owners."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage_controller.routes.parameters import LedgerDep, Name, PromisableDep
 from zoe_client.wire.storage.slos import StorageSloRequest, StorageSloView
 
 STANDING = "standing"
-"""Their policy in the dialects of Crystal."""
+"""Policy of permanent SLOs in the dialects of Crystal."""
 _FIELDS = {READ: "read_bytes_per_s", WRITE: "write_bytes_per_s"}
 
 router = APIRouter(prefix="/v1/slos")
@@ -29,7 +29,7 @@ def listed(ledger: LedgerDep) -> list[StorageSloView]:
 def put(
     ledger: LedgerDep, promisable: PromisableDep, tenant: Name, wanted: StorageSloRequest, response: Response
 ) -> StorageSloView:
-    """Set the rates that are named; null removes one, and what is not named stays."""
+    """Set the given rates; null removes one, and rates that are not given stay."""
     before = _standing(ledger, tenant)
     rates = {name: getattr(before, name, None) for name in _FIELDS.values()} | wanted.model_dump(exclude_unset=True)
     slo = BandwidthSlo(**rates)
@@ -77,7 +77,7 @@ def _views(ledger: Ledger) -> list[StorageSloView]:
 
 
 def _beyond(ledger: Ledger, capacity: BandwidthSlo) -> Iterator[str]:
-    """Yield what is promised beyond what the store can promise."""
+    """Yield a sentence for each direction in which the guarantees exceed the store's capacity."""
     promised = ledger.by_tenant().values()
     for way, most, rates in (
         ("read", capacity.read_bytes_per_s or 0, [one.read_bytes_per_s for one in promised]),
@@ -86,6 +86,6 @@ def _beyond(ledger: Ledger, capacity: BandwidthSlo) -> Iterator[str]:
         total = sum(rate or 0 for rate in rates)
         if total > most:
             yield (
-                f"{total / 1e6:g} MB/s to {way} are promised in all, of {most / 1e6:g}: tenants that {way} at once get "
-                "less than they are promised"
+                f"{total / 1e6:g} MB/s to {way} are guaranteed in total, of {most / 1e6:g}: tenants that {way} at "
+                "once get less than their guarantee"
             )

@@ -21,7 +21,7 @@ router = APIRouter()
 ROWS_MAX = 1000
 Asked = Literal["tenant", "key", "container", "method", "proxy", "node"]
 ASKED: tuple[Asked, ...] = ("tenant", "key", "container", "method", "proxy", "node")
-"""By what rates are added up, in the order in which they are told."""
+"""Dimensions of sums of rates, in the order of the answer."""
 
 
 def registry_of(services: Services) -> CollectorRegistry:
@@ -29,7 +29,7 @@ def registry_of(services: Services) -> CollectorRegistry:
     found, reports = CollectorRegistry(), services.reports
     for one in (
         TrafficCollector(reports.traffic),
-        CountsCollector(reports.of_signers, "key_", "by who signs them", ("tenant", "key", "method", "proxy")),
+        CountsCollector(reports.of_signers, "key_", "by signer", ("tenant", "key", "method", "proxy")),
         CountsCollector(reports.of_nodes, "node_", "at object servers", ("tenant", "container", "method", "node")),
         ControllerCollector(services.supervisor, reports.active, services.readings),
         NodeCollector(services.nodes),
@@ -46,7 +46,7 @@ def recent(
     seconds: Annotated[float, Query(gt=0, le=WINDOW_S_MAX)] = 10.0,
     tenant: Annotated[str | None, Query(max_length=256)] = None,
 ) -> StorageTrafficView:
-    """Return rates of the last seconds, those that move most first."""
+    """Return rates of the last seconds, the highest first."""
     if (why := together(by)) is not None:
         raise Refused(422, why)
     names = [name for name in ASKED if name in by]
@@ -66,7 +66,7 @@ def metrics(request: Request) -> Response:
 
 
 def _dimension(asked: Asked) -> Dimension:
-    """Return where counters have it: who signs stands for a container, an object server for a proxy."""
+    """Return the dimension of a counter: a signer stands for a container, an object server for a proxy."""
     match asked:
         case "key":
             return "container"
@@ -77,9 +77,9 @@ def _dimension(asked: Asked) -> Dimension:
 
 
 def together(by: Collection[str]) -> str | None:
-    """Return why these dimensions are not counted together; None if they are."""
+    """Return why these dimensions cannot be combined; None if they can."""
     if "key" in by and {"container", "node"} & {*by}:
-        return "who signs requests is counted without their containers, and not at nodes"
+        return "requests by signer are counted without containers, and not at nodes"
     if "node" in by and "proxy" in by:
         return "nodes do not know through which proxy requests came"
     return None

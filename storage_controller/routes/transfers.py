@@ -1,4 +1,4 @@
-"""What was moved with credentials of executions that have ended, under `/v1/owners/{owner}/transfers`."""
+"""Transfers with credentials of ended executions, under `/v1/owners/{owner}/transfers`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ router = APIRouter(prefix="/v1/owners/{owner}/transfers")
 
 @router.get("")
 def ended(ledger: LedgerDep, owner: str) -> list[dict[str, Any]]:
-    """List what was moved with credentials that have ended."""
+    """List the transfers with ended credentials."""
     return [asdict(one) for one in ledger.ended_transfers(owner)]
 
 
 @router.delete("/{generation}", status_code=204)
 def forget(ledger: LedgerDep, owner: str, generation: Annotated[int, Path(ge=0, lt=2**63)]) -> Response:
-    """Forget what was moved with a credential."""
+    """Forget the transfers with a credential."""
     ledger.forget_transfers(owner, generation)
     return Response(status_code=204)

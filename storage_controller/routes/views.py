@@ -51,7 +51,7 @@ def create_view(
 
 @router.post("/{view_id}/sample")
 def sample(ledger: LedgerDep, services: ServicesDep, owner: str, view_id: str, token: Token = "") -> dict[str, Any]:
-    """Read the beginning of a view's source, and return what the view would leave of it."""
+    """Read the beginning of a view's source, and return a sample of the view."""
     found = next((view for view in ledger.views(owner) if view.id == view_id), None)
     if found is None:
         raise Refused(404, f"there is no view {view_id}")

@@ -1,1 +1,1 @@
-"""Rules: their language, where they are stored, what is checked, and the modules that they run."""
+"""Rules: their language, their storage, their checks, and the modules that they run."""

@@ -1,4 +1,4 @@
-"""Rules on their way in: read from text, checked, stored, restored, and moved to another version of a module."""
+"""Add rules: parse, check and store them, restore removed ones, and move one to another version of a module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXT_BYTES_MAX = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Rules that were stored: their numbers, and what has to be known of them."""
+    """Stored rules: their numbers and caveats."""
 
     ids: list[int]
     caveats: list[str]
@@ -44,7 +44,7 @@ def keep(
     twins: bool = True,
     ran: Collection[Ran] | None = None,
 ) -> Added:
-    """Check and store rules. ran: the versions of modules that they run, in place of the newest. Refused."""
+    """Check and store rules. ran: the versions of modules that they run, instead of the newest. Raises Refused."""
     rates = [promised(rule) for rule in wanted]
     in_full(rules, wanted)
     caveats: list[str] = []
@@ -59,7 +59,7 @@ def keep(
 
 
 def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str | None) -> Added:
-    """Store a removed rule again; one that was not on is judged only. Refused."""
+    """Restore a removed rule; one that was not on is only judged. Raises Refused."""
     found = next((one for one in rules.history() if one.id == number), None)
     if found is None:
         raise Refused(404, f"no removed rule has the number {number}; see zoe storage policy ls --removed")
@@ -77,7 +77,9 @@ def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str 
 
 
 def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> Sequence[RuleModule]:
-    """Let a rule run another version of a module, after a trial with its parameters; return what it ran. Refused."""
+    """Let a rule run another version of a module, after a trial with its parameters; return the versions that it ran.
+    Raises Refused.
+    """
     kept = next((one.rule for one in rules.rules() if one.id == number and one.rule is not None), None)
     if kept is None:
         raise Refused(404, f"there is no rule {number}")
@@ -92,21 +94,21 @@ def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> 
         for one in rules.rule_modules().get(number, ()):
             if one.version.name == name.lower():
                 found(connection, one.tenant)
-    for content in contents.values():  # outside of the transaction: each is compiled in a process of its own
+    for content in contents.values():  # outside of the transaction: each is compiled in a separate process
         check_version(rule, name.upper(), content)
 
     def tried_one(connection: Connection, tenant: str) -> ModuleVersion:
         tried = set(contents)
         version = found(connection, tenant)
         if version.sha256 not in tried:
-            raise Refused(409, f"a newer version of {name} came at this moment: try again")
+            raise Refused(409, f"a newer version of {name} was uploaded at this moment: try again")
         return version
 
     return rules.move(number, name, tried_one)
 
 
 def in_full(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
-    """Return the rules with what their words stand for. Refused."""
+    """Return the rules with their aliases expanded. Raises Refused."""
     types, groups, added, words = rules.object_types(), rules.groups(), rules.metric_names(), rules.words()
     found = [expanded(rule, words) for rule in wanted]
     for rule in found:
@@ -116,7 +118,7 @@ def in_full(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
 
 
 def parsed(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
-    """Return the rules of a text. Refused with the line and the place of an error."""
+    """Return the rules of a text. Raises Refused with the line and the position of an error."""
     if len(body) > TEXT_BYTES_MAX:
         raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
     try:
@@ -129,14 +131,14 @@ def parsed(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule
 
 
 def in_dialect(rule: Rule, appendix: bool) -> Rule:
-    """Return a rule with what it leaves to its dialect. Nothing is less specific than a tenant."""
+    """Return a rule with the defaults of its dialect. No target is less specific than a tenant."""
     if rule.replaces_all is not None or rule.target.kind is TargetKind.TENANT or not appendix:
         return rule
     return replace(rule, replaces_all=True)
 
 
 def idle_by(rules: RuleLedger) -> Idle:
-    """Return which filters of a rule are kept only, as proxies and modules are now."""
+    """Return a function that lists the filters of a rule that are stored only, for the present proxies and modules."""
     hosted = frozenset(rules.hosted())
     known, of_rules = (rules.module_kinds(), rules.rule_modules()) if MODULE in hosted else ({}, {})
     words = rules.words()
@@ -145,7 +147,7 @@ def idle_by(rules: RuleLedger) -> Idle:
         own = {*known.get(SHARED, ()), *known.get(rule.target.tenant, ())}
         if rule.target.kind is TargetKind.GROUP:
             own = {kind for kinds in known.values() for kind in kinds}
-        if rule.id:  # it is kept, with the versions that it runs
+        if rule.id:  # it is stored, with the versions that it runs
             own = {one.kind for one in of_rules.get(rule.id, ())}
         return not_carried_out(expanded(rule, words).actions, (hosted | own) - {MODULE})
 

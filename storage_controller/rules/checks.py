@@ -1,5 +1,5 @@
-"""Which rules can be carried out: a rule that cannot is refused with a sentence, or kept with a warning if it sets a
-filter that proxies do not have.
+"""Check whether rules can be carried out: refuse one that cannot, and warn about filters that the proxies do not
+have.
 """
 
 from __future__ import annotations
@@ -27,28 +27,30 @@ from storage_filters.rules.rules import (
 PARAMETERS_BYTES_MAX = 512
 ACTIONS_MAX = 16
 TRIALS_MAX = 20
-"""Modules that are tried for one request: each is compiled in a process of its own."""
+"""Most modules that are tried for one request: each is compiled in a separate process."""
 ModuleFile = Callable[[str, str], bytes | None]
-"""The file of a tenant's module by its name in capitals."""
+"""Returns the file of a tenant's module by its upper-case name."""
 _TYPES = ("ZSTD", "LZ4", "GZIP")
 _LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
 
 
 def promised(rule: Rule) -> int | None:
-    """Return the bytes per second that a rule promises its tenant, both ways; None without a promise. Refused."""
+    """Return the bytes per second that a rule guarantees its tenant, both ways; None without a guarantee. Raises
+    Refused.
+    """
     rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
     if rates and rule.target.kind is not TargetKind.TENANT:
         raise Refused(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
     if rates and (rule.condition is not None or any(a.only for a in rule.actions if a.kind == BANDWIDTH)):
         raise Refused(400, "a promise of bandwidth always holds: write it as a rule of its own, without a condition")
     if any(action.verb == "DELETE" and action.kind == BANDWIDTH for action in rule.actions):
-        raise Refused(400, "no rule displaces BANDWIDTH: remove the rule that promises it")
+        raise Refused(400, "no rule overrides BANDWIDTH: remove the rule that guarantees it")
     return max(rates, default=None)
 
 
 def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Collection[str] = ()) -> None:
-    """Refuse a rule with words that are not known, or with parameters that its filters do not have. added: the names of
-    metrics that were added, in capitals.
+    """Refuse a rule with unknown names, or with parameters that its filters do not have. added: the names of added
+    metrics, in capitals.
     """
     if len(rule.actions) > ACTIONS_MAX:
         raise Refused(400, f"a rule has at most {ACTIONS_MAX} actions, not {len(rule.actions)}")
@@ -75,7 +77,7 @@ def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Co
 
 
 def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> list[str]:
-    """Return the names of filters that are kept only, since proxies do not have them."""
+    """Return the names of filters that are stored only, since proxies do not have them."""
     return sorted({action.filter for action in actions if action.kind not in (BANDWIDTH, *hosted)})
 
 
@@ -90,7 +92,7 @@ def _check_metrics(rule: Rule, added: Collection[str]) -> None:
 
 
 def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]], file: ModuleFile) -> None:
-    """Refuse rules that lack a parameter without which their module stores, or shows, no object."""
+    """Refuse rules without a parameter that their module needs to store, or to read, an object."""
     trials = {
         (tenant, action.kind, tuple(sorted((name.lower(), value) for name, value in action.parameters)))
         for rule in rules
@@ -111,7 +113,7 @@ def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]]
 
 
 def check_version(rule: Rule, kind: str, content: bytes) -> None:
-    """Refuse a version of a module that a rule's parameters do not fit."""
+    """Refuse a version of a module that does not accept a rule's parameters."""
     for action in rule.actions:
         if action.verb == "SET" and action.kind == kind:
             _try(content, kind, {name.lower(): value for name, value in action.parameters})
@@ -136,7 +138,7 @@ def _listed(names: Collection[str]) -> str:
 
 
 def _module(action: Action) -> None:
-    """Check the parameters of a filter that may be a module, which are kept with each object."""
+    """Check the parameters of a filter that may be a module; they are stored with each object."""
     if len(json.dumps(dict(action.parameters))) > PARAMETERS_BYTES_MAX:
         raise Refused(400, f"{action.filter}: its parameters take more than {PARAMETERS_BYTES_MAX} bytes")
 

@@ -1,4 +1,4 @@
-"""Rules as both interfaces show them."""
+"""Documents of rules for both interfaces."""
 
 from __future__ import annotations
 

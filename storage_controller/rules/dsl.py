@@ -34,7 +34,7 @@ from storage_filters.rules.rules import (
 
 LINE_CHARACTERS_MAX = 4096
 DEPTH_MAX = 32
-"""Parentheses within each other, so that neither the parser nor a proxy recurses further."""
+"""Most nested parentheses, so that neither the parser nor a proxy recurses further."""
 _PARTS = {TargetKind.TENANT: 1, TargetKind.CONTAINER: 2, TargetKind.OBJECT: 3, TargetKind.GROUP: 1}
 _FORM = ("tenant", "container", "object")
 _RATE_NAMES = ("MIN_BW", "PARAM1", "BW")
@@ -45,11 +45,11 @@ _PLAIN_PLACE = re.compile(r'[^\s":][^\s"]*')
 
 
 class RuleError(ValueError):
-    """A rule cannot be parsed; the message says where, and what was expected."""
+    """A rule cannot be parsed; the message has the position and the expected tokens."""
 
 
 def parse_rules(text: str, tenant: str | None = None) -> Iterator[Rule]:
-    """Yield the rules of a text, one a line, skipping empty lines. RuleError names the line."""
+    """Yield the rules of a text, one a line, skipping empty lines. Raises RuleError, which names the line."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
@@ -59,7 +59,7 @@ def parse_rules(text: str, tenant: str | None = None) -> Iterator[Rule]:
 
 
 def parse_rule(line: str, tenant: str | None = None) -> Rule:
-    """Parse one rule; `tenant` is the caller's, for targets that name none. RuleError."""
+    """Parse one rule; `tenant` is the caller's, for targets without one. Raises RuleError."""
     if len(line) > LINE_CHARACTERS_MAX:
         raise RuleError(f"longer than {LINE_CHARACTERS_MAX} characters")
     _check_depth(line)
@@ -77,7 +77,7 @@ def parse_rule(line: str, tenant: str | None = None) -> Rule:
 
 
 def show_rule(rule: Rule) -> str:
-    """Return the text of a rule; parsed, it gives the same rule."""
+    """Return the text of a rule; parsing it gives the same rule."""
     words = [f"FOR {rule.target.kind}:{_written(rule.target.name, _PLAIN_PLACE)}"]
     if rule.condition is not None:
         words.append(f"WHEN {_shown(rule.condition)}")
@@ -90,7 +90,7 @@ def show_rule(rule: Rule) -> str:
 
 
 def bandwidth_of(action: Action) -> int | None:
-    """Return the bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` promises; None for other actions.
+    """Return the bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` guarantees; None for other actions. Raises
     RuleError.
     """
     if action.verb != "SET" or action.kind != BANDWIDTH:
@@ -118,7 +118,7 @@ def _check_depth(line: str) -> None:
 
 
 def _sentence(line: str, error: UnexpectedInput) -> str:
-    """Return the place, what stands there, and what was expected."""
+    """Return the position, the text there, and the expected tokens."""
     names: set[str] = set()
     place: int | None = len(line.rstrip())
     if isinstance(error, UnexpectedCharacters):
@@ -207,7 +207,7 @@ def _action(tree: Tree[Token]) -> Action:
             found[str(part.data)] = str(part.children[0]).upper()
     names = [name.upper() for name, _ in parameters]
     if len(names) != len(set(names)):
-        raise RuleError(f"{filter_name}: a parameter stands twice")
+        raise RuleError(f"{filter_name}: a parameter is given twice")
     return Action(
         verb.upper(), filter_name, parameters, found.get("server"), found.get("duration"), "callable" in found, only
     )
@@ -240,7 +240,7 @@ def _text(token: Tree[Token] | Token) -> str:
 
 
 def _written(text: str, plain: re.Pattern[str]) -> str:
-    """Return a text as rules have it: in quotes if it has to be, and a quote within them twice."""
+    """Return a text as in rules: in quotes if necessary, with quotes within it doubled."""
     return text if plain.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 

@@ -1,7 +1,7 @@
 """The grammar of rules, for lark's LALR parser with a contextual lexer.
 
-A comma separates actions, parameters and terms after TO. It ends an action if SET or DELETE follows, which one token of
-lookahead could not tell; so that comma is a token of its own.
+A comma separates actions, parameters and terms after TO. It ends an action if SET or DELETE follows; one token of
+lookahead cannot tell, so that comma is a separate token.
 """
 
 from __future__ import annotations
@@ -92,4 +92,4 @@ EXPECTED = {
     "MANDATORY": "MANDATORY",
     "$END": "the end",
 }
-"""What each token is called in errors."""
+"""Name of each token in errors."""

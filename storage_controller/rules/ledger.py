@@ -1,4 +1,4 @@
-"""Rules of the object store and the words that they use, in PostgreSQL. Every call is one transaction."""
+"""Rules of the object store and the names that they use, in PostgreSQL. Every call is one transaction."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 _log = logging.getLogger(__name__)
 HISTORY_MAX = 500
 TARGET_RULES_MAX = 100
-"""Each request judges all rules for its object."""
+"""Most rules of a target: each request evaluates all rules for its object."""
 _SENTENCE_MAX = 300
 _PRESENT = policies.c.removed_s.is_(None)
-_LOCK = 0x5A6F6552  # the lock of who adds rules, so that their number stays bounded
+_LOCK = 0x5A6F6552  # lock of requests that add rules, so that their number stays bounded
 
 
 def rule_policy(number: int) -> str:
-    """Return the policy id for the promise of a rule."""
+    """Return the policy id for the guarantee of a rule."""
     return f"rule-{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptRule:
-    """A rule as it is kept, with words as they were written. rule: None for a text that this version does not
-    understand. mode: of its controller, if it has metrics. Times are since the epoch. ran: of a removed rule, the
-    versions of modules that it ran; None if that is not known.
+    """A stored rule, in its original text. rule: None for a text that this version cannot parse. mode: of its
+    controller, if it has metrics. Times are since the epoch. ran: of a removed rule, the versions of modules that it
+    ran; None if unknown.
     """
 
     id: int
@@ -69,15 +69,15 @@ class KeptRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleBooks:
-    """The rules for proxies, and those that are judged as if proxies had them."""
+    """Rules for proxies, and rules in a dry run."""
 
     held: RuleBook
     dry: tuple[Rule, ...] = ()
 
 
 class RuleLedger:
-    """Rules, groups and types of objects. A rule's promise is an SLO as long as the rule is there. hosted: the filters
-    that the proxies have.
+    """Rules, groups and object types. The guarantee of a rule is an SLO while the rule exists. hosted: the filters of
+    the proxies.
     """
 
     def __init__(
@@ -91,12 +91,12 @@ class RuleLedger:
         self._clock = clock
 
     def rules(self) -> list[KeptRule]:
-        """Return the rules that hold, in the order in which they were made."""
+        """Return the rules in force, in the order of their creation."""
         with self._begin() as connection:
             return _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
 
     def history(self) -> list[KeptRule]:
-        """Return rules that were removed, the last one first; 500 at most."""
+        """Return the removed rules, the last one first; 500 at most."""
         removed = sa.select(policies).where(policies.c.removed_s.is_not(None))
         with self._begin() as connection:
             return _kept(connection.execute(removed.order_by(policies.c.removed_s.desc()).limit(HISTORY_MAX)))
@@ -109,9 +109,9 @@ class RuleLedger:
         twins: bool = True,
         ran: Collection[Ran] | None = None,
     ) -> list[int]:
-        """Store all rules or none, each with what it promises its tenant each way in bytes per second; return their
-        ids. ran: the versions of modules that they run, in place of the newest. Refused if there are too many, if a
-        rule says what another one says and there may be no twins, or if a version was removed.
+        """Store all rules or none, each with the bytes per second that it guarantees its tenant each way; return their
+        ids. ran: the versions of modules that they run, instead of the newest. Raises Refused if there are too many, if
+        a rule equals another one and `twins` is false, or if a version was removed.
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -153,7 +153,7 @@ class RuleLedger:
         }
 
     def remove(self, number: int, author: str | None, target: str | None = None) -> bool:
-        """Remove a rule and its promise, if its target is this one; return whether it was there."""
+        """Remove a rule and its guarantee, if it has this target; return whether it existed."""
         wanted = sa.and_(policies.c.id == number, _PRESENT)
         if target is not None:
             wanted = sa.and_(wanted, policies.c.target == target)
@@ -172,7 +172,7 @@ class RuleLedger:
             return True
 
     def book(self) -> RuleBook:
-        """Return all that proxies need to know; metrics are not in it."""
+        """Return all data for proxies, except metrics."""
         return self.books().held
 
     def books(self) -> RuleBooks:
@@ -199,24 +199,26 @@ class RuleLedger:
             return RuleBooks(held, of_mode[Mode.DRY])
 
     def rule_modules(self) -> Mapping[int, Sequence[RuleModule]]:
-        """Return the versions of modules that rules run, by rule."""
+        """Return the versions of modules in rules, by rule."""
         with self._begin() as connection:
             return read_rule_modules(connection)
 
     def as_if_added(self, rules: Sequence[Rule]) -> list[Rule]:
-        """Return rules, without words, with the versions of modules that they would run if they were added now."""
+        """Return rules, with aliases expanded, with the versions of modules that they would get if they were added
+        now.
+        """
         with self._begin() as connection:
             members = _groups(connection)
             return [pinned(rule, newest_of(connection, rule, members)) for rule in rules]
 
     def pin_missing(self, tenant: str, name: str) -> None:
-        """Let rules run the module of this name, which an admin uploaded, if they were added before there was one."""
+        """Let rules that were added before a module of this name existed run an admin's upload of it."""
         with self._begin() as connection:
             _pin_missing(connection, lambda _: True, (tenant, name.lower()))
 
     def move(self, number: int, name: str, version: Callable[[sa.Connection, str], ModuleVersion]) -> list[RuleModule]:
         """Let a rule run another version of a module, which `version` returns for the tenant; return the versions that
-        it ran before. Refused.
+        it ran before. Raises Refused.
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -241,35 +243,35 @@ class RuleLedger:
             return before
 
     def module_kinds(self) -> Mapping[str, Collection[str]]:
-        """Return the kinds of filters that are modules, by tenant; those of the empty one are shared."""
+        """Return the kinds of filters that are modules, by tenant; the empty tenant stands for shared ones."""
         with self._begin() as connection:
             return {tenant: set(kinds) for tenant, kinds in versions(connection).items()}
 
     def module_file(self, tenant: str, kind: str) -> bytes | None:
-        """Return the file of the module that a filter of this name is for a tenant; None if it is none."""
+        """Return the file of a tenant's module with this name; None if there is none."""
         with self._begin() as connection:
             return file_of(connection, tenant, kind)
 
     # Words
 
     def metric_names(self) -> set[str]:
-        """Return the names of the metrics that were added, in capitals."""
+        """Return the names of the added metrics, in capitals."""
         with self._begin() as connection:
             return set(connection.execute(sa.select(metrics.c.name)).scalars())
 
     def words(self) -> Words:
-        """Return the words that name filters, by name."""
+        """Return the aliases of filters, by name."""
         with self._begin() as connection:
             return read_words(connection)
 
     def keep_word(self, word: FilterWord, new: bool) -> None:
-        """Create or change a word that names a filter. Refused."""
+        """Create or change an alias of a filter. Raises Refused."""
         with self._begin() as connection:
             keep_word(connection, word, new)
             _pin_missing(connection, lambda rule: any(action.kind == word.name for action in rule.actions))
 
     def drop_word(self, name: str) -> None:
-        """Remove a word that names a filter; do nothing if there is none."""
+        """Remove an alias of a filter, if it exists."""
         with self._begin() as connection:
             drop_word(connection, name)
 
@@ -288,35 +290,35 @@ class RuleLedger:
             _pin_missing(connection, lambda rule: rule.target == Target(TargetKind.GROUP, name))
 
     def drop_group(self, name: str) -> None:
-        """Remove a group; do nothing if there is none."""
+        """Remove a group, if it exists."""
         with self._begin() as connection:
             connection.execute(sa.delete(groups).where(groups.c.name == name))
 
     def object_types(self) -> Mapping[str, Sequence[str]]:
-        """Return the endings of names of each type, in lower case and without a dot."""
+        """Return the endings of names of each object type, in lower case and without a dot."""
         with self._begin() as connection:
             found = connection.execute(sa.select(object_types).order_by(object_types.c.name))
             return {row.name: row.endings for row in found}
 
     def keep_object_type(self, name: str, endings: Collection[str]) -> None:
-        """Create or change a type of objects."""
+        """Create or change an object type."""
         values = {"endings": sorted(set(endings))}
         upsert = insert(object_types).values(name=name, **values)
         with self._begin() as connection:
             connection.execute(upsert.on_conflict_do_update(index_elements=["name"], set_=values))
 
     def drop_object_type(self, name: str) -> None:
-        """Remove a type of objects; do nothing if there is none."""
+        """Remove an object type, if it exists."""
         with self._begin() as connection:
             connection.execute(sa.delete(object_types).where(object_types.c.name == name))
 
 
 def _refuse_twins(connection: sa.Connection, rules: Sequence[Rule], mode: Mode) -> None:
-    """Raise Refused if a rule says what a present one of this mode says, or another one beside it."""
+    """Raise Refused if a rule equals a present one of this mode, or another new one."""
     targets = {str(rule.target) for rule in rules}
     mine = sa.select(policies).where(_PRESENT, policies.c.target.in_(targets), policies.c.mode == mode)
     present = _kept(connection.execute(mine.order_by(policies.c.id)))
-    # Their texts may be of another version, so what was understood of them is compared.
+    # Their texts may be of another version, so the parsed rules are compared.
     said = {show_rule(one.rule): f"rule {one.id} says this already" for one in present if one.rule is not None}
     for rule in rules:
         text = show_rule(rule)
@@ -326,7 +328,7 @@ def _refuse_twins(connection: sa.Connection, rules: Sequence[Rule], mode: Mode) 
 
 
 def _unmoved(connection: sa.Connection, number: int, before: Sequence[RuleModule]) -> str:
-    """Return why a move changed nothing, and how a rule comes to a shared module that was uploaded since."""
+    """Return why a move changed nothing, and how to switch a rule to a shared module that was uploaded since."""
     name = before[0].version.name
     said = f"rule {number} runs {name} {before[0].version.sha256[:12]} already: nothing changed"
     if all(one.tenant for one in before) and name.upper() in versions(connection, {name.upper()}).get("", {}):
@@ -339,8 +341,8 @@ def _groups(connection: sa.Connection) -> Mapping[str, Sequence[str]]:
 
 
 def _pin_missing(connection: sa.Connection, concerned: Callable[[Rule], bool], only: Named | None = None) -> None:
-    """Let rules that an admin's change concerns run modules of which they run no version so far. Others stay as they
-    are: what a user uploaded since is not what their author meant.
+    """Let rules that an admin's change concerns run modules of which they run no version so far. Other rules stay:
+    their author did not mean a module that a user uploaded later.
     """
     kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
     words = read_words(connection)
@@ -349,7 +351,7 @@ def _pin_missing(connection: sa.Connection, concerned: Callable[[Rule], bool], o
 
 
 def _for_older_proxies(rules: Sequence[Rule]) -> Mapping[str, Mapping[str, ModuleVersion]]:
-    """Return one version of each module by tenant, as proxies of before understand it: that of the last rule."""
+    """Return one version of each module by tenant, for proxies of earlier versions: the one of the last rule."""
     made: dict[str, dict[str, ModuleVersion]] = {}
     for rule in rules:
         for action in rule.actions:
@@ -381,5 +383,5 @@ def _rule(text: str, number: int) -> Rule | None:
     try:
         return replace(parse_rule(text), id=number)
     except RuleError as error:
-        _log.error("rule %s is not carried out, since this version does not understand it: %s", number, error)
+        _log.error("rule %s has no effect, since this version cannot parse it: %s", number, error)
         return None

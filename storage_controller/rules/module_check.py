@@ -1,4 +1,4 @@
-"""Checks an uploaded module in a process of its own: to compile one, within bounds, is all the work that it causes."""
+"""Checks an uploaded module in a separate process: the upload causes no more work than one bounded compilation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _WALL_S = 60.0
 
 
 def kind_of(content: bytes) -> tuple[bool, bool]:
-    """Return whether a module runs when objects are read, and whether it keeps their size. Refused."""
+    """Return whether a module runs when objects are read, and whether it keeps their size. Raises Refused."""
     said = _checked(content)
     return bool(said["reads"]), bool(said["same_size"])
 
 
 def wrong_parameter(content: bytes, parameters: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the parameter that a module lacks or does not take, with what it says; None if it runs. Refused.
+    """Return the parameter that a module lacks or refuses, with its message; None if it runs. Raises Refused.
     parameters: names in lower case.
     """
     wrong = _checked(content, json.dumps(dict(parameters)))["wrong"]
@@ -39,7 +39,7 @@ def _checked(content: bytes, *more: str) -> Mapping[str, Any]:
         done = subprocess.run(command, input=content, capture_output=True, timeout=_WALL_S, check=False)
         said = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError) as error:
-        _log.warning("the check of a module did not end well: %r", error)
+        _log.warning("the check of a module failed: %r", error)
         raise Refused(400, f"the module cannot be compiled within {CPU_S} s of CPU and 1 GiB of memory") from None
     if "error" in said:
         raise Refused(400, said["error"])

@@ -1,6 +1,6 @@
-"""Modules that are filters of objects, in PostgreSQL: what each tenant calls by a name, and contents by digest.
+"""Modules that filter objects, in PostgreSQL: names by tenant, and contents by digest.
 
-A content that a proxy may have stored objects with stays for good: only by it can they be read.
+The contents of a module stay as long as a proxy may have stored objects with it: these are readable only through it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from storage_filters.rules.rules import ModuleVersion
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 NAMES_MAX = 64
-"""Modules of a tenant."""
+"""Most modules of a tenant."""
 PROXIES_LEARN_S = 60.0
-"""How long proxies may store objects by rules of before."""
+"""Seconds for which proxies may still store objects by earlier rules."""
 VERSIONS_MAX = 200
-"""Versions of a tenant's modules, of 1 MiB each at most. No bound is shared, so no tenant stops another. Users fill it
-with the newest version of each name only: others stay because an admin's rule runs them, or ran them when objects
-were stored."""
-_LOCK = 0x5A6F654D  # the lock of who adds modules, so that their number stays bounded
+"""Most versions of a tenant's modules, of 1 MiB each. The bound is not shared, so no tenant blocks another. Uploads of
+users keep only the newest version of each name: others stay because an admin's rule runs them, or ran them when objects
+were stored.
+"""
+_LOCK = 0x5A6F654D  # lock of requests that add modules, so that their number stays bounded
 
 
 @dataclass(frozen=True, slots=True)
 class KeptModule:
-    """A module by its name. tenant: empty for one that all tenants share. created_s: since the epoch."""
+    """A named module. tenant: empty for a shared one. created_s: since the epoch."""
 
     tenant: str
     name: str
@@ -46,7 +47,7 @@ class KeptModule:
 
 @dataclass(frozen=True, slots=True)
 class KeptVersion:
-    """A version of a module that is kept. newest: rules that are added run it. objects: stored objects may need it."""
+    """A stored version of a module. newest: new rules run it. objects: stored objects may need it."""
 
     tenant: str
     name: str
@@ -58,14 +59,14 @@ class KeptVersion:
 
 
 class ModuleLedger:
-    """Names are compared without regard to case, like those of filters in rules, and kept in small letters."""
+    """Stored modules. Names are case-insensitive, like filters in rules, and stored in lower case."""
 
     def __init__(self, ledger: Ledger, clock: Clock = SYSTEM_CLOCK) -> None:
         self._begin = ledger.begin
         self._clock = clock
 
     def modules(self, tenant: str | None = None) -> Sequence[KeptModule]:
-        """Return all modules, or those that rules for a tenant may name."""
+        """Return all modules, or those available to rules for a tenant."""
         size = sa.func.octet_length(module_contents.c.data).label("bytes")
         contents = module_contents.c
         found = sa.select(modules, size, contents.reads, contents.same_size).join(module_contents)
@@ -84,8 +85,8 @@ class ModuleLedger:
         author: str | None,
         only_author: bool = False,
     ) -> KeptModule:
-        """Create a module or a new version of it. kind: whether it reads, and keeps sizes. only_author: a new version
-        is refused unless the author is that of the present one. Refused.
+        """Create a module or a new version of it. kind: whether it reads, and keeps sizes. only_author: refuse a new
+        version by another author than that of the present one. Raises Refused.
         """
         name, sha256 = name.lower(), hashlib.sha256(data).hexdigest()
         reads, same_size = kind
@@ -113,8 +114,8 @@ class ModuleLedger:
         return KeptModule(tenant, name, sha256, len(data), reads, same_size, author, at_s)
 
     def drop(self, tenant: str, name: str, author: str | None = None, only_author: bool = False) -> bool:
-        """Remove a name that no rule runs, and its content if no object can need it; return whether it was there.
-        only_author: another user is refused. Refused.
+        """Remove a name that no rule runs, and its content if no object can need it; return whether it existed.
+        only_author: refuse other users. Raises Refused.
         """
         mine = sa.and_(modules.c.tenant == tenant, modules.c.name == name.lower())
         with self._begin() as connection:
@@ -131,7 +132,7 @@ class ModuleLedger:
             return there
 
     def versions(self, tenant: str | None = None) -> Sequence[KeptVersion]:
-        """Return the versions that are kept, of all tenants or one and of shared modules."""
+        """Return the stored versions: of all tenants, or of one tenant and shared ones."""
         kept, content = module_versions.c, module_contents.c
         same = sa.and_(modules.c.tenant == kept.tenant, modules.c.name == kept.name, modules.c.sha256 == kept.sha256)
         newest = sa.func.coalesce(modules.c.sha256 == kept.sha256, sa.false()).label("newest")
@@ -148,8 +149,8 @@ class ModuleLedger:
             return [KeptVersion(**row._mapping) for row in connection.execute(found)]
 
     def forget(self, tenant: str, name: str, sha256: str) -> None:
-        """Remove a version that is kept for stored objects, after all objects of the tenant were stored again by rules
-        that do not run it. sha256: its beginning is enough. Refused.
+        """Remove a version that is stored for objects only, after all objects of the tenant were rewritten by rules
+        that do not run it. sha256: its beginning is enough. Raises Refused.
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -163,7 +164,9 @@ class ModuleLedger:
                 connection.execute(sa.delete(module_contents).where(module_contents.c.sha256 == version.sha256))
 
     def content(self, sha256: str) -> bytes | None:
-        """Return a module's file for a proxy, which may store objects with it from now on; None if there is none."""
+        """Return a module's file for a proxy, which may store objects with it from now on; None if it does not
+        exist.
+        """
         sent = sa.update(module_contents).where(module_contents.c.sha256 == sha256).values(sent=True)
         with self._begin() as connection:
             found: bytes | None = connection.execute(sent.returning(module_contents.c.data)).scalar_one_or_none()
@@ -191,7 +194,7 @@ def versions(connection: sa.Connection, kinds: Collection[str] | None = None) ->
 
 
 def file_of(connection: sa.Connection, tenant: str, kind: str) -> bytes | None:
-    """Return the file of the module that a rule for a tenant sets by a name in capitals; None if there is none."""
+    """Return the file of the module that a rule for a tenant sets by an upper-case name; None if it does not exist."""
     found = (
         sa.select(module_contents.c.data)
         .join(modules, modules.c.sha256 == module_contents.c.sha256)
@@ -204,7 +207,9 @@ def file_of(connection: sa.Connection, tenant: str, kind: str) -> bytes | None:
 
 
 def content_of(connection: sa.Connection, tenant: str, name: str, sha256: str | None) -> tuple[ModuleVersion, bytes]:
-    """Return a version of a module, or the newest one, with its file. sha256: its beginning is enough. Refused."""
+    """Return a version of a module, or the newest one, with its file. sha256: its beginning is enough. Raises
+    Refused.
+    """
     kept, newest = module_versions.c, modules.c
     found = sa.select(kept.sha256, module_contents.c.reads, module_contents.c.data).join(module_contents)
     found = found.where(kept.tenant == tenant, kept.name == name)
@@ -221,7 +226,7 @@ def content_of(connection: sa.Connection, tenant: str, name: str, sha256: str | 
 
 
 def drop_unneeded(connection: sa.Connection, now_s: float) -> None:
-    """Remove the versions that are not the newest, that no rule runs, and that no stored object can need; note since
+    """Remove the versions that are not the newest, that no rule runs, and that no stored object can need; record since
     when no rule runs the others.
     """
     kept, content = module_versions.c, module_contents.c
@@ -269,7 +274,7 @@ def _refuse_needed(connection: sa.Connection, tenant: str, version: ModuleVersio
 
 
 def _refuse_others(connection: sa.Connection, tenant: str, name: str, author: str | None) -> None:
-    """Raise Refused unless the author is that of the module, or there is none of this name."""
+    """Raise Refused if the module exists and has another author."""
     mine = sa.select(modules.c.author).where(modules.c.tenant == tenant, modules.c.name == name)
     row = connection.execute(mine).one_or_none()
     if row is not None and (author is None or row.author != author):

@@ -1,5 +1,5 @@
-"""Which version of a module each rule runs, in PostgreSQL: the newest one when the rule was added, until an admin moves
-the rule. So an upload changes nothing of what an admin wrote.
+"""Versions of modules that rules run, in PostgreSQL: the newest one when the rule was added, until an admin moves the
+rule. So an upload does not change an admin's rules.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Ran = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class RuleModule:
-    """A version that a rule runs, of a tenant's module or a shared one (an empty tenant). newest: there is no newer.
-    only_here: the version is removed when this rule no longer runs it.
+    """A version that a rule runs, of a tenant's module or a shared one (an empty tenant). newest: there is no newer
+    one. only_here: the version is removed when this rule no longer runs it.
     """
 
     rule: int
@@ -51,7 +51,7 @@ def read_rule_modules(connection: sa.Connection) -> Mapping[int, Sequence[RuleMo
     further = sa.select(others.rule).where(
         others.tenant == pins.tenant, others.name == pins.name, others.sha256 == pins.sha256, others.rule != pins.rule
     )
-    # As `drop_unneeded` judges.
+    # The condition of `drop_unneeded`.
     needed = sa.or_(further.exists(), sa.and_(content.sent, sa.not_(content.reads))).label("needed")
     newest = sa.func.coalesce(names.sha256 == pins.sha256, sa.false()).label("newest")
     found = (
@@ -69,12 +69,12 @@ def read_rule_modules(connection: sa.Connection) -> Mapping[int, Sequence[RuleMo
 
 
 def pinned(rule: Rule, known: Sequence[RuleModule]) -> Rule:
-    """Return a rule, without words, with the versions of its filters."""
+    """Return a rule, with aliases expanded, with the versions of its filters."""
     return replace(rule, actions=tuple(_pinned(action, known) for action in rule.actions)) if known else rule
 
 
 def newest_of(connection: sa.Connection, rule: Rule, groups: Groups) -> Sequence[RuleModule]:
-    """Return the versions that a rule, without words, would run if it were added now."""
+    """Return the versions that a rule, with aliases expanded, would get if it were added now."""
     kinds = {action.kind for action in rule.actions if action.verb == "SET"}.difference(KINDS)
     there = versions(connection, kinds) if kinds else {}
     found = []
@@ -87,7 +87,9 @@ def newest_of(connection: sa.Connection, rule: Rule, groups: Groups) -> Sequence
 
 
 def pin(connection: sa.Connection, rules: Collection[Rule], groups: Groups, only: Named | None = None) -> None:
-    """Let rules, without words, run the newest versions of modules, or of this one, of which they run none so far."""
+    """Let rules, with aliases expanded, run the newest versions of modules of which they run none so far. only: of this
+    module.
+    """
     known = read_rule_modules(connection)
     rows: list[dict[str, Any]] = []
     for rule in rules:
@@ -107,7 +109,7 @@ def pin(connection: sa.Connection, rules: Collection[Rule], groups: Groups, only
 
 
 def _in_use(connection: sa.Connection) -> None:
-    """Note that versions which rules run are not idle."""
+    """Record that versions in rules are not idle."""
     kept = module_versions.c
     run = sa.select(rule_modules.c.rule).where(
         rule_modules.c.tenant == kept.tenant, rule_modules.c.name == kept.name, rule_modules.c.sha256 == kept.sha256
@@ -116,7 +118,7 @@ def _in_use(connection: sa.Connection) -> None:
 
 
 def pin_again(connection: sa.Connection, rule: Rule, ran: Collection[Ran]) -> None:
-    """Let a rule, without words, run these versions of modules. Refused if one was removed."""
+    """Let a rule, with aliases expanded, run these versions of modules. Raises Refused if one was removed."""
     if not ran:
         return
     kept = module_versions.c
@@ -143,7 +145,7 @@ def tenants_of(rule: Rule, groups: Groups) -> set[str]:
 
 
 def _displaces(one: RuleModule, there: Collection[tuple[str, str]]) -> bool:
-    """Return whether a shared module would take the place of a tenant's, which the rule runs."""
+    """Return whether a shared module would take precedence over the tenant's module that the rule runs."""
     return one.tenant == SHARED and any(kind == one.kind for _, kind in there)
 
 

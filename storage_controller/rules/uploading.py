@@ -1,4 +1,4 @@
-"""Uploads of modules: what is checked before a version is stored."""
+"""Uploads of modules: checks before a version is stored."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from storage_controller.rules.module_ledger import KeptModule, ModuleLedger
 from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX
 
 RESERVED = frozenset({"COMPRESSION", "ENCRYPTION", "NOOP", "BANDWIDTH", "CACHING", "MODULE", "DEPENDENCIES"})
-"""Names of filters that proxies have or may get."""
+"""Names of existing and reserved filters of proxies."""
 
 
 def keep_module(
     kept: ModuleLedger, tenant: str, name: str, content: bytes, author: str | None, only_author: bool = False
 ) -> KeptModule:
-    """Check and store a module. Refused."""
+    """Check and store a module. Raises Refused."""
     if name.upper() in RESERVED:
         raise Refused(409, f"{name} is the name of another filter: use another name")
     if len(content) > MODULE_BYTES_MAX:

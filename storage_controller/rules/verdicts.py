@@ -1,4 +1,4 @@
-"""What rules would do with an object, with why, and where each filter would run."""
+"""Explain the effect of rules on an object, with reasons, and where each filter would run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from storage_filters.wsgi.object_requests import ObjectRequest
 from zoe_client.wire.storage.rules import StorageChainView, StorageVerdictView
 
 Idle = Callable[[Rule], Sequence[str]]
-"""The filters of a rule that proxies do not have."""
+"""Returns the filters of a rule that proxies do not have."""
 
 
 def verdicts_on(book: RuleBook, request: ObjectRequest, idle: Idle, hosted: Collection[str]) -> StorageChainView:
     """Return the filters that run when an object is stored, in their order, and the verdicts of all actions. hosted:
-    what all proxies have.
+    filters of all proxies.
     """
     chain = chain_of(book, request)
     steps = _running(chain, idle)
@@ -41,7 +41,7 @@ def _running(chain: Chain, idle: Idle) -> list[Verdict]:
 def _verdict(one: Verdict, idle: Idle) -> StorageVerdictView:
     outcome, sentence = str(one.outcome), one.sentence
     if one.outcome is Outcome.APPLIES and one.action.filter in idle(one.rule):
-        outcome, sentence = "missing", "it would apply, and proxies do not have this filter"
+        outcome, sentence = "missing", "it would apply, but proxies do not have this filter"
     return StorageVerdictView(
         rule=one.rule.id, text=show_rule(one.rule), filter=one.action.kind, outcome=outcome, sentence=sentence
     )

@@ -1,4 +1,4 @@
-"""Words of rules that name a filter with default parameters, in PostgreSQL, and what they stand for in a rule."""
+"""Aliases of a filter with default parameters, in PostgreSQL, and their expansion in rules."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from storage_controller.database.tables import filter_words
 from storage_filters.rules.rules import Action, Rule
 
 WORDS_MAX = 200
-_LOCK = 0x5A6F6577  # the lock of who adds words, so that their number stays bounded
+_LOCK = 0x5A6F6577  # lock of requests that add aliases, so that their number stays bounded
 
 
 @dataclass(frozen=True, slots=True)
 class FilterWord:
-    """A word, in capitals, and its filter with the parameters that a rule need not give."""
+    """An alias, in capitals, and its filter with default parameters."""
 
     name: str
     filter: str
@@ -31,13 +31,13 @@ Words = Mapping[str, FilterWord]
 
 
 def read_words(connection: sa.Connection) -> Words:
-    """Return all words by name."""
+    """Return all aliases by name."""
     rows = connection.execute(sa.select(filter_words).order_by(filter_words.c.name))
     return {row.name: FilterWord(row.name, row.filter, row.parameters, row.attributes) for row in rows}
 
 
 def keep_word(connection: sa.Connection, word: FilterWord, new: bool) -> None:
-    """Create or change a word. Refused."""
+    """Create or change an alias. Raises Refused."""
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     there = read_words(connection)
     if new and word.name in there:
@@ -50,12 +50,12 @@ def keep_word(connection: sa.Connection, word: FilterWord, new: bool) -> None:
 
 
 def drop_word(connection: sa.Connection, name: str) -> None:
-    """Remove a word; do nothing if there is none."""
+    """Remove an alias, if it exists."""
     connection.execute(sa.delete(filter_words).where(filter_words.c.name == name))
 
 
 def expanded(rule: Rule, words: Words) -> Rule:
-    """Return a rule with filters instead of words. A word stands for a filter, never for another word."""
+    """Return a rule with aliases expanded. An alias stands for a filter, never for another alias."""
     if not any(action.kind in words for action in rule.actions):
         return rule
     return replace(rule, actions=tuple(_expanded(action, words) for action in rule.actions))

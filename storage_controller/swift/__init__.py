@@ -1,1 +1,1 @@
-"""What the controller asks Swift for: views, places, objects that are stored again."""
+"""The controller's requests to Swift: views, places, rewritten objects."""

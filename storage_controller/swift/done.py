@@ -1,4 +1,4 @@
-"""What filters did with an object, as the proxies tell who asks: by its metadata, whatever the rules are by then."""
+"""Filters of a stored object, as the proxies report them from its metadata, whatever the present rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_FOUND = 404
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object as it is stored. filters: what it went through; size and tags: of what was put, None if not told."""
+    """A stored object. filters: applied to it; size and tags: of the original, None if unknown."""
 
     filters: Sequence[StorageDoneView]
     size: int | None = None
@@ -27,11 +27,11 @@ class StoredObject:
 
 
 Done = Callable[[str, str, str], StoredObject | None]
-"""What the store did with an object: of tenant, container and object; None if there is no such object."""
+"""Returns the stored object of a tenant, container and name; None if it does not exist."""
 
 
 def done_at(line: SwiftHttp) -> Done:
-    """Return how to ask Swift for the filters of an object, as a reseller admin."""
+    """Return a function that asks Swift for the filters of an object, as a reseller admin."""
 
     def done(tenant: str, container: str, name: str) -> StoredObject | None:
         path = f"{quote(container, safe='')}/{quote(name)}"
@@ -40,7 +40,7 @@ def done_at(line: SwiftHttp) -> Done:
         if answer.status_code == _NOT_FOUND:
             return None
         if not answer.is_success:
-            raise Refused(503, f"Swift answers {answer.status_code} to a look at {tenant}/{container}/{name}")
+            raise Refused(503, f"Swift answers {answer.status_code} to a HEAD request for {tenant}/{container}/{name}")
         try:
             found = [_in_words(one) for one in json.loads(answer.headers.get(WHY_HEADER, "[]"))]
         except (ValueError, AttributeError):
@@ -56,7 +56,7 @@ def done_at(line: SwiftHttp) -> Done:
 
 
 def _in_words(record: Mapping[str, Any]) -> StorageDoneView:
-    """Return what a filter did, with the sentence for why it did not run where its rule says; ValueError."""
+    """Return the record of a filter, with the reason why it did not run where its rule says. Raises ValueError."""
     moved = record.get("moved")
     told = record if moved not in SENTENCES else {**record, "moved": SENTENCES[Moved(moved)]}
-    return StorageDoneView.model_validate(told, extra="ignore")  # a newer proxy may tell more
+    return StorageDoneView.model_validate(told, extra="ignore")  # a newer proxy may send more fields

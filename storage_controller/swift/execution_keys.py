@@ -10,14 +10,14 @@ from storage_filters.execution_auth.names import ExecutionUser, key_of, read_sec
 
 @dataclass(frozen=True, slots=True)
 class ExecutionKeys:
-    """Derives the credentials of executions from the secret that the proxies have, too."""
+    """Derives the credentials of executions from the secret that it shares with the proxies."""
 
     secret: bytes
     account_prefix: str
 
     @classmethod
     def read(cls, secret_file: pathlib.Path, account_prefix: str) -> ExecutionKeys:
-        """Read the secret, the first one of the file. OSError, ValueError."""
+        """Read the first secret of the file. Raises OSError and ValueError."""
         return cls(read_secrets(secret_file)[0], account_prefix)
 
     def credential(self, tenant: str, execution: str, generation: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The storage controller's requests to Swift: signed in as a reseller admin, or with a tenant's token."""
+"""The storage controller's requests to Swift, as a reseller admin or with a tenant's token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class SwiftAdmin:
-    """How the controller signs in to Swift (`zoe_lib/http/swift_sign_in.py`), and how tenants' accounts are named."""
+    """Sign-in of the controller to Swift (`zoe_lib/http/swift_sign_in.py`), and the names of tenants' accounts."""
 
     auth_url: str
     user: str
@@ -28,7 +28,7 @@ class SwiftAdmin:
 
 
 class SwiftHttp:
-    """Requests below accounts. Refused with 503 while Swift cannot be reached."""
+    """Requests below accounts. Raises Refused with 503 while Swift cannot be reached."""
 
     def __init__(self, admin: SwiftAdmin) -> None:
         self.admin = admin
@@ -51,14 +51,14 @@ class SwiftHttp:
         return f"{parts.scheme}://{parts.netloc}"
 
     def look(self, timeout_s: float) -> None:
-        """Return if a proxy answers, whatever it says. Refused if none does in time."""
+        """Return if a proxy answers, with any status. Raises Refused if none does in time."""
         try:
             self._http.get(f"{self.site(timeout_s)}/healthcheck", timeout=timeout_s)
         except httpx.HTTPError as error:
             raise _unreachable(error) from None
 
     def storage_policies(self) -> list[Mapping[str, Any]]:
-        """Return the storage policies that Swift tells in `/info`. Refused."""
+        """Return the storage policies in Swift's `/info`. Raises Refused."""
         try:
             answer = self._http.get(f"{self.site()}/info")
             policies = answer.raise_for_status().json()["swift"]["policies"]
@@ -79,8 +79,8 @@ class SwiftHttp:
         timeout_s: float = TIMEOUT_S,
         token: str = "",
     ) -> httpx.Response:
-        """Return an answer whose body is not read yet; `path` is quoted, below the account. token: the admin's if not
-        given. Refused with 422 for a path that could lead elsewhere.
+        """Return an answer with an unread body; `path` is quoted, below the account. token: default: the admin's.
+        Raises Refused with 422 for a path that could lead elsewhere.
         """
         check_path(path)
         try:
@@ -116,7 +116,8 @@ class SwiftHttp:
 
 def check_path(path: str) -> None:
     """Refuse a quoted path with a part `.` or `..`, which HTTP clients and proxies remove: the rest names another
-    object."""
+    object.
+    """
     if {".", ".."} & set(path.partition("?")[0].split("/")):
         raise Refused(422, "the name of an object with a part `.` or `..` cannot be sent to Swift")
 

@@ -11,11 +11,13 @@ from storage_controller.answers import Refused
 from storage_controller.database.ledger import Ledger
 
 _log = logging.getLogger(__name__)
-_LOCKS = 64  # views that share a lock wait for each other
+_LOCKS = 64  # views with the same lock wait for each other
 
 
 class KeptViews:
-    """Work on a view is serial: no removal overtakes the creation that it undoes."""
+    """Creates and removes views, one operation at a time for each view: no removal overtakes the creation that it
+    undoes.
+    """
 
     def __init__(self, ledger: Ledger, make: Callable[[View], None], remove: Callable[[View], None]) -> None:
         self._ledger = ledger
@@ -24,8 +26,8 @@ class KeptViews:
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
 
     def create(self, view: View, owner: str) -> None:
-        """Create a view; repeating it changes nothing. Refused: 409 for another view of that id, else what Swift
-        says.
+        """Create a view; repeating it changes nothing. Raises Refused: 409 for another view with that id, otherwise
+        Swift's refusal.
         """
         with self._lock(view.id):
             made_before = view in self._ledger.views(owner)
@@ -39,7 +41,7 @@ class KeptViews:
                 raise
 
     def drop(self, view_id: str, owner: str) -> None:
-        """Remove a view; do nothing if the owner has none of that id. Refused with 503 if Swift does not remove it."""
+        """Remove a view, if the owner has it. Raises Refused with 503 if Swift does not remove it."""
         with self._lock(view_id):
             for view in self._ledger.views(owner):
                 if view.id == view_id:
@@ -47,7 +49,7 @@ class KeptViews:
                     self._ledger.forget_view(view_id)
 
     def sweep(self) -> None:
-        """Remove views whose owner's lease has expired; failed removals are left for the next sweep.
+        """Remove views of owners with an expired lease; failed removals are left for the next sweep. Raises
         SQLAlchemyError.
         """
         for view in self._ledger.overdue_views():

@@ -1,4 +1,4 @@
-"""The objects of a tenant at Swift, page by page, and the request to store one again."""
+"""The objects of a tenant in Swift, page by page, and requests to rewrite one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from storage_controller.swift.rewrite_ledger import RewriteJob
 PAGE = 1000
 _NOT_FOUND, _AWAY = 404, 503
 _NOT_HERE = {
-    403: "the controller's user at Swift is no reseller admin, who alone may have objects stored again",
-    405: "a proxy does not have the filters, so nothing can be stored again there",
+    403: "the controller's user at Swift is not a reseller admin, and only these may rewrite objects",
+    405: "a proxy does not have the filters, so it cannot rewrite objects",
 }
 _ANSWER_S = 60.0
-"""How long an object takes beside what its rate says."""
+"""Seconds for an object beside the time that its rate takes."""
 _LOOK_S = 5.0
-"""After how long without an answer it is asked whether the proxies answer at all, and how long that may take."""
+"""Seconds without an answer after which the proxies are probed, and the timeout of the probe."""
 _LOOKS_MAX, _SILENT_MAX = 10_000, 2
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Listed:
 
 
 class SwiftObjects:
-    """Requests as a reseller admin. Refused with 503 while Swift is away."""
+    """Requests as a reseller admin. Raises Refused with 503 while Swift is away."""
 
     def __init__(self, line: SwiftHttp) -> None:
         self._http = line
@@ -58,17 +58,19 @@ class SwiftObjects:
         return [Listed(str(row["name"]), int(row["bytes"])) for row in rows if "name" in row]
 
     def count(self, tenant: str, container: str) -> int:
-        """Return the number of objects of a container. Refused with 404 if there is none."""
+        """Return the number of objects of a container. Raises Refused with 404 if it does not exist."""
         answer = self._http.ask("HEAD", self._http.account_of(tenant), quote(container, safe=""), {})
         answer.close()
         if answer.status_code == _NOT_FOUND:
             raise Refused(404, f"{tenant} has no container {container}")
         if not answer.is_success:
-            raise Refused(503, f"Swift answers {answer.status_code} to a look at {tenant}/{container}")
+            raise Refused(503, f"Swift answers {answer.status_code} to a HEAD request for {tenant}/{container}")
         return int(answer.headers.get("X-Container-Object-Count", 0))
 
     def rewrite(self, job: RewriteJob, container: str, listed: Listed, book: str) -> Mapping[str, Any]:
-        """Return what became of an object: `outcome`, `sentence`, `bytes`. book: the digest of the rules. Refused."""
+        """Return the result for an object: `outcome`, `sentence`, `bytes`. book: the digest of the rules. Raises
+        Refused.
+        """
         path = f"{quote(container, safe='')}/{quote(listed.name)}"
         headers = {
             REWRITE_HEADER: "plain" if job.plain else "rules",
@@ -92,7 +94,7 @@ class SwiftObjects:
         except ValueError:
             found = None
         if not isinstance(found, dict) or "outcome" not in found:
-            raise Refused(_AWAY, f"Swift answers {answer.status_code} to the request to store an object again")
+            raise Refused(_AWAY, f"Swift answers {answer.status_code} to the request to rewrite an object")
         if found["outcome"] == RewriteOutcome.AWAY:
             raise Refused(_AWAY, str(found.get("sentence")))
         return found
@@ -112,8 +114,8 @@ class SwiftObjects:
 
 
 def while_alive(work: Callable[[], T], look: Callable[[], None], look_s: float = _LOOK_S) -> T:
-    """Return what the work returns, or raise what it does; Refused as soon as a look finds the proxies silent twice in
-    a row, however long the work may take. Then its thread is left behind, until its own time-out.
+    """Return the result of the work, or raise its error. Raises Refused as soon as two probes in a row find the proxies
+    silent, however long the work may take; its thread is then left behind, until its own timeout.
     """
     found: Future[T] = Future()
     threading.Thread(target=lambda: _settle(found, work), name="zoe-rewrite", daemon=True).start()
@@ -134,7 +136,7 @@ def while_alive(work: Callable[[], T], look: Callable[[], None], look_s: float =
 def _settle(found: Future[T], work: Callable[[], T]) -> None:
     try:
         found.set_result(work())
-    except BaseException as error:  # it is raised where it is waited for
+    except BaseException as error:  # raised where it is awaited
         found.set_exception(error)
 
 

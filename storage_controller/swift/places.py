@@ -1,6 +1,6 @@
 """Find which hosts have a copy of the objects below a name, with Swift's own `list_endpoints`.
 
-Bounded in number and time: of many objects a random sample is used, and the answer gives its size.
+Bounded in number and time: for many objects it uses a random sample, and the answer gives its size.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from zoe_lib.domain.cluster.store_hosts import host_key
 from zoe_lib.domain.values.locality import InputObjects, Places
 
 LISTED_MAX = 10_000
-"""Objects of a listing that are read at most: one page of Swift's."""
+"""Most objects of a listing that are read: one page of Swift's."""
 LOOKED_AT_MAX = 200
 TIME_S = 1.5
-"""For one answer; the objects examined until then count."""
+"""Seconds for one answer; the objects examined until then count."""
 _FORBIDDEN, _NOT_FOUND = 403, 404
-_NOT_TOLD = "Swift does not report where objects lie: add list_endpoints to the pipeline of its proxy"
+_NOT_TOLD = "Swift does not report where objects are stored: add list_endpoints to the pipeline of its proxy"
 _POLICY = "X-Backend-Storage-Policy-Index"
 ViewOf = Callable[[str], View | None]
-"""Return the view of an id, if it exists."""
+"""Returns the view with an id, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,17 @@ class _Below:
     name: str
 
     def path(self, name: str) -> str:
-        """Return the quoted path of an object, or of the container. Refused."""
+        """Return the quoted path of an object, or of the container. Raises Refused."""
         path = f"{quote(self.container, safe='')}/{quote(name)}"
         check_path(path)
         return path
 
 
 class SwiftPlaces:
-    """`endpoints_url` is where list_endpoints answers, if that is not `/endpoints/` of the proxy.
+    """Finds the hosts of objects. `endpoints_url`: URL of list_endpoints, if it is not `/endpoints/` of the proxy.
 
-    Under the storage policies `fragmented` (indexes), hosts have only fragments of objects, and so hold none of them.
+    Under the storage policies `fragmented` (indexes), hosts have only fragments of objects, so they count as having
+    none.
     """
 
     def __init__(
@@ -69,9 +70,10 @@ class SwiftPlaces:
         self._fragmented = frozenset(map(str, fragmented))
 
     def endpoints(self, account: str, path: str) -> Mapping[str, Any]:
-        """Return Swift's own report on an object or a container: `endpoints` and `headers`. Refused.
+        """Return Swift's endpoints of an object or a container: `endpoints` and `headers`. Raises Refused.
 
-        It says where an object of that name would be, even if there is none. For a view, it is that of its source.
+        They say where an object of that name would be, even if it does not exist. For a view, they are those of its
+        source.
         """
         container, _, name = path.partition("/")
         below = self._source(account, container, name)
@@ -83,11 +85,11 @@ class SwiftPlaces:
         return {"endpoints": list(_urls(answer)), "headers": dict(answer.get("headers") or {})}
 
     def storage_policies(self) -> list[Mapping[str, Any]]:
-        """Return Swift's storage policies: name, aliases, and which is the default. Refused."""
+        """Return Swift's storage policies: name, aliases, and which is the default. Raises Refused."""
         return self._http.storage_policies()
 
     def places(self, tenant: str, source: str, token: str) -> Places:
-        """Return the places of all objects of a URI, as its tenant may list them. Refused: with UNREADABLE if it may
+        """Return the places of all objects of a URI that its tenant may list. Raises Refused, with UNREADABLE if it may
         not.
         """
         place = place_of(source)
@@ -117,14 +119,14 @@ class SwiftPlaces:
         return frozenset(host_key(urlsplit(url).hostname or "") for url in _urls(answer))
 
     def _source(self, account: str, container: str, name: str) -> _Below:
-        """Return what is read in the end: for a view of that account, its source."""
+        """Return the objects that are finally read: for a view of that account, its source."""
         view = self._view_of(container.removeprefix(VIEW_PREFIX)) if container.startswith(VIEW_PREFIX) else None
         if view is None or self._http.account_of(view.tenant) != account:
             return _Below(account, container, name)
         return _Below(account, view.place.container, view.place.prefix)
 
     def _objects(self, below: _Below, token: str, give_up_s: float) -> tuple[list[tuple[str, int, bool]], bool]:
-        """Return name, bytes, and whether the data lie where the name does; and whether the list is complete."""
+        """Return name, bytes, and whether the data are stored under that name; and whether the list is complete."""
         if not token:
             raise Refused(403, UNREADABLE)
         directory = below.name if not below.name or below.name.endswith("/") else f"{below.name}/"
@@ -144,7 +146,7 @@ class SwiftPlaces:
     def _read(
         self, method: str, account: str, path: str, token: str, give_up_s: float, absent: bool = False
     ) -> httpx.Response:
-        """Return a complete answer. Refused, in the same way for everything that the tenant may not read."""
+        """Return a complete answer. Raises Refused, in the same way for everything that the tenant may not read."""
         answer = self._http.ask(method, account, path, {}, self._left_s(give_up_s), token)
         try:
             answer.read()
@@ -161,7 +163,7 @@ class SwiftPlaces:
         return answer
 
     def _asking(self) -> httpx.Client:
-        """Send many short requests over one connection."""
+        """Return a client that sends many short requests over one connection."""
         base = self._endpoints_url or f"{self._http.site(TIME_S)}/endpoints/"
         return httpx.Client(base_url=base, limits=httpx.Limits(max_connections=1), timeout=TIME_S)
 
@@ -188,7 +190,7 @@ def _urls(answer: Mapping[str, Any]) -> Iterator[str]:
 def _hidden(name: str) -> bool:
     """Return whether readers of a directory skip an object of that name below it.
 
-    As Spark does: of the directories below, it reads only those of partitions, named `column=value`.
+    Like Spark, which reads among subdirectories only partitions, named `column=value`.
     """
     *directories, last = name.split("/")
     return not last or last.startswith(("_", ".")) or any("=" not in one for one in directories)

@@ -1,4 +1,4 @@
-"""Jobs that store objects again, in PostgreSQL, so that another controller goes on where one ended. One runs at a time.
+"""Jobs that rewrite objects, in PostgreSQL, so that another controller continues where one ended. One runs at a time.
 Every call is one transaction.
 """
 
@@ -16,15 +16,15 @@ from storage_controller.database.tables import rewrites
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 KEPT_MAX = 50
-"""Jobs that are listed; older ones are forgotten."""
+"""Most listed jobs; older ones are deleted."""
 SENTENCE_MAX = 500
-_LOCK = 0x5A6F6557  # the lock of who begins a job
+_LOCK = 0x5A6F6557  # lock of requests that begin a job
 _RUNS = rewrites.c.ended_s.is_(None)
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteJob:
-    """What is to be stored again. container: empty for all of the tenant's. plain: as it was put, without filters."""
+    """Objects to rewrite. container: empty for all of the tenant's. plain: to the original bytes, without filters."""
 
     tenant: str
     container: str
@@ -35,7 +35,7 @@ class RewriteJob:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A job that runs, and how far it is: all objects up to this one have been looked at."""
+    """A running job with its progress: all objects up to this one are done."""
 
     id: int
     job: RewriteJob
@@ -46,7 +46,7 @@ class Running:
 
 @dataclass(slots=True)
 class Counts:
-    """What was done since the last call. failed: they stay as they are. bytes: as they were put."""
+    """Results since the last call. failed: objects that stay unchanged. bytes: of the originals."""
 
     looked: int = 0
     changed: int = 0
@@ -70,7 +70,7 @@ class RewriteLedger:
             return [dict(row) for row in found.mappings()]
 
     def begin(self, job: RewriteJob, author: str | None) -> Mapping[str, Any]:
-        """Begin a job. Refused with 409 while another one runs."""
+        """Begin a job. Raises Refused with 409 while another one runs."""
         with self._begin() as connection:
             _alone(connection)
             values = {
@@ -87,8 +87,8 @@ class RewriteLedger:
             return dict(row)
 
     def resume(self, number: int) -> Mapping[str, Any] | None:
-        """Let a job go on that was cancelled or gave up, from where it ended; return it, or None if there is no such
-        one. Refused with 409 while another one runs.
+        """Resume a job that was cancelled or gave up, where it ended; return it, or None if it does not exist. Raises
+        Refused with 409 while another one runs.
         """
         ended = sa.and_(rewrites.c.id == number, sa.not_(_RUNS), sa.or_(rewrites.c.cancelled, rewrites.c.waits != ""))
         again = {"ended_s": None, "cancelled": False, "waits": "", "waits_since_s": None}
@@ -101,7 +101,7 @@ class RewriteLedger:
             return None if found is None else dict(found)
 
     def give_up(self, number: int, patience_s: float) -> bool:
-        """End a job that has waited for so long; return whether it ended. Its `waits` says for what."""
+        """End a job that has waited for so long; return whether it ended. Its `waits` gives the reason."""
         late = sa.and_(rewrites.c.id == number, _RUNS, rewrites.c.waits_since_s <= self._clock.now_s() - patience_s)
         with self._begin() as connection:
             return bool(
@@ -109,14 +109,14 @@ class RewriteLedger:
             )
 
     def cancel(self, number: int) -> bool:
-        """End a job; return whether it ran. What was stored again stays so."""
+        """Cancel a job; return whether it ran. Rewritten objects stay."""
         wanted = sa.and_(rewrites.c.id == number, _RUNS)
         with self._begin() as connection:
             ended = sa.update(rewrites).where(wanted).values(ended_s=self._clock.now_s(), cancelled=True)
             return bool(connection.execute(ended).rowcount)
 
     def running(self) -> Running | None:
-        """Return the job that runs."""
+        """Return the running job."""
         with self._begin() as connection:
             row = connection.execute(sa.select(rewrites).where(_RUNS).order_by(rewrites.c.id)).first()
         if row is None:
@@ -125,15 +125,15 @@ class RewriteLedger:
         return Running(row.id, job, row.at_container, row.at_object, row.expected)
 
     def expect(self, number: int, objects: int) -> None:
-        """Note how many objects there are."""
+        """Record the number of objects."""
         with self._begin() as connection:
             connection.execute(sa.update(rewrites).where(rewrites.c.id == number).values(expected=objects))
 
     def note(
         self, number: int, container: str, name: str, counts: Counts, waits: str = "", sentence: str | None = None
     ) -> bool:
-        """Note what was done, up to an object; return whether the job still runs. waits: for what, if it does.
-        sentence: what went wrong last with an object; None to keep what is noted.
+        """Record the results up to an object; return whether the job still runs. waits: the reason, if it waits.
+        sentence: the last failure of an object; None to keep the recorded one.
         """
         added = {one: rewrites.c[one] + getattr(counts, one) for one in Counts.__dataclass_fields__}
         values: dict[str, Any] = {**added, "at_container": container, "at_object": name, "waits": waits[:SENTENCE_MAX]}
@@ -145,14 +145,14 @@ class RewriteLedger:
             return connection.execute(sa.select(_RUNS).where(rewrites.c.id == number)).scalar() or False
 
     def end(self, number: int) -> None:
-        """Note that all is done."""
+        """Record that the job is complete."""
         wanted = sa.and_(rewrites.c.id == number, _RUNS)
         with self._begin() as connection:
             connection.execute(sa.update(rewrites).where(wanted).values(ended_s=self._clock.now_s()))
 
 
 def _alone(connection: sa.Connection) -> None:
-    """Refuse while a job runs; nobody else begins one before the transaction ends."""
+    """Refuse while a job runs; no other request begins one before the transaction ends."""
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     if (other := connection.execute(sa.select(rewrites.c.id).where(_RUNS)).scalar()) is not None:
-        raise Refused(409, f"job {other} runs, and one does at a time: wait for it, or cancel it")
+        raise Refused(409, f"job {other} is running, and only one runs at a time: wait for it, or cancel it")

@@ -1,7 +1,7 @@
-"""Stores objects again by today's rules, slowly: one at a time, no faster than the job says.
+"""Rewrites objects by the present rules, slowly: one at a time, within the rate of the job.
 
-The cursor is in the database, so a controller that starts, or takes the lead, goes on where the last one ended. A store
-that is away is waited for, but not without end; an object that cannot be stored again stays as it is and is counted.
+The cursor is in the database, so a controller that starts, or takes the lead, continues where the last one ended. The
+job waits for a store that is away, up to a bound; an object that cannot be rewritten stays unchanged and is counted.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
 LOOK_BYTES = 64 * 1024
-"""What a look at an object counts as at least."""
+"""Least bytes that an examined object counts."""
 PATIENCE_S = 3600.0
-"""How long a job waits for the store."""
+"""Seconds for which a job waits for the store."""
 _INTERVAL_S = 1.0
 _NOTE_S = 1.0
 _CLOSE_S = 5.0
@@ -33,7 +33,7 @@ _LATER_S, _LATER_TRIES = 0.25, 240
 
 
 class Rewriter:
-    """A thread that carries out the job that runs. leads: whether this controller does. wait: returns True to end."""
+    """A thread that carries out the running job. leads: whether this controller leads. wait: returns True to end."""
 
     def __init__(
         self,
@@ -70,12 +70,14 @@ class Rewriter:
                 if self._leads():
                     self.go_on()
             except Refused as refusal:
-                _log.debug("no objects are stored again: %s", refusal)
+                _log.debug("objects are not rewritten: %s", refusal)
             except Exception:  # without this thread, the job would never end
-                _log.exception("cannot store objects again now")
+                _log.exception("cannot rewrite objects now")
 
     def go_on(self) -> None:
-        """Carry out the job that runs, until it is done or cancelled, or the store is away; for too long, it ends."""
+        """Carry out the running job until it is complete or cancelled, or until the store is away; after too long an
+        absence, the job fails.
+        """
         running = self._jobs.running()
         if running is None:
             return
@@ -130,7 +132,7 @@ class _Walk:
         return sum(one.size for one in _pages(lambda after: self._objects.containers(self._job.tenant, after)))
 
     def _containers(self) -> Iterator[str]:
-        """Yield the containers that are left; views show objects of others."""
+        """Yield the remaining containers, without views, which show objects of other containers."""
         if self._job.container:
             yield self._job.container
             return
@@ -142,7 +144,7 @@ class _Walk:
                 yield one.name
 
     def _walk(self, container: str) -> bool:
-        """Store the objects of a container again; return False if the job ended meanwhile."""
+        """Rewrite the objects of a container; return False if the job ended meanwhile."""
         begin = self._at[1] if self._at[0] == container else ""
         for listed in _pages(lambda after: self._objects.objects(self._job.tenant, container, after), begin):
             began_s = self._clock.monotonic_s()
@@ -174,7 +176,7 @@ class _Walk:
             counts.kept += 1
 
     def _one(self, container: str, listed: Listed) -> Mapping[str, Any] | None:
-        """Return what became of an object; None to end. Refused while the store is away, or knows other rules."""
+        """Return the result for an object; None to end. Raises Refused while the store is away, or has other rules."""
         failures, later = 0, 0
         while True:
             try:
@@ -184,7 +186,8 @@ class _Walk:
                 if refusal.status != _NO_NAME:
                     if refusal.status != _AWAY:
                         raise
-                    self._objects.count(self._job.tenant, container)  # Refused if it is not this object alone
+                    # Raises Refused if the failure is not of this object alone.
+                    self._objects.count(self._job.tenant, container)
                 if refusal.status == _NO_NAME or failures == _TRIES:
                     return {"outcome": RewriteOutcome.FAILED, "sentence": refusal.sentence}
             else:
@@ -204,7 +207,7 @@ class _Walk:
 
 
 def _pages(page: Callable[[str], list[Listed]], after: str = "") -> Iterator[Listed]:
-    """Yield what pages list. A page begins after the last name of the one before, so that this ends."""
+    """Yield the entries of all pages. A page begins after the last name of the one before, so that this ends."""
     while found := page(after):
         yield from found
         if found[-1].name <= after:

@@ -1,4 +1,4 @@
-"""Read part of a view's source both ways, as its tenant, to measure what each takes."""
+"""Measure a view: read part of its source plainly and through the view, as its tenant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage_controller.swift.sources import Open, names_of, opened
 from storage_filters.views.view import Part
 
 SAMPLE_BYTES = 8 * 2**20
-# The shortest of several alternating reads: other work on the machine only makes them slower, never faster.
+# The shortest of several alternating reads counts: other work on the machine only makes them slower.
 _TIMES = 2
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
-    """Return the measurements for the middle of the source. Refused, with the store's own words, if it cannot be
+    """Return the measurements for the middle of the source. Raises Refused, with the store's message, if it cannot be
     read.
     """
     parts = _parts(view, get)
@@ -63,7 +63,7 @@ def _parts(view: View, get: Open) -> list[Part]:
 
 
 def _told(get: Open, path: str, headers: dict[str, str]) -> tuple[tuple[str, ...], float | None]:
-    """Read a range to its end; return the filters of its object, and the bytes stored for each that was put."""
+    """Read a range to its end; return the filters of its object, and the stored bytes for each original byte."""
     with opened(get, path, headers | {WHY_HEADER: "yes"}) as answer:
         for _ in answer.iter_raw():
             pass
@@ -77,7 +77,7 @@ def _told(get: Open, path: str, headers: dict[str, str]) -> tuple[tuple[str, ...
 
 
 def _unpacked(get: Open, path: str) -> tuple[int, int]:
-    """Return the bytes as delivered, and uncompressed."""
+    """Return the delivered bytes, and the uncompressed ones."""
     delivered = selected = 0
     unpack = zlib.decompressobj(_GZIP)
     with opened(get, path, {}) as answer:

@@ -1,4 +1,4 @@
-"""Storage policies of Swift: those that it tells, and new ones, which the program of the settings makes."""
+"""Storage policies of Swift: list them, and create new ones by the program of the settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Weight = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 class NewStoragePolicy(BaseModel):
-    """A policy, as Crystal's clients ask for it: numbers may be strings of digits.
+    """A policy in a request of Crystal's clients: numbers may be strings of digits.
 
     storage_node: weights by device. partitions: of its ring, a power of two. replicas: of an erasure code, all its
     fragments. time: hours between two moves of a partition. ec_object_segment_size: bytes.
@@ -53,14 +53,14 @@ class NewStoragePolicy(BaseModel):
         return self
 
     def document(self) -> str:
-        """Return what the program gets, as JSON: see `storage_filters/storage_policy.py`."""
+        """Return the input of the program, as JSON: see `storage_filters/storage_policy.py`."""
         found = self.model_dump(exclude_none=True)
         names = {"storage_node": "devices", "policy_id": "index", "time": "hours"}
         return json.dumps({names.get(name, name): one for name, one in found.items()})
 
 
 class PolicyMaker:
-    """Runs the program, one at a time. command: empty if there is none; seconds: how long it may take."""
+    """Runs the program, one call at a time. command: empty without one; seconds: its timeout."""
 
     def __init__(self, command: Sequence[str], seconds: float, run_it: Run = run) -> None:
         self._command = command
@@ -69,15 +69,15 @@ class PolicyMaker:
         self._running = threading.Lock()
 
     def make(self, wanted: NewStoragePolicy) -> str:
-        """Make a policy and return what the program says. Refused."""
+        """Create a policy and return the output of the program. Raises Refused."""
         if not self._command:
             raise Refused(
                 409,
-                "a storage policy is made in Swift's rings and swift.conf: set swift_policy_command of zoe-storage to "
+                "a storage policy is part of Swift's rings and swift.conf: set swift_policy_command of zoe-storage to "
                 "a program that does so, or do it yourself; then it is listed here",
             )
         if not self._running.acquire(blocking=False):
-            raise Refused(409, "another storage policy is being made")
+            raise Refused(409, "another storage policy is being created")
         try:
             code, output = self._run_it([*self._command, wanted.document()], self._seconds)
         finally:

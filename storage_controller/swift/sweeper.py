@@ -1,4 +1,4 @@
-"""Remove the containers of views whose owner's lease has expired, every few seconds."""
+"""Remove the containers of views of owners with an expired lease, every few seconds."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class ViewSweeper:
                 self._sweep()
             except Refused as refusal:  # another controller leads, and removes them
                 _log.debug("no expired views are removed: %s", refusal)
-            except Exception:  # without this thread, nothing would ever be removed
+            except Exception:  # without this thread, containers would never be removed
                 _log.exception("cannot remove expired views now")

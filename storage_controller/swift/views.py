@@ -1,4 +1,4 @@
-"""Create views in Swift of what their tenants may read: containers that `storage_filters.views.middleware` fills."""
+"""Create views in Swift, with the rights of their tenants: containers that `storage_filters.views.middleware` fills."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class SwiftViews:
         self.line = SwiftHttp(admin)
 
     def has_account(self, tenant: str) -> bool:
-        """Return False if Swift reports that there is none, or no longer; True while Swift does not answer, too.
+        """Return False if Swift reports that the tenant has no account, or no longer; True also while Swift does not
+        answer.
 
         If Swift creates accounts on the first write (`account_autocreate`), it reports only deleted ones as missing.
         """
@@ -39,10 +40,10 @@ class SwiftViews:
         return answer.status_code not in (_NOT_FOUND, _GONE)
 
     def make(self, view: View) -> None:
-        """Create the view. Refused: with Swift's own words if the definition makes no sense, 503 if Swift is away.
+        """Create the view. Raises Refused: with Swift's message if the definition is invalid, 503 if Swift is away.
 
-        If the view's token cannot read the source, nothing else is said about it. What the reseller admin finds in the
-        source is what its tenant may read.
+        If the view's token cannot read the source, the error says nothing else about it. The reseller admin finds only
+        data in the source that its tenant may read.
         """
         definition = json.loads(defined(view).to_json())
         if not (names := self._readable_names(view)):
@@ -54,21 +55,21 @@ class SwiftViews:
             raise Refused(422 if status not in (_NOT_FOUND, 503) else status, answer.text.strip() or str(status))
 
     def remove(self, view: View) -> None:
-        """Remove the view. Refused with 503 if Swift does not remove it."""
+        """Remove the view. Raises Refused with 503 if Swift does not remove it."""
         answer = self._call("DELETE", view, {})
         if not answer.is_success and answer.status_code != _NOT_FOUND:
             raise Refused(503, f"Swift answers {answer.status_code} to the removal of a view")
 
     def sample(self, view: View, rate_bytes_per_s: int | None) -> ViewSample:
-        """Return what reading part of its source takes, plainly and through the view. Refused."""
+        """Return measurements of reading part of its source, plainly and through the view. Raises Refused."""
         return sample(view, lambda path, headers: self._read(view, path, headers), rate_bytes_per_s)
 
     def _readable_names(self, view: View) -> tuple[str, ...]:
-        """Return the names of the source's columns, as its tenant reads them; none without an object that has them."""
+        """Return the names of the source's columns, as its tenant reads them; empty if no object has them."""
         return names_of(view, lambda path, headers: self._read(view, path, headers))
 
     def _read(self, view: View, path: str, headers: dict[str, str]) -> httpx.Response:
-        """Send GET with the tenant's token. Refused for everything that the tenant may not read."""
+        """Send GET with the tenant's token. Raises Refused for everything that the tenant may not read."""
         if not view.token:
             raise Refused(403, UNREADABLE)
         answer = self.line.ask("GET", self.line.account_of(view.tenant), path, headers, token=view.token)

@@ -1,1 +1,1 @@
-"""What proxies and object servers report of requests."""
+"""Reports of proxies and object servers about requests."""

@@ -1,4 +1,4 @@
-"""Requests and contents as metrics for Prometheus: totals, in bounded numbers of series."""
+"""Prometheus metrics of requests and contents: totals, in bounded numbers of series."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from storage_filters.counting.request_counters import LATENCIES_S
 
 _SERIES_MAX = 2000
 FURTHER = "*"
-"""Stands for all containers beyond those that the metrics name."""
+"""Stands for all containers without a series."""
 
 
 class TrafficCollector(Collector):
-    """The totals as metrics. Containers beyond the 2,000 with the most bytes are added up."""
+    """Totals of requests. Containers beyond the 2,000 with the most bytes are added up."""
 
     def __init__(self, traffic: Traffic) -> None:
         self._traffic = traffic
@@ -45,14 +45,14 @@ class TrafficCollector(Collector):
 
 
 class ContentsCollector(Collector):
-    """Samples of contents as metrics: those of the 2,000 containers with the most."""
+    """Samples of contents, for the 2,000 containers with the most bytes."""
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
-        names = ("sampled", "Bytes of samples of what is stored."), ("compressed", "What compression makes of them.")
+        names = ("sampled", "Bytes of samples of stored bodies."), ("compressed", "Compressed bytes of the samples.")
         sampled, compressed = (
             CounterMetricFamily(f"zoe_object_store_content_{name}_bytes", text, labels=["tenant", "container"])
             for name, text in names
@@ -65,7 +65,9 @@ class ContentsCollector(Collector):
 
 
 class CountsCollector(Collector):
-    """Requests and bytes alone, of counters in which others stand for containers or proxies, as the labels say."""
+    """Requests and bytes alone, for counters with another dimension instead of containers or proxies, as the labels
+    say.
+    """
 
     def __init__(self, traffic: Traffic, prefix: str, where: str, labels: Sequence[str]) -> None:
         self._traffic = traffic
@@ -80,7 +82,7 @@ _Rows = Sequence[tuple[tuple[str, ...], Requests]]
 
 
 def _named(totals: Mapping[Subject, Requests]) -> _Rows:
-    """Return totals by all dimensions, and those beyond the most by all but the container."""
+    """Return totals by all dimensions, and the remaining ones by all but the container."""
     named = sorted(grouped(totals, DIMENSIONS).items(), key=lambda row: weight(row[1]))
     rest: dict[tuple[str, ...], Requests] = {}
     for (tenant, _, method, proxy), one in named[_SERIES_MAX:]:

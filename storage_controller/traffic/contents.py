@@ -1,7 +1,7 @@
-"""What the proxies say of contents: how much smaller compression makes what is stored in each container.
+"""Compressibility of the contents of each container, from the reports of the proxies.
 
-They report counters that never fall (`storage_filters/bandwidth/content_samples.py`). A value is of the last minute in
-which anything was sampled in a place, so that a container keeps it over nights without a client.
+Proxies report counters that never fall (`storage_filters/bandwidth/content_samples.py`). A value covers the last minute
+with samples in a place, so that a container keeps it over nights without a client.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Bytes of samples, and what they became."""
+    """Bytes of samples before and after compression."""
 
     sampled: int = 0
     compressed: int = 0
@@ -38,13 +38,13 @@ class Sampled:
 
     @property
     def saved_percent(self) -> float | None:
-        """Return how much smaller they became; None without a sample."""
+        """Return the saved part in percent; None without a sample."""
         return 100.0 * (1.0 - self.compressed / self.sampled) if self.sampled else None
 
 
 class Contents:
-    """Takes in the reports of proxies; any thread may ask. The places that are kept are bounded: the one that was heard
-    of longest ago is forgotten.
+    """Records the reports of proxies. Thread-safe. The number of places is bounded: the one without a report for the
+    longest time is forgotten.
     """
 
     def __init__(self, tenant_of_account: Callable[[str], str], clock: Clock = SYSTEM_CLOCK) -> None:
@@ -55,14 +55,14 @@ class Contents:
         self._lock = threading.Lock()
 
     def hear(self, proxy: str, samples: Mapping[str, Sequence[int]]) -> None:
-        """Take in a report. ValueError or TypeError, and nothing is taken in, if it is none."""
+        """Record a report. Raises ValueError or TypeError for an invalid one, and records nothing."""
         heard = [(self._place(name), *_read(name, numbers)) for name, numbers in samples.items()]
         with self._lock:
             for place, born, now in heard:
                 self._add(proxy, place, born, now)
 
     def totals(self) -> Mapping[Place, Sampled]:
-        """Return what was sampled since each counter began."""
+        """Return the samples since the start of each counter."""
         with self._lock:
             found: dict[Place, Sampled] = {}
             for (_, place), (_, now) in self._known.items():
@@ -70,7 +70,7 @@ class Contents:
             return found
 
     def values(self, rule: Rule, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
-        """Return the metric of contents for a rule's target, if its condition has it and anything is known; not of a
+        """Return the metric of contents for a rule's target, if its condition has it and the value is known; not of a
         rule for one object.
         """
         target = rule.target

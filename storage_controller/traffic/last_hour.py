@@ -11,14 +11,14 @@ from zoe_lib.clock import Clock
 
 HOUR_S, SPAN_S = 3600.0, 300.0
 SUBJECTS_MAX = 5_000
-"""Of a span; further containers are counted for their tenant alone."""
+"""Most subjects of a span; further containers count for their tenant only."""
 _Key = tuple[str, str, str]  # tenant, container, method
 
 
 @dataclass(frozen=True, slots=True)
 class HourOfRequests:
-    """Requests to which rules would have been applied, at most. seconds: the time that was counted. narrowed: fewer, as
-    the rules are for some objects of a container only, or say WHEN or TO.
+    """Upper bound of the requests to which rules would have applied. seconds: the covered time. narrowed: fewer in
+    fact, as the rules are for some objects of a container only, or have WHEN or TO.
     """
 
     seconds: float
@@ -30,7 +30,7 @@ class HourOfRequests:
 
 
 class LastHour:
-    """Not for several threads at once."""
+    """Not thread-safe."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -52,9 +52,9 @@ class LastHour:
         span[key] = count + requests, bytes_ + moved
 
     def under(self, rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> HourOfRequests:
-        """Return the requests of a tenant's objects that any of these rules is for."""
+        """Return the requests for a tenant's objects that any of these rules targets."""
         wanted, now_s = list(rules), self._clock.monotonic_s()
-        # Before the requests are gone through, so that many rules do not hold up those who count.
+        # Before the loop over requests, so that many rules do not delay the counting threads.
         everything, containers = _subjects(wanted, groups, tenant)
         sums = {"PUT": [0, 0], "GET": [0, 0]}
         for at_s, span in self._spans:
@@ -70,7 +70,7 @@ class LastHour:
 
 
 def _subjects(rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> tuple[bool, set[str]]:
-    """Return whether a rule is for all objects of a tenant, and the containers of which others are for some."""
+    """Return whether a rule is for all objects of a tenant, and the containers with objects that others target."""
     named: set[str] = set()
     for target in {one.target for one in rules}:
         if target.kind is TargetKind.GROUP:

@@ -1,4 +1,4 @@
-"""Operations per second on the objects of rules with metrics, from what proxies report several times a second."""
+"""Operations per second on the objects of rules with metrics, from the frequent reports of proxies."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class OperationMeter:
 
     @property
     def told(self) -> Mapping[int, Values]:
-        """Return what the proxies were told last, by rule."""
+        """Return the last values sent to the proxies, by rule."""
         return self._told
 
     def add(self, counts: Counts, at_s: float) -> None:
-        """Take in what a proxy counted since its last report."""
+        """Record the counts of a proxy since its last report."""
         if counts:
             self._reports.append((at_s, counts))
 
     def metrics(
         self, book: RuleBook, now_s: float, added: Callable[[Rule], Values] = lambda _: {}
     ) -> Mapping[int, Values]:
-        """Return the values to tell the proxies, for each rule with metrics; they change when a comparison does.
-        added: the values of metrics that proxies do not count.
+        """Return the values for the proxies, for each rule with metrics; they change when a comparison does. added: the
+        values of metrics that proxies do not count.
         """
         while self._reports and self._reports[0][0] <= now_s - WINDOW_S:
             self._reports.popleft()

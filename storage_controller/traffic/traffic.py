@@ -1,8 +1,8 @@
-"""Requests of clients as the proxies count them: totals since each counter began, and rates of the last minute.
+"""Requests of clients, from the counters of the proxies: totals since each counter started, and rates of the last
+minute.
 
-Proxies report counters that never fall (`storage_filters/counting/request_counters.py`), so a report that is lost, or a
-controller that begins anew, loses nothing of the totals. Everything is bounded: the counters that are kept, and the
-time for which there are rates.
+Proxies report counters that never fall (`storage_filters/counting/request_counters.py`), so neither a lost report nor a
+restart of the controller changes the totals. Everything is bounded: the number of counters, and the time with rates.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DIMENSIONS: tuple[Dimension, ...] = ("tenant", "container", "method", "proxy")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose requests a counter counts."""
+    """Subject of a counter."""
 
     tenant: str
     container: str
@@ -40,8 +40,8 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Amounts of requests, as `FIELDS` without the birth; CPU time of filters and views for them, as `CPU_FIELDS`; and
-    numbers by class of latency.
+    """Amounts of requests: `FIELDS` without the birth, CPU time of filters and views (`CPU_FIELDS`), and numbers by
+    class of latency.
     """
 
     answered: int
@@ -56,7 +56,7 @@ class Requests:
 
     @classmethod
     def of(cls, numbers: Sequence[int]) -> Requests:
-        """Return the amounts in their order."""
+        """Return the amounts from numbers in their order."""
         answered, refused, failed, read, written, latency_us, cpu_us, waited_us, *by_latency = numbers
         return cls(answered, refused, failed, read, written, latency_us, cpu_us, waited_us, tuple(by_latency))
 
@@ -81,14 +81,14 @@ NO_REQUESTS = Requests.of((0,) * (_COUNTED - 1 + LATENCY_CLASSES) + _NO_CPU)
 
 
 class _Source(StrEnum):
-    """A proxy has a counter of either for a subject."""
+    """A proxy has two counters for a subject, one of each kind."""
 
     REQUESTS = "requests"
     CPU = "cpu"
 
 
 class Traffic:
-    """Takes in the reports of proxies; any thread may ask. Counters are born by the time of day."""
+    """Records the reports of proxies. Thread-safe. Counters are born by the time of day."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Traffic:
         requests: Mapping[str, Sequence[int]],
         computed: Mapping[str, Sequence[int]] = MappingProxyType({}),
     ) -> None:
-        """Take in a report. ValueError or TypeError, and nothing is taken in, if it is none."""
+        """Record a report. Raises ValueError or TypeError for an invalid one, and records nothing."""
         heard = [
             (source, self._subject(proxy, name), *read(name, numbers))
             for source, counters, read in ((_Source.REQUESTS, requests, _requests), (_Source.CPU, computed, _cpu))
@@ -120,7 +120,7 @@ class Traffic:
                 self._add(source, subject, born, now)
 
     def totals(self) -> Mapping[Subject, Requests]:
-        """Return what was counted since each counter began."""
+        """Return the amounts since the start of each counter."""
         with self._lock:
             found: dict[Subject, Requests] = {}
             for (_, subject), (_, now) in self._known.items():
@@ -128,7 +128,7 @@ class Traffic:
             return found
 
     def recent(self, seconds: float) -> tuple[float, Mapping[Subject, Requests]]:
-        """Return the seconds that the answer covers, at most the last minute, and what was reported within them."""
+        """Return the seconds that the answer covers, at most the last minute, and the amounts within them."""
         now_s = self._clock.monotonic_s()
         covered_s = min(seconds, WINDOW_S_MAX, max(now_s - self._began_s, SPAN_S))
         with self._lock:
@@ -140,7 +140,7 @@ class Traffic:
         return covered_s, found
 
     def under(self, rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> HourOfRequests:
-        """Return the answered requests of the last hour for a tenant's objects that any of these rules is for."""
+        """Return the answered requests of the last hour for a tenant's objects that any of these rules targets."""
         with self._lock:
             return self._hour.under(rules, groups, tenant)
 
@@ -149,13 +149,13 @@ class Traffic:
         return Subject(self._tenant(account), container, method, proxy)
 
     def _add(self, source: _Source, subject: Subject, born: int, now: Requests) -> None:
-        before = self._known.pop((source, subject), None)  # what is heard last is forgotten last
+        before = self._known.pop((source, subject), None)  # the last reported one is forgotten last
         if before is not None and before[0] == born:
             added = [a - b for a, b in zip(now.numbers(), before[1].numbers(), strict=True)]
         elif before is not None or born >= self._began_ns:
             added = list(now.numbers())
         else:
-            added = []  # counted before anybody here listened
+            added = []  # counted before this controller listened
         if added and min(added) < 0:
             added = []  # an older report
         self._known[source, subject] = born, now
@@ -171,7 +171,7 @@ class Traffic:
             self._hour.add(subject.tenant, subject.container, subject.method, new.answered, moved)
 
     def _span(self) -> dict[Subject, Requests]:
-        """Return the present second's amounts, and forget those of more than a minute ago."""
+        """Return the present second's amounts, and forget those older than a minute."""
         now_s = self._clock.monotonic_s()
         if not self._spans or self._spans[-1][0] <= now_s - SPAN_S:
             self._spans.append((now_s, {}))
@@ -208,5 +208,5 @@ def grouped(requests: Mapping[Subject, Requests], by: Iterable[Dimension]) -> Ma
 
 
 def weight(requests: Requests) -> tuple[int, int, int]:
-    """Return by what requests are sorted: those that move most come first."""
+    """Return the sort key of requests: the most bytes come first."""
     return -(requests.read_bytes + requests.written_bytes), -requests.count, -requests.cpu_us

@@ -1,7 +1,8 @@
-"""How much smaller compression makes what clients store: samples of contents, counted for each container.
+"""Compressibility of the stored data, estimated from samples for each container.
 
-The first 64 KiB of one body in eight are compressed by zstd at level 1, and of each of a container's first eight. What
-they were and became is counted in memory shared by the workers of a proxy, and reported as counters that never fall.
+Of one body in eight, and of the first eight of each container, zstd at level 1 compresses the first 64 KiB. The bytes
+before and after compression are counted in memory shared by the workers of a proxy, and reported as counters that never
+fall.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from storage_filters.counting.request_counters import NAME_BYTES
 
 SAMPLE_BYTES = 64 * 1024
 LEAST_BYTES = 1024
-"""Of smaller bodies, the format's own bytes would be a part that counts."""
+"""Smaller bodies are not sampled: the overhead of the format would distort the ratio."""
 ONE_IN = 8
 SAMPLE_FIELDS = ("born", "sampled_bytes", "compressed_bytes")
-"""What a report has of each counter."""
+"""Fields of each counter in a report."""
 _SEEN_MAX = 4096
 
 
 class ContentSamples:
-    """The counters, in a file beside that of the rates."""
+    """Counters of sampled bytes, in a file beside the one of the rates."""
 
     def __init__(self, rates_file: str | Path) -> None:
         self._table = CounterTable(Path(rates_file).with_suffix(".samples"), len(SAMPLE_FIELDS) - 1, NAME_BYTES)
@@ -37,7 +38,7 @@ class ContentSamples:
         self._table.close()
 
     def begin(self, name: str) -> ContentSample | None:
-        """Return what takes in a body of that counter's, if it is sampled."""
+        """Return a sample that takes the body's bytes, or None if this body is not sampled."""
         if len(self._seen) >= _SEEN_MAX:
             self._seen.clear()
         self._seen[name] = times = self._seen.get(name, 0) + 1
@@ -49,7 +50,7 @@ class ContentSamples:
 
 
 class ContentSample:
-    """The beginning of one body."""
+    """Sample of the first bytes of one body."""
 
     def __init__(self, table: CounterTable, name: str) -> None:
         self._table = table
@@ -57,12 +58,12 @@ class ContentSample:
         self._begin = bytearray()
 
     def see(self, data: bytes) -> None:
-        """Take in the next bytes."""
+        """Append the next bytes of the body."""
         if (left := SAMPLE_BYTES - len(self._begin)) > 0:
             self._begin += data[:left]
 
     def count(self) -> None:
-        """Compress the sample and count it; to be called when the body was stored."""
+        """Compress the sample and count it; call this once the body is stored."""
         sampled = len(self._begin)
         if sampled < LEAST_BYTES:
             return

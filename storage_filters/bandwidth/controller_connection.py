@@ -1,8 +1,8 @@
 """The connection of a proxy or an object server to the storage controllers, in one of its workers.
 
-JSON over ZeroMQ with CURVE. Reports go out four times a second, to all controllers, so that each is ready to lead.
-Messages come from the one that leads; older ones than the present are ignored, by the epoch of its lead and their
-number. Another epoch means another controller.
+JSON over ZeroMQ with CURVE. Reports go out four times a second, to all controllers, so that each is ready to lead. Only
+the leading controller sends messages; a message that is older than the last one, by the epoch of the leader and its
+number, is ignored. Another epoch means another controller.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ from storage_filters.bandwidth.newest import NewestMessage
 
 REPORT_INTERVAL_S = 0.25
 _TRY_AGAIN_S = 5.0
-_QUEUE_MAX = 40  # reports that are kept while the controller is away
+_QUEUE_MAX = 40  # reports kept while the controller is away
 _KEY_LINES = 3
-_SILENCE_S = 5.0  # a controller that runs sends limits four times a second
-_REPORTS_OF_ALL = 240  # all counters are told again each minute, for a controller that lost some
+_SILENCE_S = 5.0  # a running controller sends limits four times a second
+_REPORTS_OF_ALL = 240  # all counters are sent again each minute, for a controller that lost some
 
 
 def addresses(text: str) -> list[str]:
-    """Return the addresses of one or several controllers, which commas separate."""
+    """Split a comma-separated list of controller addresses."""
     return [address.strip() for address in text.split(",") if address.strip()]
 
 
 def secured(one: Any, key_file: str) -> Any:
-    """Return a socket with the keys of a file: the controller's public key, then the own public and secret ones."""
+    """Return a socket with the CURVE keys of a file: the controller's public key, then this server's public and secret
+    key.
+    """
     lines = Path(key_file).read_text().split()
     if len(lines) != _KEY_LINES:
         raise ValueError(f"{key_file} needs three lines: two public keys and a secret key")
@@ -44,23 +46,27 @@ def secured(one: Any, key_file: str) -> Any:
 
 
 class ControllerAgent(Protocol):
-    """What is told and reported here."""
+    """Handler of the controller's messages, and source of the reports of this server."""
 
     def take_any(self, message: Mapping[str, Any]) -> None:
-        """Take in a message that has no order."""
+        """Handle a message that carries no order."""
         ...
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Take in a message, and return whether it is meant for this server. Raises anything for one that is wrong."""
+        """Handle a message, and return whether it is meant for this server. Raises any exception for a malformed
+        message.
+        """
         ...
 
     def report(self, number: int, again: bool) -> Mapping[str, Any]:
-        """Return the next report, beside its name and number. again: a controller may not know what was told before."""
+        """Return the next report, without its name and number. again: repeat all counters, since the controller may
+        lack them.
+        """
         ...
 
 
 class ControllerConnection:
-    """Runs in the worker that holds the lock; another one takes over when that worker ends.
+    """The connection, held by the one worker that has the lock; when that worker ends, another one takes over.
 
     conf: `limits_from`, `usage_to` and `key_file` as in `middleware.py`, and `rates_file`, beside which the lock is.
     """
@@ -76,7 +82,7 @@ class ControllerConnection:
         self._newest = NewestMessage(_SILENCE_S)
         self._told_by: int | None = None
         self._told_all = True
-        """Whether no report was lost, as far as is known."""
+        """Whether all reports were delivered, as far as this worker knows."""
         self._heard_s = self._known_s = time.monotonic()
 
     def run(self) -> None:
@@ -130,9 +136,10 @@ class ControllerConnection:
             self._newest.heard(order, now_s)
 
     def _connected_again(self, context: Any, usages: dict[str, Any], limits: Any, now_s: float) -> None:
-        """Connect again where nothing is heard: a connection that was refused once, since the controller did not have
-        this server's key yet, is not tried again by ZeroMQ. It goes on trying one that has reports to send, even after
-        it was told to disconnect, so these need another socket.
+        """Reconnect after silence.
+
+        ZeroMQ does not retry a connection that the controller refused once because it did not yet have this server's
+        key. It does retry a connection that has reports to send, even after a disconnect, so reports need a new socket.
         """
         if now_s - self._heard_s > _SILENCE_S:
             self._heard_s = now_s

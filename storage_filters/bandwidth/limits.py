@@ -1,13 +1,13 @@
-"""The proxy's connection to the storage controller: receives limits and reports what was moved, for all workers.
+"""The proxy's connection to the storage controller: receives limits and reports moved bytes, for all workers.
 
-Both are JSON over ZeroMQ with CURVE. Reports are by account, or execution of one, and by the address of the client.
-Limits are always complete, for proxies by name: an account without a limit may move what `others` may, or any amount if
-that is missing. A proxy that is not named keeps its limits. Some limits come with the list of executions that may use
-the store, and with the rules of the object store.
+Both are JSON over ZeroMQ with CURVE. Reports are by account or execution, and by the client's address. Limits are
+always complete, for proxies by name: an account without a limit may move what `others` may, or any amount if that is
+missing. A proxy that is not named keeps its limits. Some limits come with the list of executions that may use the
+store, and with the rules of the object store.
 
-What executions moved is reported as counters that never fall (`moved`): those that have changed, and those that the
-controller asks for, since their executions have ended (`settle`, answered by `settled`). Requests of clients are
-reported in the same way once a second (`requests`), so many counters at a time. So is the CPU time of filters and views
+Bytes of executions are reported as counters that never fall (`moved`): the changed ones, and those requested by the
+controller because their executions have ended (`settle`, answered by `settled`). Requests of clients are reported in
+the same way once a second (`requests`), a bounded number of counters at a time. So is the CPU time of filters and views
 (`computed`), which the controller bounds by cores of accounts (`cpu`), and samples of contents (`samples`).
 """
 
@@ -40,30 +40,30 @@ from storage_filters.rules.file import (
 from storage_filters.rules.hosted import hosted
 from storage_filters.transforms.modules.files import ModuleFiles, modules_directory
 
-_REPORTS_A_LOOK = 2  # modules that are missing are looked for twice a second
+_REPORTS_A_LOOK = 2  # missing modules are looked for twice a second
 SETTLED_MAX = 200
-"""Counters of ended executions that are asked for at a time."""
+"""Most counters of ended executions in one request of the controller."""
 REPORTS_A_LIST = 4
-"""Requests are reported each second."""
+"""Requests are reported with every fourth report, once a second."""
 Uses = Mapping[tuple[str, Direction], Use]
 
 
 class MovedBytes:
-    """What moved since it was asked last, of all names in a table."""
+    """Bytes moved since the last call, for all names of a table."""
 
     def __init__(self, table: RateTable) -> None:
         self._table = table
         self._before = table.uses(time.monotonic())
 
     def since(self, now_s: float) -> tuple[dict[str, dict[str, int]], Uses]:
-        """Return bytes by name and direction, and how the table is used."""
+        """Return the bytes by name and direction, and the use of the table."""
         now = self._table.uses(now_s)
         before, self._before = self._before, now
         return _moved(before, now), now
 
 
 class LimitsAgent:
-    """What a proxy tells, and takes in."""
+    """The proxy's side of the connection: applies limits, and reports."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class LimitsAgent:
         self._modules.keep(b64decode(message["module"]))
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Take in limits, and what comes with them."""
+        """Apply the limits of a message, and the rules, executions and bounds that come with them."""
         if "rules" in message:
             self._rules.write(message["rules"])
         if "executions" in message:
@@ -118,8 +118,8 @@ class LimitsAgent:
         return True
 
     def report(self, number: int, again: bool) -> Mapping[str, Any]:
-        """Return what was moved and counted. Accounts that wait for their turn are in it, with what they moved or zero:
-        they have not ended, and could use more.
+        """Return the bytes and requests since the last report. Accounts with pieces that wait for their turn are
+        included, even with zero bytes: they are active and could use more.
         """
         asked, now_s = self._asked, time.monotonic()
         if again:
@@ -154,14 +154,14 @@ class LimitsAgent:
         return report
 
     def _lacks(self) -> list[str]:
-        """Return the modules that rules or stored objects need, and that are not here."""
+        """Return the modules that rules or stored objects need and that are missing here."""
         with suppress(DamagedRulesError):
             return self._modules.missing({one.sha256 for one in self._rules.book().versions()})
         return []
 
 
 def take_rates(message: Mapping[str, Any], name: str, table: RateTable) -> bool:
-    """Set the limits that a message has for a server of that name; return whether it has any. ValueError."""
+    """Set the limits that a message has for this server; return whether it has any. Raises ValueError."""
     if name not in message["proxies"]:
         return False
     rates = {
@@ -174,18 +174,18 @@ def take_rates(message: Mapping[str, Any], name: str, table: RateTable) -> bool:
 
 
 def take_bounds(message: Mapping[str, Any], budget: CpuBudget) -> None:
-    """Set the cores that filters and views may take, if a message has them. ValueError."""
+    """Set the cores that filters and views may use, if a message has them. Raises ValueError."""
     if (cpu := message.get("cpu")) is not None:
         budget.bound({str(one): float(cores) for one, cores in cpu["accounts"].items()}, cpu["others"])
 
 
 def waiting(uses: Uses) -> list[tuple[str, Direction]]:
-    """Return the names of which some bytes wait for their turn."""
+    """Return the names with bytes that wait for their turn."""
     return [place for place, use in uses.items() if use.waits]
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
-    """Return bytes by name and direction, for those that moved some or wait."""
+    """Return the moved bytes by name and direction, of names that moved some or have some waiting."""
     found: dict[str, dict[str, int]] = {}
     for (name, direction), use in now.items():
         known = before.get((name, direction))
@@ -197,13 +197,13 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
 
 
 def _counted(uses: Uses) -> dict[str, list[int]]:
-    """Return how often, and bytes, of what a cache counted since the machine was started."""
+    """Return the number of events and bytes that a cache counted since the machine was started."""
     totals = {place: use.total for place, use in uses.items()}
     return {name: [totals.get((name, TIMES), 0), totals.get((name, BYTES), 0)] for name, _ in totals}
 
 
 def _rates(limits: Mapping[str, Any], subject: str) -> dict[Direction, float]:
-    """Return bytes per second of limited directions. ValueError for zero or less."""
+    """Return bytes per second of the limited directions. Raises ValueError for zero or less."""
     found: dict[Direction, float] = {one: float(limits[one]) for one in DIRECTIONS if limits.get(one) is not None}
     if not all(rate > 0 for rate in found.values()):
         raise ValueError(f"{subject} may {found}")

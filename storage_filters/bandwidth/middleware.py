@@ -1,9 +1,9 @@
 """A filter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
 
-An execution that signs in as one (`execution_auth/`) is limited and counted apart from the rest of its account. What
-each credential of an execution moved is kept for good (`counting/transfer_counters.py`): the bytes of bodies, not of
-headers, that its successful requests got, and that it sent. All requests are counted by method, account and container,
-and by who signs them (`counting/request_counters.py`). Of what is stored, samples are looked at (`content_samples.py`).
+An execution with a credential (`execution_auth/`) is limited and counted apart from the rest of its account. The bytes
+that each such credential moved are kept for good (`counting/transfer_counters.py`): bodies that its successful requests
+received, and bodies that it sent, without headers. All requests are counted by method, account and container, and by
+signer (`counting/request_counters.py`). The compressibility of stored bodies is sampled (`content_samples.py`).
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
@@ -15,12 +15,12 @@ and by who signs them (`counting/request_counters.py`). Of what is stored, sampl
     usage_to = tcp://controller:5562
     key_file = /etc/swift/zoe.key
 
-Its place is after authentication, where requests of the S3 protocol also have the account in their path, and before
-everything that makes further requests on behalf of one: each byte to or from a client is counted once.
+Put it after authentication, where S3 requests also have the account in their path, and before every filter that makes
+subrequests: each byte to or from a client is counted once.
 
-Of several controllers with one database, `limits_from` and `usage_to` name all, separated by commas.
+If several controllers share one database, `limits_from` and `usage_to` list all, separated by commas.
 
-The storage controller pushes limits and receives each second what was moved, so no request waits for a network call.
+The storage controller pushes limits and receives the moved bytes each second, so no request waits for a network call.
 `key_file` has three lines, in Z85: the controller's public key, this proxy's public key and its secret one.
 """
 
@@ -96,7 +96,7 @@ class Bandwidth:
             spawn_n(ControllerConnection(agent, name, conf, self._logger).run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Pace what is read and written on behalf of an account."""
+        """Pace the reads and writes of an account."""
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             return self._unpaced(env, start_response)
@@ -161,19 +161,19 @@ class Bandwidth:
             )
 
     def _of_signer(self, env: Environ, account: str) -> Counter:
-        """Return the counter of who signs a request for an account, as WSGI has it."""
+        """Return the counter for the signer of a request to an account (a WSGI string)."""
         signer = wsgi_to_str(signer_of(env)).replace("/", "%2F")
         return self._signers, request_name(env["REQUEST_METHOD"], wsgi_to_str(account), signer)
 
     def _seen_container(self, user: ExecutionUser, parts: Sequence[str]) -> str:
-        """Return the container of a request in the history of its execution; of others' accounts, it may open none.
-        parts: account, and what follows it.
+        """Return the container that the execution's history shows for a request; a container of another account is
+        hidden from it. parts: account, and the rest of the path.
         """
         account, container = (*parts, "")[:2]
         return _container_of([container]) if wsgi_to_str(account) == self._prefix + user.tenant else ""
 
     def _by_execution(self, user: ExecutionUser, method: str, container: str, waited: list[bool]) -> Also:
-        """Return what counts a request by its execution. waited: not empty if a limit held it up."""
+        """Return a function that counts a request for its execution. waited: not empty if a limit delayed it."""
         return lambda served, moved: self._uses.request(user, method, container, served, moved, bool(waited))
 
     def _took_by(self, user: ExecutionUser, method: str, container: str) -> Took:
@@ -188,7 +188,7 @@ class Bandwidth:
         length: int,
         its_turn: bool = True,
     ) -> bool:
-        """Count a piece and wait for its time, as `paced`. Addresses of clients are only counted."""
+        """Count a piece and wait for its turn, like `paced`. Bytes by client address are counted only."""
         self._clients.turn(client, direction, length, time.monotonic())
 
         def waits() -> None:
@@ -200,7 +200,7 @@ class Bandwidth:
 
 @dataclass
 class _Told:
-    """Counts a request at its end, once. statuses: of the answer, the last one counts."""
+    """Counts a request at its end, once. statuses: of the answer; the last one counts."""
 
     method: str
     statuses: Sequence[str]
@@ -211,11 +211,11 @@ class _Told:
 
     @property
     def is_success(self) -> bool:
-        """Return whether the answer has what was asked for."""
+        """Return whether the answer is successful."""
         return bool(self.statuses) and self.statuses[-1].startswith("2")
 
     def end(self, whole: bool) -> None:
-        """Count the request. whole: its answer was sent to the end."""
+        """Count the request. whole: the answer was sent completely."""
         if not self._ended:
             self._ended = True
             if whole and self.is_success:
@@ -225,11 +225,11 @@ class _Told:
 
 
 class _PacedBody:
-    """The body of an answer, at the pace of its account. Only successful requests count, so that invented names get no
-    place in the table. wait: for a piece of that length.
+    """The body of an answer, sent at the pace of its account. Only successful requests count, so that invented names
+    get no place in the table. wait: waits for the turn of a piece of the given length.
 
-    The request is counted when all is read, or when it is closed or dropped: those that Swift's own filters make, as
-    for S3's HEAD, are neither read nor always closed.
+    The request is counted when its body is read, closed or dropped: requests that Swift's filters make, as for S3's
+    HEAD, are neither read nor always closed.
     """
 
     def __init__(self, body: Iterable[bytes], wait: Callable[[int], object], told: _Told) -> None:
@@ -253,7 +253,7 @@ class _PacedBody:
             raise
 
     def close(self) -> None:
-        """Count the request, unless that was done, and close what is below."""
+        """Count the request, unless it is counted already, and close the body below."""
         self._end_unread()
         self._pieces.close()
         close_if_possible(self._body)
@@ -262,12 +262,12 @@ class _PacedBody:
         self._end_unread()
 
     def _end_unread(self) -> None:
-        """Count one whose body was not read to its end; of answers but to GET, nobody needs the body."""
+        """Count a request whose body was not read to its end; only a GET needs its body."""
         self._told.end(whole=not self._begun and not (self._told.method == "GET" and self._told.is_success))
 
 
 def _paced(body: Iterable[bytes], wait: Callable[[int], object], told: _Told) -> Generator[bytes]:
-    """Yield a body in pieces. No method of the body's: a generator that knows its owner would keep it alive."""
+    """Yield a body in pieces. A function, not a method: a generator that refers to its owner would keep it alive."""
     for chunk in body:
         if not told.is_success:
             yield chunk
@@ -281,24 +281,24 @@ def _paced(body: Iterable[bytes], wait: Callable[[int], object], told: _Told) ->
 
 
 def _container_of(parts: Sequence[str]) -> str:
-    """Return the container of what follows an account in a path, as WSGI has it."""
+    """Return the container of the path behind an account (WSGI strings)."""
     return str(wsgi_to_str("".join(parts[:1]).partition("/")[0]))
 
 
 def _has_contents(env: Environ, parts: Sequence[str]) -> bool:
-    """Return whether a request stores an object's own bytes. parts: of the path."""
+    """Return whether a request stores the bytes of an object. parts: of the path."""
     is_of_object = "/" in "".join(parts[_ACCOUNT_PATH_PARTS:])
     return env["REQUEST_METHOD"] == "PUT" and is_of_object and _MANIFEST not in env.get("QUERY_STRING", "")
 
 
 def _counter_of(method: str, parts: Sequence[str]) -> str:
-    """Return the name of a request's counter. parts: account, and what follows it, as WSGI has them."""
+    """Return the name of a request's counter. parts: account, and the rest of the path, as WSGI strings."""
     account, container = (*parts, "")[:2]
     return request_name(method, wsgi_to_str(account), wsgi_to_str(container.partition("/")[0]))
 
 
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Bandwidth]:
-    """Return the filter, for paste. Its files belong to the server's user, also while root starts it."""
+    """Return the filter, for paste. Its files belong to the server's user, even while root starts the server."""
 
     def made(app: Any) -> Bandwidth:
         with belonging_to(global_conf.get("user", "swift")):

@@ -1,7 +1,7 @@
-"""Which message of a sender is newer than its last one: by the epoch in which it began, and by its number.
+"""Order of a sender's messages: by the epoch in which it started, then by number.
 
-An epoch is the time at which a sender began. One that begins again by a clock that has gone back has a lower epoch than
-before, so any message counts when none has been heard for a while.
+An epoch is the time at which a sender started. After a clock went backwards, a restarted sender has a lower epoch than
+before, so any message is accepted after a period of silence.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class NewestMessage:
         self._heard_s = float("-inf")
 
     def outdated(self, order: Order, now_s: float) -> bool:
-        """Return whether the message is not newer than the newest, which was heard recently."""
+        """Return whether the message is not newer than the newest one, and that one was recent."""
         return order <= self._order and now_s < self._heard_s + self._silence_s
 
     def heard(self, order: Order, now_s: float) -> None:
-        """Note the newest message."""
+        """Record the newest message."""
         self._order, self._heard_s = order, now_s

@@ -1,1 +1,1 @@
-"""What a proxy keeps of objects, and how it knows that they were written elsewhere."""
+"""Object cache of a proxy, and its invalidation by writes through other proxies."""

@@ -1,9 +1,9 @@
-"""An object in the cache: one file with what it is, its bytes, and a checksum of each block of them.
+"""File format of a cached object: its description, its bytes, and a checksum of each block.
 
     magic, length of the text, length of the bytes, checksum of the text | text (JSON) | bytes | checksums, and theirs
 
-Nothing is trusted that was read from the disk: a file that was cut, or changed, is noticed before a byte of it is
-handed out. Checksums (CRC-32) are against accidents; the directory belongs to the proxy alone.
+The reader trusts nothing on the disk: it detects a truncated or changed file before it returns a byte of the damage.
+Checksums (CRC-32) are against accidents; the directory belongs to the proxy alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUM_BYTES = 4
 
 
 class DamagedEntryError(Exception):
-    """A file of the cache is not what was written."""
+    """A file of the cache has changed since it was written."""
 
 
 def _blocks(length: int) -> int:
@@ -42,7 +42,7 @@ def _text(about: Mapping[str, Any]) -> bytes:
 
 
 class EntryWriter:
-    """Writes an entry of `length` bytes into an empty file. OSError."""
+    """Writes an entry of `length` bytes into an empty file. Raises OSError."""
 
     def __init__(self, file: IO[bytes], about: Mapping[str, Any], length: int) -> None:
         text = _text(about)
@@ -58,7 +58,7 @@ class EntryWriter:
         return self._left == 0
 
     def write(self, chunk: bytes) -> None:
-        """Write the next bytes; ValueError for more than promised."""
+        """Write the next bytes. Raises ValueError for more than `length`."""
         if len(chunk) > self._left:
             raise ValueError("more bytes than promised")
         self._file.write(chunk)
@@ -72,7 +72,7 @@ class EntryWriter:
         self._left -= len(chunk)
 
     def finish(self) -> None:
-        """Write what stands after the bytes; ValueError if some are missing."""
+        """Write the checksums. Raises ValueError if bytes are missing."""
         if self._left:
             raise ValueError(f"{self._left} bytes are missing")
         if self._in_block:
@@ -87,10 +87,12 @@ class EntryWriter:
 
 
 class Entry:
-    """An entry that is open for reading; it stays readable when its file is removed. about: what was written of it."""
+    """An entry that is open for reading; it stays readable when its file is removed. about: the description of the
+    object.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Read all but the bytes. DamagedEntryError, OSError."""
+        """Read all but the bytes. Raises DamagedEntryError or OSError."""
         self._file = file
         status = os.fstat(file.fileno())
         try:
@@ -109,7 +111,9 @@ class Entry:
         self._sums: array[int] | None = None
 
     def read(self, first: int, end: int) -> Iterator[bytes]:
-        """Yield the bytes from `first` to before `end`, each block checked before. DamagedEntryError, OSError."""
+        """Yield the bytes from `first` to before `end`, after checking each block. Raises DamagedEntryError or
+        OSError.
+        """
         descriptor = self._file.fileno()
         sums = self._checksums(descriptor)
         for block in range(first // BLOCK_BYTES, _blocks(min(end, self.length))):

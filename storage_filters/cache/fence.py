@@ -1,16 +1,16 @@
-"""Whether an object may have changed since it was last looked at, as all proxies know by one memcached.
+"""Detect writes to an object through any proxy, by generation numbers in one memcached.
 
-A number for each object, changed by every write through any proxy, before it begins and after it ended:
+Each object has a number. Every write through any proxy changes it, before the write begins and after it has ended:
 
     | generation (48 bits) | writes that have begun and not ended (16 bits) |
 
-A reader takes the number, then asks the store for the newest version, and notes both. As long as the number is the same
-and no write is under way, no write has ended since, so the version is still the newest that was acknowledged. Each
-change adds a random number, and a new number begins at random: one that was lost never comes back. What a write leaves
-behind whose proxy died, or whose outcome is not known, counts as under way: its object is looked at each time.
+A reader reads the number, then asks the store for the newest version, and remembers both. While the number is unchanged
+and no write is in flight, no write has ended since, so the version is still the newest acknowledged one. Each change
+adds a random number, and a new number starts at a random value, so that a lost number never comes back. A write whose
+proxy died, or whose outcome is unknown, counts as in flight: its object is re-checked on every request.
 
-A proxy that cannot reach memcached after a write answers only when all notes of others have expired. So what is noted
-holds for `lease_s` at most, by the clock of whoever noted it.
+A proxy that cannot reach memcached after a write answers only when the leases of all other proxies have expired. A
+reader therefore relies on its remembered version for `lease_s` at most, by its own clock.
 """
 
 from __future__ import annotations
@@ -24,27 +24,31 @@ from typing import Any, Protocol
 KEPT_S = 24 * 3600
 _UNDER_WAY_BITS = 16
 _UNDER_WAY = (1 << _UNDER_WAY_BITS) - 1
-_LOST = 1 << (_UNDER_WAY_BITS - 1)  # it was subtracted from a number that began anew
+_LOST = 1 << (_UNDER_WAY_BITS - 1)  # it was subtracted from a number that started anew
 _STEP_MAX = 1 << 40
 _REST_S = 2.0
 _MARGIN = 1.5
 
 
 class Memcache(Protocol):
-    """Swift's client of memcached, for one server: with several, two proxies may use different ones for a key."""
+    """Interface of Swift's memcached client, for one server: with several, two proxies could use different ones for a
+    key.
+    """
 
     def get(self, key: str, raise_on_error: bool = False) -> Any:
-        """Return the value; None without one."""
+        """Return the value, or None."""
 
     def incr(self, key: str, delta: int = 1, time: int = 0) -> int:
-        """Add to a number, or let it begin with that."""
+        """Add to a number, or create it with this value."""
 
     def delete(self, key: str) -> None:
         """Remove a key."""
 
 
 class Fence:
-    """The numbers of objects. lease_s: how long a reader may rely on what it noted. errors: which the client raises."""
+    """Generation numbers of objects. lease_s: how long a reader may rely on a remembered version. errors: exceptions of
+    the client.
+    """
 
     def __init__(
         self,
@@ -60,7 +64,7 @@ class Fence:
         self._not_before_s = 0.0
 
     def generation(self, name: str) -> int | None:
-        """Return the present number; None if it says nothing, since a write is under way or memcached is away."""
+        """Return the present number, or None while a write is in flight or memcached is away."""
         if time.monotonic() < self._not_before_s:
             return None
         try:
@@ -72,7 +76,7 @@ class Fence:
         return None if number & _UNDER_WAY else number
 
     def begin(self, name: str) -> bool:
-        """Let all readers look at the store from now on; return whether they know."""
+        """Make all readers ask the store from now on; return whether memcached has the change."""
         try:
             self._add(name, _step() + 1)
         except self._errors:
@@ -80,7 +84,9 @@ class Fence:
         return True
 
     def end(self, name: str, begun: bool, settled: bool) -> None:
-        """Return when nobody relies on what was before the write. settled: the store will not carry it out later."""
+        """End a write: return once no reader relies on the version before it. settled: the store will not apply the
+        write later.
+        """
         change = _step() + (1 if not settled else 0) - (1 if begun else 0)
         try:
             number = self._add(name, change)
@@ -95,7 +101,7 @@ class Fence:
 
 
 def name_of(parts: Sequence[str]) -> str:
-    """Return the name of an object, of the parts of its path: the empty one, the version of the API, account, ..."""
+    """Return the name of an object from its path: the empty part, the API version, account, ..."""
     return hashlib.sha256("/".join(parts[2:]).encode("latin-1")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Tells all proxies of each write to an object, before it begins and after it ended; see `fence.py`."""
+"""Announce each write to an object to all proxies, before it begins and after it has ended; see `fence.py`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _UNCLEAR, _ERRORS_FROM = (408, 499), 500
 
 
 class FencedWrites:
-    """The WSGI application before the store; also of proxies that cache nothing themselves."""
+    """The WSGI application before the store, also at proxies without a cache."""
 
     def __init__(self, app: Any, fence: Fence) -> None:
         self._app = app
         self._fence = fence
 
     def __call__(self, env: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer writes of objects; pass all others on."""
+        """Fence writes of objects; pass all other requests on."""
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         answered: Iterable[bytes]
         if env["REQUEST_METHOD"] not in _WRITES or len(parts) <= _OBJECT_PATH_PARTS or not parts[4]:
@@ -32,7 +32,7 @@ class FencedWrites:
         settled, begun = False, self._fence.begin(name)
         try:
             answer = Request(env).get_response(self._app)
-            # What ended otherwise, the store may still carry out.
+            # the store may still apply a write that ended in any other way
             settled = answer.status_int < _ERRORS_FROM and answer.status_int not in _UNCLEAR
         finally:
             self._fence.end(name, begun, settled)

@@ -1,9 +1,9 @@
-"""The cache's directory: a file for each entry, and an index of their sizes and last uses, for all workers of a proxy.
+"""Directory of the cache: a file for each entry, and an index of sizes and last uses, for all workers of a proxy.
 
-The index (SQLite) is the bound: a fill reserves its bytes there before it writes any, and takes them from what was used
-longest ago, at most `EVICTED_MAX` entries at a time. Files appear by a rename, so nobody sees half of one. A process
-that is killed at any point leaves at most a reservation, which ages like an entry, and a file that the next start
-removes. What goes wrong here (a full disk, a lost directory, a damaged index) means a miss, never an error.
+The index (SQLite) enforces the size: a fill reserves its bytes there before it writes any, and evicts the least
+recently used entries, at most `EVICTED_MAX` at a time. Files appear by a rename, so readers never see a partial one. A
+process that is killed at any point leaves at most a reservation, which ages like an entry, and a file that the next
+start removes. A failure here (a full disk, a lost directory, a damaged index) causes a miss, never an error.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import IO, Any
 from storage_filters.cache.entry import DamagedEntryError, Entry, EntryWriter, file_bytes
 
 EVICTED_MAX = 64
-"""Entries that one fill removes at most; if these are not enough, nothing is kept this time."""
+"""Most entries that one fill evicts; if this frees too little, the object is not cached this time."""
 TOUCH_S = 10.0
-"""An entry's last use is written down at most this often by each process."""
+"""Each process records the last use of an entry at most this often, in seconds."""
 _TOUCHED_MAX = 4096
 _TRY_AGAIN_S = 5.0
 _BUSY_S = 0.5
@@ -45,11 +45,11 @@ _FAILURES = (OSError, sqlite3.Error)
 
 
 class CacheRefused(ValueError):  # noqa: N818 - it is an answer
-    """A directory that cannot be a cache; the sentence says why."""
+    """A directory that cannot hold a cache; the message says why."""
 
 
 class CacheFiles:
-    """The entries, by names that are file names. evicted: is told how many entries made room."""
+    """Cache entries, by names that are file names. evicted: is called with the number of entries that made room."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class CacheFiles:
         evicted: Callable[[int], None] = lambda _: None,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Open the directory, and make it if it is missing. CacheRefused."""
+        """Open the directory, creating it if it is missing. Raises CacheRefused."""
         self._path = path
         self._bytes_max = bytes_max
         self._entries_max = entries_max
@@ -74,11 +74,11 @@ class CacheFiles:
         try:
             self._open_or_begin_anew()
         except _FAILURES as error:
-            raise CacheRefused(f"{path} cannot be the directory of a cache: {error}") from None
+            raise CacheRefused(f"{path} cannot be used as the cache's directory: {error}") from None
         self.close()  # the processes that a server forks open it again
 
     def close(self) -> None:
-        """Close what this process has open."""
+        """Close the files of this process."""
         if self._index is not None and self._owner == os.getpid():
             self._index.close()
         if self._directory >= 0:
@@ -86,7 +86,7 @@ class CacheFiles:
         self._index, self._directory = None, -1
 
     def entry(self, name: str) -> Entry | None:
-        """Return an entry that the caller closes; None if there is none that is whole."""
+        """Return an entry that the caller closes; None without an intact one."""
         if not self._ready():
             return None
         try:
@@ -102,7 +102,7 @@ class CacheFiles:
             return None
 
     def used(self, name: str) -> None:
-        """Note that an entry was used now."""
+        """Record that an entry was used now."""
         now_s = time.monotonic()
         if now_s - self._touched.get(name, -TOUCH_S) < TOUCH_S:
             return
@@ -137,13 +137,13 @@ class CacheFiles:
         return None
 
     def totals(self) -> tuple[int, int]:
-        """Return bytes and number of entries, with those that are being filled."""
+        """Return bytes and number of entries, including those in the making."""
         with self._change() as index:
             bytes_, entries = index.execute("SELECT bytes, entries FROM totals").fetchone()
             return int(bytes_), int(entries)
 
     def publish(self, name: str, file: IO[bytes]) -> None:
-        """Let a filled file be the entry; OSError, sqlite3.Error."""
+        """Turn a filled file into the entry. Raises OSError or sqlite3.Error."""
         with self._change() as index:
             kept = index.execute("UPDATE entries SET used = ? WHERE name = ?", (time.time(), name)).rowcount
             if kept:
@@ -153,19 +153,19 @@ class CacheFiles:
         file.close()
 
     def give_up(self, name: str, file: IO[bytes]) -> None:
-        """Remove what was filled so far, and the reservation."""
+        """Remove a partial file and its reservation."""
         with suppress(*_FAILURES), self._change() as index:
             index.execute("DELETE FROM entries WHERE name = ?", (name,))
         self._drop(file, name)
 
     def failed(self, error: Exception) -> None:
-        """Fill nothing for some seconds; what is there can still be read."""
-        self._warn(f"nothing is kept in {self._path} for {_TRY_AGAIN_S:g} s: {error}")
+        """Stop filling for some seconds; existing entries stay readable."""
+        self._warn(f"nothing is added to {self._path} for {_TRY_AGAIN_S:g} s: {error}")
         self._fill_at_s = time.monotonic() + _TRY_AGAIN_S
 
     def _drop(self, file: IO[bytes], name: str) -> None:
         with suppress(OSError):
-            self._unlink(name + _FILLING)  # while it is locked: nobody else fills this file
+            self._unlink(name + _FILLING)  # while it is locked: no other process fills this file
         with suppress(OSError):
             file.close()
 
@@ -190,11 +190,11 @@ class CacheFiles:
         return bool(room)
 
     def _taken(self, name: str) -> IO[bytes] | None:
-        """Return an empty file that this process alone fills; None if another one does."""
+        """Return an empty file that only this process fills; None if another process fills it."""
         file = self._file(name, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever held the lock may have renamed or removed the file meanwhile.
+            # the former holder of the lock may have renamed or removed the file meanwhile
             there = os.stat(name, dir_fd=self._directory, follow_symlinks=False)
             if os.path.samestat(there, os.fstat(file.fileno())):
                 file.truncate(0)
@@ -214,7 +214,7 @@ class CacheFiles:
 
     @contextmanager
     def _change(self) -> Iterator[sqlite3.Connection]:
-        """Let nobody else change the index meanwhile. OSError, sqlite3.Error."""
+        """Lock the index against other processes. Raises OSError or sqlite3.Error."""
         if not self._ready() or self._index is None:
             raise OSError("the cache is not available")
         index = self._index
@@ -232,7 +232,9 @@ class CacheFiles:
             raise
 
     def _ready(self, look: bool = False) -> bool:
-        """Return whether the directory is open in this process; look: at its place, too, since it may be lost."""
+        """Return whether the directory is open in this process. look: check its path too, since it may have been
+        removed.
+        """
         if self._directory >= 0 and self._owner == os.getpid() and not (look and self._lost()):
             return True
         if time.monotonic() < self._open_at_s:
@@ -242,7 +244,7 @@ class CacheFiles:
             self._open_or_begin_anew()
         except (*_FAILURES, CacheRefused) as error:
             self._open_at_s = time.monotonic() + _TRY_AGAIN_S
-            self._warn(f"the cache {self._path} is not used for {_TRY_AGAIN_S:g} s: {error}")
+            self._warn(f"the cache {self._path} is disabled for {_TRY_AGAIN_S:g} s: {error}")
             self.close()
             return False
         return True
@@ -256,7 +258,7 @@ class CacheFiles:
         return not os.path.samestat(there, os.fstat(self._directory)) or index.st_ino != self._index_file
 
     def _begin_anew(self, error: Exception) -> None:
-        """Close the directory; remove an index that is none, which all processes notice."""
+        """Close the directory, and remove an invalid index; all processes notice that."""
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
             self._warn(f"the index of {self._path} begins anew: {error}")
             for name in (_INDEX, f"{_INDEX}-wal", f"{_INDEX}-shm"):
@@ -291,7 +293,7 @@ class CacheFiles:
         self._sweep()
 
     def _sweep(self) -> None:
-        """Remove files that no entry knows, unless another process does so already."""
+        """Remove files without an entry, unless another process is doing so."""
         assert self._index is not None
         with closing(self._file(_LOCK, os.O_RDWR | os.O_CREAT)) as lock:
             try:
@@ -311,7 +313,7 @@ class CacheFiles:
 
 
 class Fill:
-    """An entry that is being written. Errors of the disk end it; nobody hears of them but the log."""
+    """An entry in the making. Disk errors end it; they appear in the log only."""
 
     def __init__(self, files: CacheFiles, name: str, file: IO[bytes], writer: EntryWriter) -> None:
         self._files = files
@@ -320,7 +322,7 @@ class Fill:
         self._writer = writer
 
     def write(self, chunk: bytes) -> None:
-        """Write the next bytes; with the last ones, the entry is there."""
+        """Write the next bytes; the last ones complete the entry."""
         if self._file is None:
             return
         try:
@@ -333,7 +335,7 @@ class Fill:
             self.end()
 
     def end(self) -> None:
-        """Publish the entry if it is complete, and give it up otherwise. May be called again."""
+        """Publish the entry if it is complete, and drop it otherwise. May be called again."""
         file, self._file = self._file, None
         if file is None:
             return

@@ -1,12 +1,12 @@
-"""A cache of objects on the proxy's disk, between the host of filters and the store: it keeps what the store keeps.
+"""Cache of stored objects on the proxy's disk, between the filter host and the store.
 
-A rule with SET CACHING says which objects; it is asked at each GET. An entry is only served as the version that the
-store has: a HEAD, which the store authorises and answers like the GET, must name the version of the entry. With a fence
-(`fence.py`), a version that was found newest may be served for a short time without asking, after the same
-authorisation that the store would do. Nothing that the store answers comes from an entry but the bytes.
+Rules with SET CACHING select the objects, at each GET. An entry is served only while it has the store's version: a
+HEAD, which the store authorises and answers like the GET, must name the version of the entry. With a fence
+(`fence.py`), a version that was the newest may be served for a short time without asking the store, after the same
+authorisation. Only the bytes come from an entry; headers are the store's.
 
 Objects without bytes of their own (manifests, symlinks), and requests that the store treats in a special way (versions,
-views, `X-Newest`), are none of the cache's business.
+views, `X-Newest`), bypass the cache.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from storage_filters.wsgi.object_requests import object_of, tags_of
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Count = Callable[[str, int, int], None]
-"""Takes a name, how often, and bytes."""
+"""Adds to a counter: its name, the number of events, and bytes."""
 _OBJECT_PATH_PARTS = 4
 _LEASES_MAX = 10_000
-# What an answer must not have: it is not of an object with bytes of its own at this path.
+# An answer with one of these headers is not cached: the object has no bytes of its own at this path.
 _OTHERS = ("X-Static-Large-Object", "X-Object-Manifest", "X-Symlink-Target", "Content-Location", "X-Object-Version-Id")
-# What may stand in a query without changing what the store answers: that of temporary URLs.
+# Query parameters that do not change the store's answer: those of temporary URLs.
 _QUERY = frozenset(("temp_url_sig", "temp_url_expires", "temp_url_prefix", "temp_url_ip_range", "filename", "inline"))
 _BACKEND = "HTTP_X_BACKEND_"
 _BACKEND_KNOWN = frozenset(("HTTP_X_BACKEND_ETAG_IS_AT", "HTTP_X_BACKEND_IGNORE_RANGE_IF_METADATA_PRESENT"))
@@ -58,7 +58,7 @@ def _nothing(_name: str, _times: int, _bytes: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Lease:
-    """A version that was the newest when it was asked for."""
+    """A version that was the newest when the store was asked."""
 
     at_s: float
     generation: int
@@ -67,7 +67,7 @@ class _Lease:
 
     @property
     def expired(self) -> bool:
-        """Return whether the object has a time to be deleted, which is over."""
+        """Return whether the object's deletion time has passed."""
         return float(self.headers.get("X-Delete-At", "inf")) <= time.time()
 
 
@@ -77,8 +77,9 @@ def now_s() -> float:
 
 
 class ObjectCache:
-    """The WSGI application before the store. prefix: of accounts. object_bytes_max: of what is kept. count: is told of
-    each `hit` with its bytes, of those that were `unasked`, of each `miss`, and of entries that were `stale`.
+    """The WSGI application before the store. prefix: of accounts. object_bytes_max: size of the largest cached object.
+    count: is called for each `hit` with its bytes, for hits without a request to the store (`unasked`), for each
+    `miss`, and for `stale` entries.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class ObjectCache:
         self._leases: OrderedDict[str, _Lease] = OrderedDict()
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer reads of objects that a rule wants cached; pass all others on."""
+        """Answer reads of objects that a rule caches; pass all other requests on."""
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         method = env["REQUEST_METHOD"]
         answered: Iterable[bytes]
@@ -152,7 +153,7 @@ class ObjectCache:
         return _answer(request, headers, entry.length, _EntryBytes(self, request, name, entry))
 
     def _lease(self, name: str, request: Request) -> _Lease | None:
-        """Return what may be told of an object without asking the store, to whom the store would tell it."""
+        """Return a lease that answers the request without the store, if the store would authorise the client."""
         lease = self._leases.get(name)
         if lease is None or self._fence is None or "Origin" in request.headers:
             return None
@@ -161,9 +162,9 @@ class ObjectCache:
             or lease.expired
             or self._fence.generation(name) != lease.generation
         ):
-            self._leases.pop(name, None)  # others may have, while it was asked
+            self._leases.pop(name, None)  # another request may have removed it meanwhile
             return None
-        # As Swift's own GET does: whom the owner or the container's access list does not allow, the store refuses.
+        # like Swift's own GET: a client that neither the owner nor the container's access list allows is refused
         container = get_container_info(request.environ, self._app, swift_source="ZOE")
         request.acl = container["read_acl"]
         authorize = request.environ.get("swift.authorize")
@@ -178,7 +179,7 @@ class ObjectCache:
         generation = self._fence.generation(name) if self._fence is not None else None
         head = _again(request, "HEAD")
         if generation is not None:
-            head.headers["X-Newest"] = "true"  # not an older one of a replica that lags behind
+            head.headers["X-Newest"] = "true"  # not an older version of a lagging replica
         answer = head.get_response(self._app)
         close_if_possible(answer.app_iter)
         of_another = any(header in answer.headers for header in _OTHERS)
@@ -199,14 +200,14 @@ class ObjectCache:
             self._leases.popitem(last=False)
 
     def _from_store(self, request: Request, parts: Sequence[str], name: str) -> Response:
-        """Return the store's answer; what it sends becomes an entry if a rule wants that."""
+        """Return the store's answer; its body becomes an entry if a rule caches the object."""
         answer = request.get_response(self._app)
         length = answer.content_length
         if answer.status_int != _OK or length is None or length > self._object_bytes_max:
             return answer
         if any(header in answer.headers for header in _OTHERS) or not self._wanted(parts, answer.headers):
             return answer
-        if "ENCRYPTION" in answer.headers.get(UNDONE, ""):  # a proxy's disk has nothing in clear that the store has not
+        if "ENCRYPTION" in answer.headers.get(UNDONE, ""):  # no clear text on a proxy's disk
             return answer
         self._count("miss", 1, 0)
         told = {key: answer.headers[key] for key in (PUT_SIZE, "X-Object-Meta-Tag") if key in answer.headers}
@@ -214,13 +215,13 @@ class ObjectCache:
         fill = self._files.fill(name, about, length)
         if fill is None:
             return answer
-        made = Response(request=request, headers=answer.headers)  # swob would close what it replaces
+        made = Response(request=request, headers=answer.headers)  # swob would close the response that it replaces
         made.app_iter = _Filling(answer.app_iter, fill, computing_of(request.environ))
         made.content_length = length
         return made
 
     def _wanted(self, parts: Sequence[str], headers: HeaderKeyDict) -> bool:
-        """Return whether a rule wants the object cached, by its size and tags as they were put."""
+        """Return whether a rule caches the object, by its size and tags at its upload."""
         if any(header in headers for header in _OTHERS):
             return False
         size = headers.get(PUT_SIZE, headers.get("Content-Length"))
@@ -232,7 +233,9 @@ class ObjectCache:
             return False
 
     def rest_of(self, request: Request, name: str, version: Sequence[str], first: int, end: int) -> Iterator[bytes]:
-        """Yield from the store what a damaged entry does not give; DamagedEntryError if that is another version."""
+        """Yield the bytes from the store that a damaged entry lacks. Raises DamagedEntryError if the store has another
+        version.
+        """
         self._files.remove(name)
         again = _again(request, "GET")
         again.headers["Range"] = f"bytes={first}-{end - 1}"
@@ -245,7 +248,7 @@ class ObjectCache:
             close_if_possible(answer.app_iter)
 
     def served(self, length: int) -> None:
-        """Count bytes that came from an entry."""
+        """Count bytes read from an entry."""
         self._count("hit", 1, length)
 
 
@@ -285,7 +288,7 @@ class _EntryBytes:
 
 
 class _Filling:
-    """What the store sends, which is kept on its way. A client that goes away ends the fill."""
+    """The store's body, cached on its way. A client that disconnects ends the fill."""
 
     def __init__(self, chunks: Iterable[bytes], fill: Fill, computing: Computing) -> None:
         self._chunks = chunks
@@ -301,13 +304,13 @@ class _Filling:
             self._fill.end()
 
     def close(self) -> None:
-        """End both."""
+        """Close both."""
         close_if_possible(self._chunks)
         self._fill.end()
 
 
 class _Conditional(Response):  # type: ignore[misc]
-    """A refused condition is told as Swift's proxy tells it: without what is said of the object."""
+    """Answers a failed condition as Swift's proxy does: without the object's headers."""
 
     def _response_iter(self, app_iter: Any, body: Any) -> Any:
         found = super()._response_iter(app_iter, body)
@@ -318,7 +321,7 @@ class _Conditional(Response):  # type: ignore[misc]
 
 
 def _answer(request: Request, headers: HeaderKeyDict, length: int, body: Any) -> Response:
-    """Return the answer to a request for these bytes: whole, a range, or that a condition does not hold."""
+    """Return the answer to a request for these bytes: whole, a range, or a failed condition."""
     made = _Conditional(
         request=request,
         headers={key: value for key, value in headers.items() if key.lower() != "content-length"},
@@ -340,8 +343,8 @@ def _again(request: Request, method: str) -> Request:
 
 
 def _version(headers: HeaderKeyDict) -> list[str]:
-    """Return what tells one version of an object's bytes from all others: MD5, length, and when they were stored, or
-    changed at all where the store does not tell that.
+    """Return the identity of an object's version: MD5, length, and the time of the upload, or of the last change if the
+    store reports no other.
     """
     stored = headers.get("X-Backend-Data-Timestamp") or headers.get("Last-Modified", "")
     return [str(headers.get("Etag", "")), str(headers.get("Content-Length", "")), str(stored)]

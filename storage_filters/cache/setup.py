@@ -1,13 +1,13 @@
-"""The cache of a proxy, as the section `zoe_filters` of its configuration has it.
+"""Build the cache of a proxy from the section `zoe_filters` of its configuration.
 
-    cache_dir = /var/cache/swift/zoe        of the server's user, mode 0700; without it, nothing is cached
-    cache_bytes = 1073741824                what it may take there
+    cache_dir = /var/cache/swift/zoe        owned by the server's user, mode 0700; default: no cache
+    cache_bytes = 1073741824                its size
     cache_entries = 100000
-    cache_object_bytes = 67108864           larger objects are not kept
-    cache_memcached = 10.0.0.5:11211        the same server at all proxies; without it, the store is asked always
-    cache_lease_s = 1                       how long it is not asked then
+    cache_object_bytes = 67108864           larger objects are not cached
+    cache_memcached = 10.0.0.5:11211        the same server at all proxies; default: always ask the store
+    cache_lease_s = 1                       how long an answer of the store is relied on
 
-What cannot be used is said in the log, and the proxy works without it.
+A configuration that cannot be used is logged, and the proxy works without a cache.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ _CONNECT_S, _ANSWER_S, _CONNECTIONS = 0.25, 0.5, 64
 
 
 def with_cache(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], logger: Any) -> Any:
-    """Return the application behind what is configured: a cache, and what tells other proxies' caches of writes."""
+    """Return the application with the configured elements before it: a cache, and the announcement of writes to other
+    proxies.
+    """
     last, elements = _elements(app)
     fence = _fence(conf, getattr(last, "written_elsewhere", False), logger)
     if conf.get("cache_dir"):
         if any(element.startswith(_ENCRYPTION) for element in elements):
             logger.error(
-                "nothing is cached: behind zoe_filters, Swift encrypts objects, which would lie decrypted here"
+                "nothing is cached: Swift encrypts objects behind zoe_filters, so the cache would hold them decrypted"
             )
         else:
             app = _cached(app, conf, book, fence, logger)
@@ -79,7 +81,9 @@ def _fence(conf: Mapping[str, str], written_elsewhere: bool, logger: Any) -> Fen
     if not server:
         return None
     if written_elsewhere:
-        logger.error("cache_memcached is ignored: others may write to the store of a gateway, so it is asked each time")
+        logger.error(
+            "cache_memcached is ignored: others may write to the store behind a gateway, so each request asks it"
+        )
         return None
     if "," in server:
         logger.error("cache_memcached is ignored: with several servers, two proxies could use different ones")
@@ -98,7 +102,7 @@ def _fence(conf: Mapping[str, str], written_elsewhere: bool, logger: Any) -> Fen
 
 
 def _elements(app: Any) -> tuple[Any, list[str]]:
-    """Return the last element of a pipeline, and the modules of all."""
+    """Return the last element of a pipeline, and the modules of all elements."""
     modules = [type(app).__module__]
     while (following := getattr(app, "app", None)) is not None:
         app = following

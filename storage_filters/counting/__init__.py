@@ -1,1 +1,1 @@
-"""What requests move and compute, for each tenant, and their pace."""
+"""Bytes and CPU time of requests by tenant, and their pacing."""

@@ -1,9 +1,9 @@
-"""The CPU time that filters and views take for a request: measured piece by piece, booked, and paced.
+"""CPU time of filters and views for a request: measured piece by piece, booked, and paced.
 
-The clock is that of the thread (CLOCK_THREAD_CPUTIME_ID), which also has what compiled code and WebAssembly take. It
-stands still while a filter asks for bytes: other requests of the process run then. After each slice of computing, it is
-their turn; and a tenant that has a bound computes on when what it has booked is over. So the process is never busy for
-longer than a filter takes for one piece, whoever asks.
+The clock is the thread's (CLOCK_THREAD_CPUTIME_ID), which includes compiled code and WebAssembly. It stops while a
+filter asks for bytes, when other requests of the process run. After each slice of computing, other requests get their
+turn, and a tenant with a bound continues once its booked time has passed. So the process is never busy for longer than
+a filter needs for one piece.
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
 SLICE_NS = 2_000_000
-"""What a request computes before it is booked, and others get their turn."""
+"""CPU time that a request uses before it is booked and other requests get their turn."""
 LOOK_S = 0.25
-"""How soon a request that waits at an old bound notices a new one."""
+"""How soon a request that waits under an old bound notices a new one, in seconds."""
 T = TypeVar("T")
 
 
 class Spending(Protocol):
-    """On whose account CPU time is booked."""
+    """Account that pays for CPU time."""
 
     def spent(self, cpu_ns: int, waited_ns: int) -> None:
         """Book CPU time, and how long the request waited for it."""
         ...
 
     def left_s(self) -> float:
-        """Return in how many seconds what is booked is over; 0 for now, and without a bound."""
+        """Return the seconds until the booked time has passed; 0 for now, and without a bound."""
         ...
 
 
 class Computing:
-    """One request's. Without an account nothing is measured. pause: lets others run, for that many seconds at least."""
+    """CPU time of one request. Without an account nothing is measured. pause: lets other requests run for at least so
+    many seconds.
+    """
 
     def __init__(
         self,
@@ -49,13 +51,13 @@ class Computing:
     def pieces(
         self, make: Callable[[Iterator[bytes]], Iterable[bytes]], source: Iterable[bytes] = ()
     ) -> Iterator[bytes]:
-        """Yield what `make` makes of a source. To ask the source is not its computing."""
+        """Yield the output of `make` for a source. Reading the source does not count as computing."""
         if self._spending is None:
             yield from make(iter(source))
             return
         made, booked = iter(make(self._asked(source))), True
         while True:
-            if booked:  # if not, it has computed little since it waited
+            if booked:  # otherwise it has computed little since it waited
                 self.wait()
             piece = self.run(lambda: next(made, None))
             booked = self._settle()
@@ -64,7 +66,7 @@ class Computing:
             yield piece
 
     def run(self, work: Callable[[], T]) -> T:
-        """Return what the work returns, which must not let others run."""
+        """Return the result of the work, which must not yield to other requests."""
         self._start()
         try:
             return work()
@@ -72,7 +74,7 @@ class Computing:
             self._stop()
 
     def rest(self) -> None:
-        """Let others run in the middle of a piece."""
+        """Let other requests run in the middle of a piece."""
         running = self._since_ns is not None
         self._stop()
         if self._open_ns >= SLICE_NS:
@@ -83,20 +85,20 @@ class Computing:
             self._start()
 
     def add(self, cpu_ns: int) -> None:
-        """Add what another process computed for the request."""
+        """Add CPU time that another process used for the request."""
         if self._spending is not None:
             self._open_ns += cpu_ns
             self._settle()
 
     def close(self) -> None:
-        """Book the rest."""
+        """Book the remaining CPU time."""
         if self._spending is not None and self._open_ns + self._waited_ns:
             spent, self._open_ns, self._waited_ns = (self._open_ns, self._waited_ns), 0, 0
             self._spending.spent(*spent)
 
     def wait(self) -> None:
-        """Wait until what the account has booked is over. Of several that wait, the first one that looks goes on, and
-        the others wait for what it books.
+        """Wait until the booked time of the account has passed. Of several waiting requests, the first that looks
+        continues, and the others wait for the time that it books.
         """
         if self._spending is None:
             return
@@ -112,7 +114,7 @@ class Computing:
             try:
                 chunk = next(chunks, None)
                 if chunk is not None:
-                    self.wait()  # others of the account may have computed meanwhile
+                    self.wait()  # other requests of the account may have computed meanwhile
             finally:
                 self._start()
             if chunk is None:
@@ -129,7 +131,7 @@ class Computing:
             self._since_ns = None
 
     def _settle(self) -> bool:
-        """Book a slice and let others run; return whether there was one."""
+        """Book a slice and let other requests run; return whether there was a slice."""
         if self._open_ns < SLICE_NS:
             return False
         self.close()

@@ -1,8 +1,8 @@
 """Named counters in memory shared by all workers of a proxy.
 
-A counter has several amounts, is only ever increased, and outlives restarts of the proxy. So a report that is lost
-costs nothing: the next one has it. A counter that begins anew, because the machine was restarted or others needed its
-place, has another time of birth.
+A counter has several amounts, only grows, and outlives restarts of the proxy. A lost report is therefore harmless: the
+next one covers it. A counter that starts anew, because the machine was restarted or another counter took its place, has
+a new time of birth.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from pathlib import Path
 from typing import Any
 
 SLOTS = 2048
-"""Of a table; one of them stands for the table itself."""
+"""Slots of a table; one of them stands for the table itself."""
 _KNOWN_MAX = 2 * SLOTS
 _AMOUNTS_AT = 8
 
 Amounts = Sequence[int]
 Change = Callable[[Amounts, float], Amounts]
-"""From a counter's amounts, and the monotonic time of its last change, to its new amounts."""
+"""Maps a counter's amounts and the monotonic time of its last change to its new amounts."""
 
 
 class CounterTable:
-    """A file in memory, created by the first process: up to 2,047 counters of so many 64-bit amounts."""
+    """Counters in a memory-mapped file, created by the first process: up to 2,047 counters of `amounts` 64-bit
+    numbers.
+    """
 
     def __init__(self, path: Path, amounts: int, name_bytes: int) -> None:
         self.name_bytes = name_bytes
@@ -49,22 +51,25 @@ class CounterTable:
         os.close(self._file)
 
     def change(self, name: str, change: Change, now_s: float, make: bool = True) -> None:
-        """Change a counter's amounts; unless `make`, only if there is one. `now_s`: one clock for all processes."""
+        """Change a counter's amounts; without `make`, only of an existing one. now_s: of one clock for all
+        processes.
+        """
         slot = self._slot_of(name, make)
         if not slot:
             return
         with self._locked(slot):
             fields = self._read(slot)
-            amounts = change(fields[1:-2], min(fields[-2], now_s))  # a clock may have begun again
-            # Nothing else is written: others look for the name without this lock, and what is packed is zero at first.
+            amounts = change(fields[1:-2], min(fields[-2], now_s))  # a clock may have been reset
+            # Nothing else is written: other processes search for the name without this lock, and packing writes zeros
+            # first.
             self._changing.pack_into(self._memory, slot * self._slot.size + _AMOUNTS_AT, *amounts, now_s)
 
     def counts(self) -> Mapping[str, tuple[int, ...]]:
-        """Return time of birth and amounts of all counters by their names, without those that are being written."""
+        """Return time of birth and amounts of all counters by name, without those in the middle of a write."""
         found = {}
         for slot in range(1, SLOTS):
             fields = self._read(slot)
-            # A place that changes hands while it is read must not give one's numbers to another.
+            # A slot that changes hands during the read must not give one counter's numbers to another.
             if fields[0] and fields == self._read(slot):
                 found[_text(fields[-1])] = fields[:-2]
         return found
@@ -80,10 +85,10 @@ class CounterTable:
         return slot
 
     def _find(self, name: str, make: bool) -> int:
-        """Return the place of that counter; a new one takes a free place, or that which was used longest ago. 0 if
-        there is none and none is to be made.
+        """Return the slot of a counter; a new one takes a free slot, or the least recently used one. Return 0 if it
+        does not exist and `make` is false.
 
-        Places are never emptied, so a search may end at a free one. Slot 0 stands for the whole table.
+        Slots are never emptied, so a search may end at a free one. Slot 0 stands for the whole table.
         """
         first = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
         with self._locked(0):
@@ -112,7 +117,7 @@ class CounterTable:
 
     @contextmanager
     def _locked(self, slot: int) -> Iterator[None]:
-        """Lock against other processes; within one, no lock is needed since nothing here yields."""
+        """Lock against other processes; within a process no lock is needed, since this code never yields."""
         fcntl.lockf(self._file, fcntl.LOCK_EX, self._slot.size, slot * self._slot.size)
         try:
             yield

@@ -1,8 +1,8 @@
-"""CPU seconds of filters and views at a proxy: what each account may take, and what requests took, for all workers.
+"""CPU seconds of filters and views at a proxy: the bound of each account, and the use by requests, for all workers.
 
-A bound is cores: CPU seconds per second of all of an account's requests at a proxy. It is kept by the same pace as
-bandwidth (`rate_table.py`), in nanoseconds of CPU time instead of bytes. What was taken is counted by method, account
-and container, as requests are (`request_counters.py`).
+A bound is a number of cores: CPU seconds per second of all requests of an account at a proxy. The pace of bandwidth
+(`rate_table.py`) enforces it, in nanoseconds of CPU time instead of bytes. CPU time is counted by method, account and
+container, like requests (`request_counters.py`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from storage_filters.counting.rate_table import Direction, RateTable
 from storage_filters.counting.request_counters import NAME_BYTES
 
 CPU_FIELDS = ("born", "cpu_us", "waited_us")
-"""What a report has of each counter. waited: for the bound of the account."""
+"""Fields of each counter in a report. waited: for the bound of the account."""
 _PACE: Direction = "get"
-"""Under which direction the table has the pace of an account, which is one for reads and writes."""
+"""Direction under which the table has the pace of an account, one for reads and writes."""
 _CORE = 1e9
 Took = Callable[[int], None]
-"""Hears of microseconds of CPU time."""
+"""Is called with microseconds of CPU time."""
 
 
 class CpuBudget:
-    """The bounds and the counters, in files beside that of the rates."""
+    """Bounds and counters, in files beside the one of the rates."""
 
     def __init__(self, rates_file: str | Path) -> None:
         self._rates = RateTable(Path(rates_file).with_suffix(".cpu"))
@@ -40,8 +40,8 @@ class CpuBudget:
         self._counters.close()
 
     def bound(self, cores: Mapping[str, float], others: float | None) -> None:
-        """Replace all bounds. cores: of accounts. others: of all other accounts, None for as much as there is.
-        ValueError for zero or less.
+        """Replace all bounds. cores: by account. others: of all other accounts, None for no bound. Raises ValueError
+        for zero or less.
         """
         told = dict(cores), others
         if told == self._told:
@@ -53,7 +53,7 @@ class CpuBudget:
         self._told = told
 
     def of_request(self, name: str, account: str, took: Took | None = None) -> RequestSpending:
-        """Return what is spent for a request. name: of its counter. took: hears of it too."""
+        """Return the spending of a request. name: of its counter. took: is called with its CPU time too."""
         return RequestSpending(self._rates, self._counters, name, account, took)
 
     def counts(self) -> Mapping[str, tuple[int, ...]]:
@@ -63,7 +63,7 @@ class CpuBudget:
 
 @dataclass(frozen=True, slots=True)
 class RequestSpending:
-    """Books for an account, and counts for a request."""
+    """Books CPU time for an account, and counts it for a request."""
 
     rates: RateTable
     counters: CounterTable
@@ -81,5 +81,5 @@ class RequestSpending:
             self.took(cpu_us)
 
     def left_s(self) -> float:
-        """Return in how many seconds what the account has booked is over; 0 without a bound."""
+        """Return the seconds until the booked time of the account has passed; 0 without a bound."""
         return self.rates.ahead_s(self.account, _PACE, time.monotonic())

@@ -1,7 +1,7 @@
-"""What an object server computed for a view, told between the pieces that it delivers: only the proxy knows for whom.
+"""CPU time of an object server for a view, framed between the pieces of the body: only the proxy knows the account.
 
-Each frame has the length of a piece, the CPU time since the last frame in microseconds, and the piece. The proxy asks
-for frames, so that either may be of an earlier version.
+Each frame has the length of a piece, the CPU time since the last frame in microseconds, and the piece. The proxy
+requests frames, so that proxy and object server may have different versions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MOST = 2**32 - 1
 
 
 class CpuRecord:
-    """Adds up CPU time until it is told."""
+    """Sum of CPU time since the last frame."""
 
     def __init__(self) -> None:
         self._cpu_ns = 0
@@ -24,25 +24,25 @@ class CpuRecord:
         self._cpu_ns += cpu_ns
 
     def left_s(self) -> float:
-        """Return 0: the proxy has the bounds."""
+        """Return 0: only the proxy has bounds."""
         return 0.0
 
     def told_us(self) -> int:
-        """Return what was not told yet, as told from now on."""
+        """Return the CPU time since the last call, in microseconds, and start at zero."""
         told_us, self._cpu_ns = divmod(self._cpu_ns, 1000)
         return min(told_us, _MOST)
 
 
 def framed(pieces: Iterable[bytes], told_us: Callable[[], int]) -> Iterator[bytes]:
-    """Yield a frame for each piece, and one at the end. told_us: the CPU time since it was asked last."""
+    """Yield a frame for each piece, and one at the end. told_us: returns the CPU time since its last call."""
     for piece in pieces:
         yield _HEAD.pack(len(piece), told_us()) + piece
     yield _HEAD.pack(0, told_us())
 
 
 def unframed(chunks: Iterable[bytes], took: Callable[[int], None]) -> Iterator[bytes]:
-    """Yield the bytes of frames that come in any chunks. took: hears of nanoseconds of CPU time. A cut stream ends
-    early, which its reader notices.
+    """Yield the bytes of frames that arrive in chunks of any size. took: is called with nanoseconds of CPU time. A
+    truncated stream ends early; its reader notices that.
     """
     head, left = b"", 0
     for chunk in chunks:

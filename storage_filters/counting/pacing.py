@@ -1,4 +1,4 @@
-"""Bodies that move no faster than they may, by the rates of a table (`rate_table.py`)."""
+"""Pace bodies by the rates of a table (`rate_table.py`)."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from eventlet import sleep
 from storage_filters.counting.rate_table import Direction, RateTable
 
 PIECE_BYTES = 64 * 1024
-"""What is counted, and waits, at a time."""
+"""Bytes that are counted, and wait, at a time."""
 AHEAD_BYTES = 256 * 1024
-"""What the kernel may buffer of a body before it is counted; by default it buffers megabytes, and then nothing for
-long.
+"""Most bytes of a body that the kernel buffers before they are counted; by default it buffers megabytes, and then
+nothing for long.
 """
 _LOOK_S = 0.25  # how soon a piece that waits at an old rate notices a new one
 _PIECES_A_TURN = (1, 2, 3)
 
 
 class Counted(Protocol):
-    """Hears of what a body moves."""
+    """Receives the progress of a body."""
 
     def moved(self, direction: Direction, length: int) -> None:
         """Count a piece."""
         ...
 
     def begins(self) -> None:
-        """Note that its reader or sender begins to wait for the next one."""
+        """Note that the client begins to wait for the next piece."""
         ...
 
 
 class Uncounted:
-    """Nobody hears of it."""
+    """A counter that ignores everything."""
 
     def moved(self, direction: Direction, length: int) -> None:
         """Do nothing."""
@@ -52,8 +52,8 @@ def paced(
     its_turn: bool = True,
     waits: Callable[[], object] = lambda: None,
 ) -> bool:
-    """Count a piece and wait for its time; a piece that must not wait is only counted, and the next waits for both.
-    waits: called if it has to wait. Return whether there is a limit at all.
+    """Count a piece and wait for its turn. A piece with `its_turn` false is counted only, and the next one waits for
+    both. waits: is called if the piece has to wait. Return whether there is a limit.
     """
     turn = table.turn(name, direction, length, time.monotonic())
     held, left_s = turn.rate > 0, turn.wait_s
@@ -66,14 +66,14 @@ def paced(
 
 
 class PacedInput:
-    """A request's body, read no faster than it may be.
+    """A request's body, read at the pace of its account.
 
     Each body waits before every first, second or third piece, at random: bodies of one account that advance in step
-    would end at once, and then all of them would wait for the disks. For a limited body the kernel buffers little: what
-    its sender has sent is what was counted, within a few pieces.
+    would end at once, and then all of them would wait for the disks. For a limited body the kernel buffers little: the
+    sent and the counted bytes differ by a few pieces.
 
     server_input: the server's own stream, which knows the connection, if it is there. wait: takes the length of a piece
-    and whether it waits; returns whether there is a limit. see: gets what was read.
+    and whether it waits; returns whether there is a limit. see: is called with the bytes read.
     """
 
     def __init__(
@@ -108,11 +108,11 @@ class PacedInput:
             yield line
 
     def __getattr__(self, name: str) -> Any:
-        # Swift uses further methods of the server's own stream, such as for answers to `Expect: 100-continue`.
+        # Swift uses other methods of the server's stream, such as for answers to `Expect: 100-continue`.
         return getattr(self._stream, name)
 
     def _waited(self, read: Callable[[], bytes]) -> bytes:
-        self._counted.moved("put", 0)  # until now, the store was busy with what it has got
+        self._counted.moved("put", 0)  # until now, the store was busy with the bytes that it has
         data = read()
         self._see(data)
         self._counted.begins()

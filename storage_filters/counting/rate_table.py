@@ -1,12 +1,12 @@
-"""Rates of accounts in memory shared by all workers of a proxy: one pace for an account, however many serve it.
+"""Rates of accounts in memory shared by all workers of a proxy: an account has one pace, whichever workers serve it.
 
 The pace is the generic cell rate algorithm (ITU-T I.371) in seconds: each account has a time up to which its bytes are
 booked; a piece waits until then and moves it on by its length over the rate. An idle account may be ahead by a burst.
 When the rate changes, booked bytes stay booked, and so do waiting pieces: each piece knows how many bytes of its
 account were counted before it, and its turn comes after those, at whatever rates.
 
-An execution that signs in as one has a pace of its own, by the name `ACCOUNT/EXECUTION`. Its place is free again when
-it has been idle for a minute.
+An execution with a credential has a separate pace, under the name `ACCOUNT/EXECUTION`. Its slot becomes free after a
+minute of idleness.
 """
 
 from __future__ import annotations
@@ -33,23 +33,27 @@ _OTHERS = struct.Struct("<d d")
 _KEY_BYTES = 16
 _NAME_BYTES = 80
 _FREE = b"\0" * _KEY_BYTES
-# A place that was used: searches go on behind it, unlike behind a free one.
+# A slot that was used: searches continue behind it, unlike behind a free one.
 _LEFT = b"\xff" * _KEY_BYTES
 _IDLE_S = 60.0
-_EXECUTION = "/"  # no account has it in its name
+_EXECUTION = "/"  # account names never contain it
 ALL_FURTHER = "*"
-"""Stands for all accounts for which no slot was left. They share one pace."""
+"""Stands for all accounts without a slot, when the table is full. They share one pace."""
 
 
 def name_in_table(account: str, execution: str) -> str:
-    """Return the name of a request's pace: its execution's, if it has one and the table has room for the name."""
+    """Return the name of a request's pace: of its execution, if it has one and the name fits into the table, else of
+    its account.
+    """
     name = f"{account}{_EXECUTION}{execution}"
     return name if execution and len(f"get {name}".encode()) <= _NAME_BYTES else account
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How long a piece has to wait from now on, in seconds, at which rate, and the bytes counted before it."""
+    """Turn of a piece: how long it has to wait from now on (seconds), at which rate, and the bytes counted before
+    it.
+    """
 
     wait_s: float
     rate: float
@@ -66,10 +70,10 @@ class Use:
 
 @contextmanager
 def belonging_to(user: str) -> Iterator[None]:
-    """Let what a process of root creates belong to this user.
+    """Make files that root creates belong to this user.
 
     Swift's servers that root starts load their filters once more before they change to their user. Does nothing for
-    other processes, and if there is no such user, which Swift says itself.
+    other processes, and if the user does not exist, which Swift reports itself.
     """
     found = next((one for one in pwd.getpwall() if one.pw_name == user), None) if os.geteuid() == 0 else None
     if found is None:
@@ -86,7 +90,7 @@ def belonging_to(user: str) -> Iterator[None]:
 
 
 class RateTable:
-    """A file in memory, created by the first process. Rates are bytes per second; 0 stands for no limit."""
+    """Rates in a memory-mapped file, created by the first process: bytes per second; 0 stands for no limit."""
 
     def __init__(self, path: Path, burst_s: float = 0.5) -> None:
         self._burst_s = burst_s
@@ -104,7 +108,7 @@ class RateTable:
         os.close(self._file)
 
     def turn(self, account: str, direction: Direction, length: int, now_s: float) -> Turn:
-        """Count a piece of this length and book its time. `now_s` is the monotonic clock, one for all processes."""
+        """Count a piece of this length and book its time. now_s: of the monotonic clock, one for all processes."""
         slot = self._slot_of(account, direction)
         with self._locked(slot):
             key, rate, until_s, total, name = self._read(slot)
@@ -116,14 +120,14 @@ class RateTable:
         return Turn(wait_s, rate, total)
 
     def left_s(self, account: str, direction: Direction, place: int, now_s: float) -> float:
-        """Return how long the piece with that position still has to wait, at the present rate; 0 or less: no longer."""
+        """Return how long the piece at this position still has to wait at the present rate; 0 or less: no longer."""
         slot = self._slot_of(account, direction)
         with self._locked(slot):
             _, rate, until_s, total, _ = self._read(slot)
         return until_s - now_s - (total - place) / rate if rate > 0 else 0.0
 
     def ahead_s(self, account: str, direction: Direction, now_s: float) -> float:
-        """Return in how many seconds all that is booked is over, whoever waits for it; 0 without a limit."""
+        """Return the seconds until all booked bytes have had their turn; 0 without a limit."""
         slot = self._slot_of(account, direction)
         if self._read(slot)[1] <= 0:
             return 0.0
@@ -137,7 +141,7 @@ class RateTable:
         now_s: float,
         others: Mapping[Direction, float] | None = None,
     ) -> None:
-        """Replace all limits; `others`: the limit of all other accounts, new ones included."""
+        """Replace all limits. others: the limit of all other accounts, new ones included."""
         rest = [(others or {}).get(direction, 0.0) for direction in DIRECTIONS]
         with self._locked(0):
             _OTHERS.pack_into(self._memory, 0, *rest)
@@ -171,7 +175,7 @@ class RateTable:
                 self._write(slot, key, rate, now_s + ahead_s, total, name)
 
     def _leave(self, slot: int, before_s: float) -> bool:
-        """Free a place that was last used before that time; return whether it was."""
+        """Free a slot that was last used before that time; return whether it was."""
         with self._locked(0), self._locked(slot):
             if self._read(slot)[2] >= before_s:
                 return False
@@ -179,7 +183,7 @@ class RateTable:
         return True
 
     def _slot_of(self, account: str, direction: Direction) -> int:
-        """Return the place of that name, which may be another one than before if it was left in between."""
+        """Return the slot of the name, which may have changed if it was freed in between."""
         slot, key = self._slots.get((account, direction), (0, b""))
         if not slot or self._read(slot)[0] != key:
             slot = self._find(f"{direction} {account}".encode())
@@ -187,7 +191,7 @@ class RateTable:
         return slot
 
     def _find(self, name: bytes) -> int:
-        """Return the slot of that name, allocating one if there is none; if none is left, the slot shared by all
+        """Return the slot of a name, allocating one if there is none; without a free slot, the slot shared by all
         further names.
 
         Slot 0 is not used: it stands for the whole table.
@@ -226,7 +230,7 @@ class RateTable:
 
     @contextmanager
     def _locked(self, slot: int, length: int = _SLOT.size) -> Iterator[None]:
-        """Lock against other processes; within one, no lock is needed since nothing here yields."""
+        """Lock against other processes; within a process no lock is needed, since this code never yields."""
         fcntl.lockf(self._file, fcntl.LOCK_EX, length, slot * _SLOT.size)
         try:
             yield
@@ -235,5 +239,5 @@ class RateTable:
 
 
 def _direction(name: str) -> Direction:
-    """Return the direction of a slot's name, which begins with it."""
+    """Return the direction with which a slot's name begins."""
     return "get" if name.startswith("get ") else "put"

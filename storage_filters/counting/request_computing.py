@@ -1,7 +1,6 @@
-"""What is computed for a request, and for which execution: the filter of bandwidth notes it, and others find it here.
+"""CPU time and execution of a request, noted by the bandwidth filter in its environment for the other filters.
 
-Its place in the environment is one that Swift hands on to the requests that its own filters make, such as those of
-segments.
+Swift copies this part of the environment to the subrequests that its filters make, such as those for segments.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ _UNCOUNTED = Computing(None, sleep)
 
 
 def attached(env: dict[str, Any], spending: Spending) -> Computing:
-    """Count what is computed for a request."""
+    """Attach a new computing to a request and return it."""
     made = Computing(spending, sleep)
     env.setdefault(_SHARED, {})[_NAME] = made
     return made
 
 
 def attached_once(env: dict[str, Any], spending: Spending) -> Computing:
-    """Return what is computed for a request; count it so if nobody does yet."""
+    """Return the computing of a request; attach one if there is none."""
     found = computing_of(env)
     return attached(env, spending) if found is _UNCOUNTED else found
 
 
 def computing_of(env: dict[str, Any]) -> Computing:
-    """Return what is computed for a request; it is not counted where no filter of bandwidth is."""
+    """Return the computing of a request; without a bandwidth filter, one that counts nothing."""
     found = env.get(_SHARED, {}).get(_NAME)
     return found if isinstance(found, Computing) else _UNCOUNTED
 
 
 def of_execution(env: dict[str, Any], execution: str) -> None:
-    """Note which execution makes a request; empty for other users."""
+    """Note the execution that makes a request; empty for other users."""
     env.setdefault(_SHARED, {})[_EXECUTION] = execution
 
 
 def noted_execution(env: dict[str, Any]) -> str:
-    """Return the execution that makes a request, also one that Swift's own filters made for it; empty for others."""
+    """Return the execution that makes a request, or for which Swift's filters made it; empty for other users."""
     return str(env.get(_SHARED, {}).get(_EXECUTION, ""))

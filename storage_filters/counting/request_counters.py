@@ -1,7 +1,7 @@
 """Requests of clients, counted by a proxy for each method, account and container, in memory shared by its workers.
 
-They are counted once more by who signs them, whose name stands in place of the container. Object servers count those
-that reach them, by method, account and container.
+They are counted again by signer, with its name in place of the container. Object servers count the requests that reach
+them, by method, account and container.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from storage_filters.counting.rate_table import Direction
 LATENCIES_S = (0.005, 0.02, 0.1, 0.5, 2.0)
 """Upper bounds of the classes of latency; slower requests are in one more class."""
 FIELDS = ("born", "answered", "refused", "failed", "read_bytes", "written_bytes", "latency_us")
-"""What a report has of each counter, followed by the number of requests in each class of latency.
+"""Fields of each counter in a report, followed by the number of requests in each class of latency.
 
-refused: 4xx; failed: 5xx, and connections that ended early. Latency: until the head of the answer, so for a PUT with
-the time in which the client sent the body.
+refused: 4xx; failed: 5xx, and connections that ended early. Latency: until the head of the answer; for a PUT it
+includes the time in which the client sends the body.
 """
 LATENCY_CLASSES = len(LATENCIES_S) + 1
 Numbers = tuple[int, ...]
-"""Those of `FIELDS`, and the requests of each class of latency."""
+"""Values of `FIELDS`, and the requests of each class of latency."""
 FURTHER = "*"
 """Stands for a container or an account whose name is too long for a counter."""
 REQUESTS_A_REPORT = 400
-"""Counters that a proxy reports at a time."""
+"""Most counters in one report of a proxy."""
 _METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS", "REWRITE"})
-"""REWRITE is of jobs that apply rules to stored objects (`filter_host/rewriting.py`)."""
+"""REWRITE is the method of jobs that apply rules to stored objects (`filter_host/rewriting.py`)."""
 NAME_BYTES = 200
-"""Of the name of a counter."""
-_SEPARATOR = "/"  # neither accounts nor containers have it in their names
+"""Longest name of a counter."""
+_SEPARATOR = "/"  # names of accounts and containers never contain it
 _STATUS_OF_FAILURE, _STATUS_OF_REFUSAL = "5", "4"
 GONE = "499"
-"""Swift's status for a client that went away while it sent a body."""
+"""Swift's status for a client that disconnected while it sent a body."""
 
 
 def requests_file(rates_file: str | Path) -> Path:
-    """Return the place of the counters, beside that of the rates."""
+    """Return the path of the counters, beside the one of the rates."""
     return Path(rates_file).with_suffix(".requests")
 
 
 def signers_file(rates_file: str | Path) -> Path:
-    """Return the place of the counters by who signs."""
+    """Return the path of the counters by signer."""
     return Path(rates_file).with_suffix(".signers")
 
 
@@ -60,13 +60,13 @@ def request_name(method: str, account: str, container: str) -> str:
 
 
 def parts_of(name: str) -> tuple[str, str, str]:
-    """Return method, account and container of a counter; ValueError."""
+    """Return method, account and container of a counter. Raises ValueError."""
     method, account, container = name.split(_SEPARATOR)
     return method, account, container
 
 
 class RequestCounters:
-    """The counters. A request that is refused makes none, so that invented names take nobody's place."""
+    """Counters of requests. A refused request creates none, so that invented names take no slots."""
 
     def __init__(self, path: Path) -> None:
         self._table = CounterTable(path, len(FIELDS) - 1 + LATENCY_CLASSES, NAME_BYTES)
@@ -84,8 +84,8 @@ class RequestCounters:
         whole: bool = True,
         known: bool = False,
     ) -> None:
-        """Add a request. status: of the answer, or empty if there was none. moved: bytes read and written. whole: the
-        body of the answer was sent to its end. known: the name is that of a client who has signed in.
+        """Add a request. status: of the answer, or empty without one. moved: bytes read and written. whole: the body of
+        the answer was sent completely. known: the name is that of an authenticated client.
         """
         wrong = status[:1] or _STATUS_OF_FAILURE
         served = wrong not in (_STATUS_OF_REFUSAL, _STATUS_OF_FAILURE)
@@ -110,15 +110,15 @@ class RequestCounters:
 
 
 Also = Callable[[bool, tuple[int, int]], None]
-"""Hears of a request at its end: whether it was served whole, and the bytes that it read and wrote."""
+"""Is called at the end of a request: whether it was served completely, and the bytes that it read and wrote."""
 
 
 Counter = tuple[RequestCounters, str]
-"""Where a request is counted, and under which name; empty: not there."""
+"""Counters of a request, and its name in them; an empty name is not counted."""
 
 
 class CountedRequest:
-    """One request, from its begin to its end. counters: it is counted by each. also: counts it by its execution."""
+    """One request, from its begin to its end. counters: each counts it. also: counts it for its execution."""
 
     def __init__(self, *counters: Counter, also: Also | None = None) -> None:
         self._also = also
@@ -130,13 +130,13 @@ class CountedRequest:
         self._read = self._written = 0
 
     def of(self, *counters: Counter) -> None:
-        """Count it by other counters, those of a client who is known, or by none. So those who ask for what they may
-        not have do not change what is said of its owner.
+        """Replace the counters, by those of a known client or by none. So requests for objects of another account,
+        which are refused, do not change the owner's counters.
         """
         self._counters, self._known = counters, True
 
     def answered(self, status: str) -> None:
-        """Take in the head of the answer; the last one counts."""
+        """Note the status of the answer; the last one counts."""
         self._head_s = time.monotonic()
         self._status = status
 
@@ -148,7 +148,7 @@ class CountedRequest:
             self._written += length
 
     def ended(self, whole: bool = True) -> None:
-        """Count it. whole: the body of the answer was sent to its end."""
+        """Count the request. whole: the body of the answer was sent completely."""
         moved = self._read, self._written
         if self._also is not None:
             self._also(whole and self._status[:1] in ("2", "3"), moved)
@@ -159,13 +159,14 @@ class CountedRequest:
 
 
 def changed_counts(told: dict[str, Numbers], now: Mapping[str, Numbers]) -> dict[str, Numbers]:
-    """Return counters that differ from what was told, so many at most, and note them as told; others follow next.
+    """Return counters that differ from the reported ones, at most REQUESTS_A_REPORT, and record them as reported; the
+    rest follows in the next report.
 
-    A counter that lost its place is forgotten.
+    A counter that lost its slot is forgotten.
     """
     for name in told.keys() - now.keys():
         del told[name]
-    # What was never told comes last, and so does what was told just now: each has its turn.
+    # reported counters keep their order and new ones come last, so that each gets its turn
     changed = [name for name in (*told, *(now.keys() - told.keys())) if told.get(name) != now[name]]
     found = {name: now[name] for name in changed[:REQUESTS_A_REPORT]}
     for name in found:

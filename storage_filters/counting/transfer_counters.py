@@ -1,4 +1,4 @@
-"""What executions moved through a proxy: a counter for each credential of an execution."""
+"""Bytes and time of executions' transfers through a proxy: a counter for each credential of an execution."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _NAME_BYTES = 88
 
 
 def counters_file(rates_file: str | Path) -> Path:
-    """Return the place of the counters, beside that of the rates."""
+    """Return the path of the counters, beside the one of the rates."""
     return Path(rates_file).with_suffix(".counters")
 
 
 def name_of(user: ExecutionUser) -> str:
-    """Return the name of a credential's counter; no two credentials of a controller have the same generation."""
+    """Return the name of a credential's counter; generations are unique within a controller."""
     return f"{user.execution}/{user.generation}"
 
 
 @dataclass(frozen=True, slots=True)
 class TransferCount:
-    """What was moved with a credential since the counter was born.
+    """Transfer with a credential since the counter was born.
 
     transferring_us: microseconds in which any of its requests waited for the store or moved bytes. waiting_us: the same
     added up over requests.
@@ -46,7 +46,7 @@ class TransferCount:
 
 
 class TransferCounters:
-    """The counters, in memory shared by all workers."""
+    """Counters of transfers, in memory shared by all workers."""
 
     def __init__(self, path: Path) -> None:
         self._table = CounterTable(path, _AMOUNTS, _NAME_BYTES)
@@ -56,8 +56,8 @@ class TransferCounters:
         self._table.close()
 
     def count(self, name: str, direction: Direction, length: int, from_s: float, now_s: float) -> None:
-        """Add a piece for which a request has waited since then. Times are of the monotonic clock, one for all
-        processes; pieces of several requests that waited at the same time take that time once.
+        """Add a piece for which a request waited since `from_s`. Times are of the monotonic clock, one for all
+        processes; time in which several requests waited counts once.
         """
 
         def added(amounts: Amounts, last_s: float) -> Amounts:
@@ -71,12 +71,12 @@ class TransferCounters:
         self._table.change(name, added, now_s)
 
     def counts(self) -> Mapping[str, TransferCount]:
-        """Return all counters by their names, without those that are being written."""
+        """Return all counters by name, without those in the middle of a write."""
         return {name: TransferCount(*numbers) for name, numbers in self._table.counts().items()}
 
 
 class StoreWait:
-    """Counts what one request moves, and how long it waits for the store; its client's own time is left out.
+    """Counts the bytes of one request, and how long it waits for the store; the client's time is left out.
 
     Without a name, only the request itself is counted.
     """
@@ -96,5 +96,5 @@ class StoreWait:
             self._since_s = now_s
 
     def begins(self) -> None:
-        """Wait for the store from now on, after the client took its time."""
+        """Start to wait for the store, after the client took its time."""
         self._since_s = time.monotonic()

@@ -1,9 +1,9 @@
-"""What each execution asked of the store, and which rules its requests met: counters in memory shared by all workers.
+"""Requests of each execution, and the rules applied to them: counters in memory shared by all workers.
 
 A counter belongs to a credential of an execution, like those of its bytes (`transfer_counters.py`), and to a subject:
 `request/<method>/<container>`, `rule/<number>/<filter>/<get or put>`, or `limit/<get or put>` for requests that had to
-wait for their turn. What is done of `cpu/<method>/<container>` are microseconds of CPU time that filters and views
-took. The controller stores them for each execution.
+wait for their turn. For `cpu/<method>/<container>`, `done` is microseconds of CPU time of filters and views. The
+controller stores the counters by execution.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage_filters.counting.rate_table import Direction
 from storage_filters.execution_auth.names import ExecutionUser
 
 USE_FIELDS = ("born", "done", "refused", "read_bytes", "written_bytes")
-"""What a report has of each counter. refused: answers of 4xx and 5xx, and connections that ended early."""
+"""Fields of each counter in a report. refused: answers of 4xx and 5xx, and connections that ended early."""
 FURTHER = "*"
 """Stands for a container whose name is too long for a counter."""
 _NAME_BYTES = 240
@@ -26,18 +26,18 @@ _PARTS = 3
 
 
 def uses_file(rates_file: str | Path) -> Path:
-    """Return the place of the counters, beside that of the rates."""
+    """Return the path of the counters, beside the one of the rates."""
     return Path(rates_file).with_suffix(".uses")
 
 
 def parts_of_use(name: str) -> tuple[str, int, str]:
-    """Return execution, generation and subject of a counter; ValueError."""
+    """Return execution, generation and subject of a counter. Raises ValueError."""
     execution, generation, subject = name.split(_SEPARATOR, _PARTS - 1)
     return execution, int(generation), subject
 
 
 class UseCounters:
-    """The counters."""
+    """Counters of the use by executions."""
 
     def __init__(self, path: Path) -> None:
         self._table = CounterTable(path, len(USE_FIELDS) - 1, _NAME_BYTES)
@@ -49,7 +49,7 @@ class UseCounters:
     def request(
         self, user: ExecutionUser, method: str, container: str, served: bool, moved: tuple[int, int], waited: bool
     ) -> None:
-        """Add a request, with the bytes that it read and wrote. waited: a limit held it up."""
+        """Add a request, with the bytes that it read and wrote. waited: a limit delayed it."""
         done = served, not served, *moved
         self._add(user, self._of_container(user, "request", method, container), done)
         if waited:
@@ -60,7 +60,7 @@ class UseCounters:
         self._add(user, self._of_container(user, "cpu", method, container), (cpu_us, 0, 0, 0))
 
     def rules(self, user: ExecutionUser, met: Iterable[tuple[int, str]], direction: Direction) -> None:
-        """Add a request for each rule and filter that it met."""
+        """Add a request for each rule and filter that applied to it."""
         for rule, kind in met:
             self._add(user, f"rule/{rule}/{kind}/{direction}", (1, 0, 0, 0))
 

@@ -33,11 +33,11 @@ class Selector:
         self._literal = _rare_literal(self._predicate, selection)
         self._whole = self._wanted == tuple(range(len(selection.names)))
         self._asked = max((*self._looked_at, *(() if self._whole else self._wanted)), default=-1) + 1
-        # Then the delimiters of a row do not keep a reader from skipping it.
+        # without delimiters, a reader may skip a row as blank
         self._may_be_blank = not self._whole and (len(self._wanted) == 1 or ord(self._csv.delimiter) <= _BLANK)
 
     def select(self, data: bytes) -> bytes:
-        """Return the wanted part of these lines, each ending with a line feed. UnreadableRecordError."""
+        """Return the wanted part of these lines, each ending with a line feed. Raises UnreadableRecordError."""
         if self._literal is not None:
             data = lines_with(data, self._literal)
         if not data:
@@ -93,7 +93,7 @@ class Selector:
         return absent | equal(lines.values, first, last, self._csv.null_text.encode())
 
     def _without_blank(self, lines: Lines) -> tuple[Lines, list[tuple[int, int]]]:
-        """Return the lines that are not blank in their wanted part, and where the others are."""
+        """Return the lines that are not blank in their wanted part, and the positions of the others."""
         seen = np.concatenate(([0], np.cumsum(lines.buffer > _BLANK)))
         blank = np.ones(len(lines.starts), dtype=bool)
         for column in self._wanted:
@@ -161,7 +161,7 @@ def _columns(predicate: Predicate | None) -> frozenset[str]:
 
 
 def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | None:
-    """Return the longest text that a line must contain to be wanted, as it is written there."""
+    """Return the longest text that every wanted line contains, as written in the file."""
     terms = predicate.terms if isinstance(predicate, And) else (predicate,)
     signs = {selection.csv.quote, selection.csv.escape, "\n", "\r", _REPLACED}
     texts = [

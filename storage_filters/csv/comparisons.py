@@ -1,4 +1,4 @@
-"""Compare many fields at once with numpy: each result agrees with that of `readings.compared` for the single field.
+"""Compare many fields at once with numpy: each result agrees with `readings.compared` of the single field.
 
 Common notations are compared many at once; fields in other notations are compared one by one.
 """
@@ -30,7 +30,7 @@ from zoe_lib.pushdown.column_types import ColumnType, day_of_time
 from zoe_lib.pushdown.predicate import Comparison, Operator
 
 Orders: TypeAlias = NDArray[np.int8]
-# Single precision as in `readings`, and a margin, so that what is decided here is decided there.
+# Single precision as in `readings`, and a margin, so that a decision here is also the decision there.
 _NEAR = 2 * FLOAT_ERROR
 _SURE_MAX = 1e37
 _DAY_SHAPE = b"dddd-dd-dd"
@@ -91,7 +91,7 @@ def nulls(fields: Fields, type_: ColumnType | None) -> Outcomes:
 
 
 _Known: TypeAlias = tuple[Mask, Mask, Mask]
-"""Whether it may be true, may be false, and whether that is known."""
+"""Whether a condition may be true, may be false, and whether both are known."""
 
 
 def _nulls_at_once(fields: Fields, type_: ColumnType) -> _Known:
@@ -130,7 +130,7 @@ def _none_known(rows: int) -> _Known:
 def _integers(fields: Fields, type_: ColumnType, operator: Operator, literal: Decimal) -> _Known:
     numbers, known = integers_of(fields.buffer, fields.first, fields.last)
     least, most = type_.bounds
-    if abs(literal) >= 1 << 62:  # beyond what can be compared exactly here
+    if abs(literal) >= 1 << 62:  # too large for an exact comparison here
         return _none_known(len(numbers))
     order = (numbers > math.floor(literal)).astype(np.int8) - (numbers < math.ceil(literal))
     inside = (numbers >= least) & (numbers <= most)
@@ -155,7 +155,7 @@ def _numbers(fields: Fields, type_: ColumnType | None, operator: Operator, liter
 
 
 def _days(fields: Fields, operator: Operator, literal: str, exact: bool) -> _Known:
-    """Days that are written in full, and times at least two days before or after the literal's."""
+    """Compare days in full notation, and times at least two days before or after the literal."""
     day, rows = day_of_time(literal), len(fields.first)
     if day is None:
         return _none_known(rows)

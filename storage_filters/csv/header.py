@@ -26,7 +26,7 @@ def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
 
 
 def _same_twice(names: Iterable[str]) -> str:
-    """Return which columns share a name, ignoring case; nothing if none do."""
+    """Return a sentence part on columns that share a name, ignoring case; empty without one."""
     known: dict[str, str] = {}
     for name in filter(None, names):
         if (first := known.get(name.lower())) is None:

@@ -46,7 +46,7 @@ class Lines:
         first, last = self.field(column)
         if self.quote is None:
             return first, last
-        # An empty field at the end may begin behind the data.
+        # An empty last field may begin behind the data.
         quoted = (last > first) & (self.buffer[np.minimum(first, len(self.buffer) - 1)] == self.quote)
         first, last = first + quoted, last - quoted
         if not len(self.silent):

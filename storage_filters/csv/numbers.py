@@ -1,8 +1,8 @@
 """Read fields as numbers, many at once with numpy; each equals the result of `readings.number_of`.
 
 Decimals of up to 15 digits are read digit by digit, for all fields in step: as a whole number, divided by the power of
-ten that their point stands for. Both are exact in double precision, so the quotient is the nearest number to what is
-written (Clinger, "How to read floating point numbers accurately", PLDI 1990).
+ten that their point stands for. Both are exact in double precision, so the quotient is the nearest number to the
+decimal (Clinger, "How to read floating point numbers accurately", PLDI 1990).
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
 
 
 def integers_of(values: Bytes, first: Positions, last: Positions) -> tuple[NDArray[np.int64], Mask]:
-    """Return the fields as whole numbers, and which of them are whole numbers of at most 18 digits; 0 for all
-    others.
-    """
+    """Return the fields as whole numbers, and a mask of the whole numbers of at most 18 digits; 0 for all others."""
     lengths = last - first
     short = (lengths <= _INTEGER_BYTES_MAX) & (lengths > 0)
     starts, lengths = first[short], lengths[short]
@@ -67,7 +65,7 @@ def integers_of(values: Bytes, first: Positions, last: Positions) -> tuple[NDArr
 
 
 def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numbers, Mask]:
-    """Return fields of at most `_EXACT_BYTES_MAX` bytes, and which of them are decimals; NaN for all others."""
+    """Return fields of at most `_EXACT_BYTES_MAX` bytes, and a mask of the decimals among them; NaN for all others."""
     offsets = np.arange(lengths.max(initial=0))[:, None]
     inside = offsets < lengths
     text = values[np.minimum(first + offsets, len(values) - 1)]  # bytes x fields
@@ -95,7 +93,7 @@ def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numb
 
 
 def _any(values: Bytes, first: Positions, last: Positions) -> Numbers:
-    """Return fields that are not empty, however they are written."""
+    """Return fields that are not empty, in any notation."""
     lengths = last - first
     numbers = np.full(len(first), np.nan)
     for row in np.flatnonzero(lengths > _NUMBER_BYTES_MAX):

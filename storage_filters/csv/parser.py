@@ -18,20 +18,20 @@ Value = bytes | None
 
 _BLANK = 0x20
 _NONE = 0
-_COMMENT = ord("#")  # univocity's default, which its end of input checks although Spark reads no comments
+_COMMENT = ord("#")  # univocity's default, which it checks at the end of input although Spark reads no comments
 
 
 class UnreadableRecordError(ValueError):
-    """It is not known how Spark reads this record."""
+    """A record of which it is unknown how Spark reads it."""
 
 
 def is_blank(text: bytes) -> bool:
-    """Return whether Spark skips such a line: it has no character above the blank."""
+    """Return whether Spark skips such a line, which has no character above the blank."""
     return not text or max(text) <= _BLANK
 
 
 def values_of(line: bytes, csv: CsvFormat) -> list[Value]:
-    """Return the values of a line that is not blank, without its end. UnreadableRecordError."""
+    """Return the values of a line that is not blank, without its end. Raises UnreadableRecordError."""
     try:
         return _Parser(line, csv).values()
     except RecursionError:
@@ -39,7 +39,7 @@ def values_of(line: bytes, csv: CsvFormat) -> list[Value]:
 
 
 def written(values: Sequence[Value], csv: CsvFormat) -> bytes:
-    """Return a line that is not blank and has these values. UnreadableRecordError if there is none."""
+    """Return a line that is not blank and has these values. Raises UnreadableRecordError if no such line exists."""
     delimiter = csv.delimiter.encode()
     fields = [_field(value, csv) for value in values]
     seen = [_visible(values[0], csv), *fields[1:]]
@@ -81,11 +81,11 @@ def _quoted(value: bytes, csv: CsvFormat) -> bytes:
 
 
 class _EndOfLineError(Exception):
-    """The parser requested a byte behind the last one."""
+    """The parser needs a byte beyond the last one."""
 
 
 class _Parser:
-    """The parser of one line. `_char` is the present byte, `_before` the one before it within a quoted field."""
+    """Parser of one line. `_char` is the present byte, `_before` the one before it within a quoted field."""
 
     def __init__(self, line: bytes, csv: CsvFormat) -> None:
         self._line = line

@@ -1,7 +1,7 @@
 """How Spark can read a field under its column's type, and thus whether a row may be wanted; one value at a time.
 
-A view delivers a superset. If it is not certain what Spark reads (blanks around a number, `NaN`, `7d`, a day without
-its zeros), everything is possible, and the row is kept: Spark decides. A column without a type may be read in any way.
+A view delivers a superset. If Spark's reading is uncertain (blanks around a number, `NaN`, `7d`, a day without its
+zeros), every outcome is possible, and the row is kept: Spark decides. A column without a type may be read in any way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Outcome:
     false: bool
 
     def __or__(self, other: Outcome) -> Outcome:
-        """Return what is possible if either of two readings is."""
+        """Return the possible outcomes of either of two readings."""
         return Outcome(self.true or other.true, self.false or other.false)
 
 
@@ -36,13 +36,13 @@ NULL, ANY = Outcome(False, False), Outcome(True, True)
 TRUE, FALSE = Outcome(True, False), Outcome(False, True)
 
 NUMBER: Final = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-"""What Java, Python and Spark read as the same number; Java reads others, too."""
+"""Numbers that Java, Python and Spark read alike; Java reads others too."""
 NUMBER_BYTES_MAX = 40
 """Longest number that is examined; longer ones may be anything."""
 FLOAT_ERROR = 1e-6
 """Relative error of a number in single precision."""
 DAYS_UNCERTAIN = timedelta(days=2)
-"""What time zones and their changes can make of times that are written without one."""
+"""Most that time zones and their changes can shift a time without a zone."""
 _FLOAT_TINY, _FLOAT_HUGE, _FLOAT_WHOLE = 1e-37, 1e38, 2**24
 _INTEGER = re.compile(rb"[+-]?0*([0-9]{1,19})")
 _EXPONENT_MAX = 100
@@ -110,7 +110,7 @@ def _exactly(value: bytes, type_: ColumnType, operator: Operator, literal: Decim
 
 
 class Uncertain:
-    """It is not known what Spark reads."""
+    """The value that Spark reads is uncertain."""
 
 
 _UNCERTAIN = Uncertain()
@@ -152,7 +152,7 @@ def _decimal(value: bytes, type_: ColumnType) -> _Read:
 
 
 def _meant(literal: Decimal | str, type_: ColumnType) -> Decimal | bool | date | None:
-    """Return the literal as a value of the type; None if Spark might compare otherwise."""
+    """Return the literal as a value of the type; None if Spark might compare differently."""
     if isinstance(literal, Decimal):
         if type_.is_integer:
             least, most = ColumnType("long").bounds
@@ -231,7 +231,7 @@ def _as_any_number(value: bytes, operator: Operator, literal: float) -> Outcome:
 
 
 def number_of(value: bytes) -> float | None:
-    """Return the number of a text; None if it is none, or if it is not certain how it is read."""
+    """Return the number of a text; None if it is not a number, or its reading is uncertain."""
     return float(value) if len(value) <= NUMBER_BYTES_MAX and NUMBER.fullmatch(value) else None
 
 

@@ -1,4 +1,4 @@
-"""Which part of a CSV object a store delivers: records of a byte range, and columns of them."""
+"""Selection from a CSV object: the records of a byte range, and columns of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADER_BYTES_MAX = 128 * 1024
 
 
 class SelectionError(ValueError):
-    """A selection that makes no sense, or not for this object; the message says why."""
+    """A selection is invalid, or invalid for this object; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Selection:
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
-        """Return the selection of the JSON of `to_json`; SelectionError."""
+        """Return the selection of the JSON of `to_json`; Raises SelectionError."""
         try:
             fields = json.loads(text)
             csv = CsvFormat(**fields.pop("csv"))
@@ -116,7 +116,7 @@ class Selection:
 
 
 def without_news(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields without those that filters of an earlier version do not know, if these have no effect."""
+    """Return the fields without effect-free ones that filters of an earlier version do not know."""
     if not fields["types"]:
         del fields["types"]
     if not fields["csv"]["null_text"]:

@@ -27,8 +27,8 @@ def first_byte(selection: Selection) -> int:
 def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
     """Yield the wanted columns of the records that begin in the range and may be wanted; blocks may be empty.
 
-    chunks: the object's bytes from `first_byte(selection)` on. No more of them are read than needed. If objects have
-    headers, the first line that is not blank is skipped, whatever it contains: columns count by position. Raises
+    chunks: the object's bytes from `first_byte(selection)` on, read only as far as needed. If objects have headers, the
+    first line that is not blank is skipped, whatever it contains: columns count by position. Raises
     UnreadableRecordError.
     """
     if selection.end is not None and selection.end <= selection.start:

@@ -1,4 +1,4 @@
-"""Executions sign in with a secret of their own.
+"""Sign-in of executions to the object store, each with a separate secret.
 
 Swift's `proxy.conf` names `storage_filters.execution_auth:filter_factory`.
 """
@@ -9,8 +9,8 @@ from typing import Any
 
 
 def filter_factory(global_conf: Any, **local_conf: Any) -> Any:
-    """Return what puts the filter before an application."""
-    # Only where the filter runs: what else uses this folder does without Swift.
+    """Return the factory of the filter, for paste."""
+    # Imported only where the filter runs: other users of this folder do not need Swift.
     from storage_filters.execution_auth.middleware import filter_factory as made
 
     return made(global_conf, **local_conf)

@@ -1,9 +1,9 @@
-"""Which executions may use the store: what the controller said last, in a file that all workers of a proxy read.
+"""The controller's last list of executions that may use the store, in a file that all workers of a proxy read.
 
-The worker that is connected to the controller writes it. It outlives restarts of the proxy, so an ended execution stays
-out while the controller is away. A proxy that has never heard anything has no such file, and believes what a key
-proves. Likewise, a list judges only credentials that are older than itself: who proves to have a newer one got it from
-the controller after the list was made, and its program may have started before the next list is here.
+The worker with the connection to the controller writes the file. It outlives restarts of the proxy, so an ended
+execution stays locked out while the controller is away. A proxy without a file accepts every valid key. A list also
+applies only to credentials that are older than itself: the controller made a newer credential after the list, and its
+program may start before the next list arrives.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from storage_filters.execution_auth.names import ExecutionUser
 
 @dataclass(frozen=True, slots=True)
 class AliveExecutions:
-    """The generation of each execution's credential, by account and execution.
+    """Generation of each execution's credential, by account and execution.
 
-    newest: the generation of the last credential that had been given when the list was made; all that were given until
-    then and have not ended are in it.
+    newest: the generation of the last credential when the list was made; the list has all earlier ones that have not
+    ended.
     """
 
     newest: int
@@ -33,12 +33,12 @@ _NOBODY = AliveExecutions(2**63, {})
 
 
 def alive_file(rates_file: str) -> Path:
-    """Return the place of the file, beside that of the rates."""
+    """Return the path of the file, beside the one of the rates."""
     return Path(rates_file).with_suffix(".executions")
 
 
 def read_alive(told: Any) -> AliveExecutions:
-    """Return the list that a document of JSON stands for; ValueError if it stands for none."""
+    """Return the list in a JSON document. Raises ValueError for an invalid one."""
     try:
         return AliveExecutions(
             int(told["newest"]),
@@ -52,7 +52,7 @@ def read_alive(told: Any) -> AliveExecutions:
 
 
 class AliveFile:
-    """The file, for its writer and for readers. `warn` is told of a file that makes no sense, once for each."""
+    """The file, for its writer and for readers. warn: is called once for each invalid file."""
 
     def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
         self._path = path
@@ -61,7 +61,7 @@ class AliveFile:
         self._alive: AliveExecutions | None = None
 
     def write(self, alive: AliveExecutions) -> None:
-        """Replace the list. Does nothing if it says this already."""
+        """Replace the list, unless it is the same."""
         if alive == self.read():
             return
         beside = self._path.with_suffix(".new")
@@ -78,12 +78,12 @@ class AliveFile:
                 self._alive = read_alive(json.loads(self._path.read_bytes()))
         except FileNotFoundError:
             self._alive = self._version = None
-        except (ValueError, RecursionError) as error:  # damaged: until the controller says it again, refuse
+        except (ValueError, RecursionError) as error:  # damaged: refuse until the controller sends a new list
             self._warn(f"{self._path} is damaged, so all executions are refused: {error}")
         return self._alive
 
     def allows(self, account: str, user: ExecutionUser) -> bool:
-        """Return whether this credential, whose key or token is valid, may be used now."""
+        """Return whether this credential, with a valid key or token, may be used now."""
         alive = self.read()
         if alive is None or user.generation > alive.newest:
             return True

@@ -1,4 +1,4 @@
-"""A filter of the proxy: lets each execution of Zoe sign in to its tenant's account with a credential of its own.
+"""Proxy filter that lets each execution of Zoe sign in to its tenant's account with a separate credential.
 
     [pipeline:main]
     pipeline = ... zoe_s3_signed ... s3api zoe_executions tempauth copy zoe_bandwidth ...
@@ -7,13 +7,12 @@
     secret_file = /etc/swift/zoe-executions.secret
     rates_file = /run/swift/zoe-rates
 
-Its place is after s3api and before authentication, which has to allow overrides, as tempauth and Keystone's do by
-default. It answers the sign-in (v1) of executions, accepts the tokens that it gave, and checks requests of the S3
-protocol that executions signed. All other requests it passes on as they are.
+Put it after s3api and before authentication, which has to allow overrides, as tempauth and Keystone's do by default. It
+answers the sign-in (v1) of executions, accepts the tokens that it issued, and checks S3 requests signed by executions.
+It passes on all other requests unchanged.
 
-An execution acts as its tenant's account, which it owns, and in no other account. `rates_file` is that of
-`zoe_bandwidth`, which hears from the controller which executions have ended: their keys and tokens are refused from
-then on.
+An execution acts as the owner of its tenant's account, and in no other account. `rates_file` is the one of
+`zoe_bandwidth`, to which the controller sends the active executions: keys and tokens of ended ones are refused.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class ExecutionAuth:
         return done
 
     def _answer(self, env: Environ) -> Any:
-        """Return who answers: the next filter, or a response of this one."""
+        """Return the application that answers: the next filter, or a response of this one."""
         if env.get("PATH_INFO") in self._sign_in:
             login = wsgi_to_str(env.get("HTTP_X_AUTH_USER") or env.get("HTTP_X_STORAGE_USER") or "")
             user = user_of(login)
@@ -84,7 +83,7 @@ class ExecutionAuth:
         return self._authorised(env, user_of_token(self._secrets, self._prefix, token, time.time()))
 
     def _signed_in(self, env: Environ, user: ExecutionUser) -> Any:
-        """Return a token for a key."""
+        """Answer a sign-in with a token."""
         key = wsgi_to_str(env.get("HTTP_X_AUTH_KEY") or env.get("HTTP_X_STORAGE_PASS") or "")
         account = self._account(user)
         known = any(same(key_of(secret, account, user), key) for secret in self._secrets)
@@ -104,7 +103,7 @@ class ExecutionAuth:
         return Response(request=request, headers=headers)
 
     def _by_signature(self, env: Environ, signed: dict[str, Any]) -> Any:
-        """Check a request that s3api has translated: its path has the access key where the account belongs."""
+        """Check a request that s3api has translated: its path has the access key in place of the account."""
         login = signed["access_key"]
         user = user_of(login)
         if user is None:
@@ -117,15 +116,15 @@ class ExecutionAuth:
             return self._refused(env, user)
         parts[2] = str_to_wsgi(account)
         env["PATH_INFO"] = "/".join(parts)
-        env.pop(_SIGNED, None)  # Keystone's s3token would ask Keystone about the key, and refuse it
+        env.pop(_SIGNED, None)  # Keystone's s3token would look up the key, and refuse it
         return self._authorised(env, user)
 
     def _authorised(self, env: Environ, user: ExecutionUser | None) -> Any:
-        """Let the request act as the tenant's account, if the execution has not ended."""
+        """Let the request act as the owner of the tenant's account, unless the execution has ended."""
         if user is None or not self._alive.allows(self._account(user), user):
             return self._refused(env, user)
         account = self._account(user)
-        for name in _TOKEN_HEADERS:  # Keystone's filter would ask Keystone about it
+        for name in _TOKEN_HEADERS:  # Keystone's filter would look it up
             env.pop(name, None)
         env[EXECUTION] = user.execution
         env["REMOTE_USER"] = ",".join((user.tenant, user.login, account))
@@ -145,7 +144,7 @@ class ExecutionAuth:
 
 
 class _Owner:
-    """Swift's hook that decides about a request: the owner of one account may do all in it but make or remove it."""
+    """Swift's authorisation hook: the owner of an account may do everything in it, but not create or delete it."""
 
     def __init__(self, account: str) -> None:
         self._account = account

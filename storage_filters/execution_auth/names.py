@@ -1,8 +1,8 @@
-"""Users of the object store that are executions of Zoe: their names, keys and tokens.
+"""Names, keys and tokens of executions as users of the object store.
 
-A user is `<tenant>:execution_<id>_<generation>`. tempauth's own users have no underscore in their names, except for
-those that are configured in Base64. The key follows from the secret that the storage controller and the proxies share,
-so no proxy has to know a user before its first request.
+A user is `<tenant>:execution_<id>_<generation>`. Names of tempauth's users have no underscore, except for users
+configured in Base64. The key is derived from the secret that the storage controller and the proxies share, so no proxy
+has to know a user before its first request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TOKENS = b"tokens"
 
 @dataclass(frozen=True, slots=True)
 class ExecutionUser:
-    """One execution as a user of its tenant's account. `generation`: a credential made again has a higher one."""
+    """One execution as a user of its tenant's account. generation: rises with each new credential."""
 
     tenant: str
     execution: str
@@ -40,14 +40,16 @@ class ExecutionUser:
 
 
 def user_of(login: str) -> ExecutionUser | None:
-    """Return the execution that a user's name stands for; None for other users."""
+    """Return the execution of a user's name; None for other users."""
     tenant, _, name = login.partition(":")
     found = _USER.fullmatch(name)
     return ExecutionUser(tenant, found[1], int(found[2])) if tenant and found else None
 
 
 def read_secrets(path: Path) -> list[bytes]:
-    """Return the secrets of a file, one a line: the first one signs, all are accepted. OSError, ValueError."""
+    """Return the secrets of a file, one a line: the first one signs, all are accepted. Raises OSError and
+    ValueError.
+    """
     secrets = [line.strip() for line in path.read_bytes().splitlines() if line.strip()]
     if not secrets or min(len(one) for one in secrets) < SECRET_CHARACTERS_MIN:
         raise ValueError(f"{path} needs a secret of at least {SECRET_CHARACTERS_MIN} characters in each line")
@@ -61,13 +63,13 @@ def key_of(secret: bytes, account: str, user: ExecutionUser) -> str:
 
 
 def token_of(secret: bytes, account: str, user: ExecutionUser, until_s: float) -> str:
-    """Return a token for the account that ends at this time, in seconds since the epoch."""
+    """Return a token for the account that expires at this time, in seconds since the epoch."""
     content = _NUL.join((account.encode(), user.tenant.encode(), user.login.encode(), str(int(until_s)).encode()))
     return f"{TOKEN_PREFIX}{_text(content)}.{_signed(secret, content)}"
 
 
 def user_of_token(secrets: Sequence[bytes], account_prefix: str, token: str, now_s: float) -> ExecutionUser | None:
-    """Return the execution that a token stands for; None if it is not valid now."""
+    """Return the execution of a token; None if the token is not valid now."""
     text, _, signature = token.removeprefix(TOKEN_PREFIX).partition(".")
     try:
         content = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -79,17 +81,17 @@ def user_of_token(secrets: Sequence[bytes], account_prefix: str, token: str, now
     if len(parts) != _PARTS or int(parts[3]) <= now_s:
         return None
     user = user_of(parts[2].decode())
-    # A token of another installation's naming of accounts must not lead elsewhere.
+    # A token of an installation with another naming of accounts must not open a different account.
     return user if user is not None and parts[0].decode() == account_prefix + user.tenant else None
 
 
 def same(wanted: str, given: str) -> bool:
-    """Compare in a time that does not depend on the contents."""
+    """Compare in constant time."""
     return hmac.compare_digest(wanted.encode(), given.encode(errors="surrogateescape"))
 
 
 def _signed(secret: bytes, content: bytes) -> str:
-    """Sign with a secret of its own: a key is never a signature of a token."""
+    """Sign with a separate secret for keys and for tokens: a key is never the signature of a token."""
     return _text(hmac.digest(hmac.digest(secret, _TOKENS, hashlib.sha256), content, "sha256"))
 
 

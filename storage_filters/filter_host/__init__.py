@@ -1,4 +1,4 @@
-"""The host of the filters that rules set, at a proxy.
+"""Filter host of a proxy: runs the filters that rules set for objects.
 
 Swift's `proxy.conf` names `storage_filters.filter_host:filter_factory`.
 """
@@ -9,8 +9,8 @@ from typing import Any
 
 
 def filter_factory(global_conf: Any, **local_conf: Any) -> Any:
-    """Return what puts the filter before an application."""
-    # Only where the filter runs: what else uses this folder does without Swift.
+    """Return the factory of the filter, for paste."""
+    # Imported only where the filter runs: other users of this folder do not need Swift.
     from storage_filters.filter_host.middleware import filter_factory as made
 
     return made(global_conf, **local_conf)

@@ -1,7 +1,7 @@
-"""What was done with an object, as its metadata say: by the proxy, and after it by the object servers.
+"""Filters of a stored object, as its metadata record them: those of the proxy, then those of the object servers.
 
-An object server undoes its part before it answers. What it does not undo, since it lacks the key or the host of
-filters, its answer still names, and the proxy undoes it: so an object is read wherever its file was moved.
+An object server undoes its filters before it answers. If it cannot, because it lacks the key or the filter host, its
+answer names the remaining filters, and the proxy undoes them: so an object is readable wherever its file was moved.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from storage_filters.transforms.stream_filters import DamagedObjectError, Stream
 from storage_filters.wsgi.headers import DONE, NODE_DONE, NODE_ETAG, NODE_SIZE, PUT_ETAG, PUT_SIZE, UNDONE
 
 OWN = (DONE, PUT_ETAG, PUT_SIZE, NODE_DONE, NODE_ETAG, NODE_SIZE)
-"""The metadata that nobody but hosts of filters writes or sees."""
+"""Metadata that only filter hosts write and see."""
 _NONE = "[]"
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The filters of an object, as texts. there: of object servers. undone: what is read went back through these."""
+    """Filters of an object, as texts. there: of object servers. undone: the filters that the object server has
+    undone.
+    """
 
     here: str
     there: str = _NONE
@@ -32,31 +34,31 @@ class Done:
 
     @staticmethod
     def of(headers: Mapping[str, str]) -> Done | None:
-        """Return what an answer of the store says; None for an object that no host stored. DamagedObjectError for one
-        that has lost a part of what was kept with it.
+        """Return the filters that the store's answer names; None for an object that no host stored. Raises
+        DamagedObjectError if part of the record is missing.
         """
         if (here := headers.get(DONE)) is None:
             if any(name in headers for name in (*OWN, UNDONE)):
-                raise DamagedObjectError("a part of the metadata by which it is read is missing")
+                raise DamagedObjectError("part of the metadata that record its filters is missing")
             return None
         if (there := headers.get(UNDONE)) is not None:
             return Done(here, there, undone=True)
         return Done(here, headers.get(NODE_DONE, _NONE))
 
     def filters(self, tenant: str, keyring: Keyring, name: bytes, modules: Modules) -> list[StreamFilter]:
-        """Return the filters that are to be undone. name: of the object. FilterRefused, DamagedObjectError."""
+        """Return the filters to undo. name: of the object. Raises FilterRefused and DamagedObjectError."""
         rest = [] if self.undone else filters_of(self.there, tenant, keyring, name)
         return [*filters_of(self.here, tenant, keyring, name, modules), *rest]
 
     def records(self) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-        """Return the records of the proxy and of the object servers; DamagedObjectError."""
+        """Return the records of the proxy and of the object servers. Raises DamagedObjectError."""
         return parsed(self.here), parsed(self.there)
 
     def told(self) -> str:
-        """Return what readers are told, in the order at PUT; DamagedObjectError."""
+        """Return the description of the filters for readers, in the order at PUT. Raises DamagedObjectError."""
         there = [{**one, "at": "object server"} for one in told(self.there)]
         return json.dumps([*({**one, "at": "proxy"} for one in told(self.here)), *there])
 
     def met(self) -> list[tuple[int, str]]:
-        """Return the rules and kinds of all filters; DamagedObjectError."""
+        """Return the rules and kinds of all filters. Raises DamagedObjectError."""
         return [*met_by(self.here), *met_by(self.there)]

@@ -1,8 +1,8 @@
-"""The body of a request to store an object, as the store reads it: through filters, with what is known only at its end.
+"""The body of a PUT as the store reads it: filtered, followed by the metadata that are known only at its end.
 
-What is stored has another length than what is sent, so it is sent in chunks. Whether all was sent, and as its ETag
-says, is judged here, since the store cannot. Swift asks for the metadata that depend on the body when it has read all
-of it (`swift.callback.update_footers`), as for its own encryption.
+The stored bytes differ in length from the sent ones, so they are sent in chunks. The filter host checks that the body
+is complete and matches its ETag, since the store cannot. Swift asks for metadata that depend on the body once it has
+read all of it (`swift.callback.update_footers`), as for its encryption.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FOOTERS = "swift.callback.update_footers"
 
 
 class FilteredBody:
-    """Takes the place of a request's body. `make` gives the filters when the first byte is wanted: the request has been
-    authorised by then. overrides: headers of ETag and size in listings. goes_on: whether object servers filter it, too.
+    """Replaces a request's body. make: returns the filters when the first byte is read; the request is authorised by
+    then. overrides: headers of ETag and size in listings. goes_on: whether object servers filter it too.
     """
 
     def __init__(
@@ -50,18 +50,18 @@ class FilteredBody:
         self._chunks = self._filtered()
         self._rest = b""
         self.refused: FilterRefused | None = None
-        """Why it could not be filtered."""
+        """Why the body could not be filtered."""
         self.etag = ""
-        """Of what was put, when all of it is stored."""
+        """ETag of the body as sent, once all of it is stored."""
         self.differs = False
-        """Whether it is not as its ETag says."""
+        """Whether the body does not match its ETag."""
         request.headers.pop("Content-Length", None)
         request.headers["Transfer-Encoding"] = "chunked"
         env["wsgi.input"] = self
         env[_FOOTERS] = self._footers
 
     def read(self, size: int = -1, *_rest: Any) -> bytes:
-        """Return some bytes of what is to be stored; none at the end."""
+        """Return some bytes for the store; none at the end."""
         while not self._rest:
             if (chunk := next(self._chunks, None)) is None:
                 return b""
@@ -71,7 +71,7 @@ class FilteredBody:
         return piece
 
     def __getattr__(self, name: str) -> Any:
-        # Swift uses further methods of the server's own stream, such as for answers to `Expect: 100-continue`.
+        # Swift uses other methods of the server's stream, such as for answers to `Expect: 100-continue`.
         return getattr(self._stream, name)
 
     def _filtered(self) -> Iterator[bytes]:
@@ -83,11 +83,11 @@ class FilteredBody:
             yield from filter(None, computing.pieces(lambda sent: stored(filters, self._judged(sent)), received))
         except FilterRefused as error:
             self.refused = error
-            # As of a client that hangs up: of another error, Swift writes a traceback.
+            # An error as of a client that disconnects: for any other error, Swift logs a traceback.
             raise HTTPUnprocessableEntity(body=f"{error}\n", request=self._request) from None
 
     def _judged(self, sent: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield what the client sends. swob's HTTPException if it hangs up, or sends too much."""
+        """Yield the body as sent. Raises swob's HTTPException if the client disconnects or sends too much."""
         for chunk in sent:
             self._size += len(chunk)
             if self._size > self._size_max:
@@ -98,7 +98,7 @@ class FilteredBody:
             raise HTTPClientDisconnect(request=self._request)
 
     def _footers(self, footers: Any) -> None:
-        """Add the metadata that are known now; swob's HTTPException if the body is not as its ETag says."""
+        """Add the metadata that are known now. Raises swob's HTTPException if the body does not match its ETag."""
         if self._before is not None:
             self._before(footers)
         etag = self._put_md5.hexdigest()
@@ -107,7 +107,8 @@ class FilteredBody:
             self.differs = True
             raise HTTPUnprocessableEntity(request=self._request)
         self.etag = etag
-        # The object servers compute that of what they store. What comes back is checked by each filter's own format.
+        # The object servers compute the ETag of the stored bytes. Each filter's format checks the bytes that are read
+        # back.
         footers.pop("Etag", None)
         if self._goes_on:
             footers["Etag"] = NODE_MARK

@@ -1,7 +1,7 @@
 """Manifests of static large objects: lists of segments, which are objects with filters of their own.
 
-Swift's `slo` has read and checked one before it comes here. It is stored as it is, since `slo` has to read it. Bytes of
-an object that it holds by itself would be stored as they are, too, whatever the rules say.
+Swift's `slo` reads and checks a manifest before it arrives here. It is stored unfiltered, since `slo` has to read it.
+Contents inside a manifest would be stored unfiltered too, against the rules, so they are refused.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from swift.common.swob import Request
 from storage_filters.transforms.stream_filters import FilterRefused
 
 _BYTES_MAX = 64 * 2**20
-"""More than `slo` takes: 8 MiB by default."""
+"""More than the limit of `slo`, which is 8 MiB by default."""
 _PIECE_BYTES = 64 * 1024
 
 
 def check_manifest(request: Request) -> None:
-    """Let a manifest pass that only lists segments; FilterRefused for one with bytes of the object in it."""
+    """Accept a manifest that only lists segments. Raises FilterRefused for one with contents of the object."""
     stream, body = request.environ["wsgi.input"], b""
     while len(body) < _BYTES_MAX and (piece := stream.read(_PIECE_BYTES)):
         body += piece
@@ -27,8 +27,8 @@ def check_manifest(request: Request) -> None:
     try:
         inline = any("data" in one for one in json.loads(body))
     except (ValueError, TypeError):
-        raise FilterRefused("this manifest cannot be read, so nobody knows whether it has bytes to filter") from None
+        raise FilterRefused("cannot read this manifest, so it may have bytes that rules filter") from None
     if inline:
         raise FilterRefused(
-            "a manifest with `data` of its own is not filtered as the rules for it say: store these bytes as a segment"
+            "the rules for this object cannot filter `data` in a manifest: store these bytes as a segment"
         )

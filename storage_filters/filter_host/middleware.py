@@ -1,4 +1,4 @@
-"""A filter of the proxy that hosts filters of objects: forward when an object is stored, backward when it is read.
+"""Proxy filter that runs the filters of objects: forward when an object is stored, backward when it is read.
 
     [pipeline:main]
     pipeline = ... <authentication> copy zoe_bandwidth zoe_views slo dlo zoe_filters ... proxy-logging proxy-server
@@ -8,11 +8,11 @@
     keyring_file = /etc/swift/zoe-keyring.json
     account_prefix = AUTH_
 
-The rules of the object store tell which filters an object gets; the file with them is beside `rates_file`, which is
-that of `zoe_bandwidth`. What was done is kept in the object's metadata, and by this it is read, whatever the rules are
-by then. Clients, listings, views and conditional requests see size and ETag of what was put. Its place is after
-everything that makes further requests on behalf of one, so that segments and copies are filtered like any other object.
-Manifests of static large objects, and what only stands for other objects, are not filtered (`manifests.py`).
+The rules of the object store select the filters of an object; their file is beside `rates_file`, the one of
+`zoe_bandwidth`. The object's metadata record the applied filters, and a read undoes these, even if the rules have
+changed. Clients, listings, views and conditional requests see size and ETag of the object as the client sent it. Put
+this filter after every filter that makes subrequests, so that segments and copies are filtered like any other object.
+Manifests of static large objects (`manifests.py`), dynamic manifests and symlinks are not filtered.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _OBJECT_PATH_PARTS = 4
 _TRIES = 5
 _MANIFEST = "X-Static-Large-Object"
 _REFERS = ("X-Object-Manifest", "X-Symlink-Target")
-"""Of objects that stand for others, and have no bytes of their own unless their client sends some."""
+"""Headers of objects that refer to others, and have no bytes of their own unless the client sends some."""
 _OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
 _OF_BYTES = (200, 206, 416)
 _WHOLE, _PART = 200, 206
@@ -81,13 +81,13 @@ _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-
 
 
 Met = Callable[[Environ, Iterable[tuple[int, str]], Direction], None]
-"""Hears which rules, and filters of them, a request met."""
+"""Is called with the rules, and their filters, that apply to a request."""
 
 
 class FilterHost:
-    """The WSGI filter. book: the rules that hold now; DamagedRulesError. operations: counts one under a name. met:
-    counts rules by executions. servers: tells why the object servers of a request run no filters. warn: hears why an
-    object could not be read or copied to its end.
+    """The WSGI filter. book: returns the present rules; raises DamagedRulesError. operations: counts one under a name.
+    met: counts rules by execution. servers: returns why the object servers of a request run no filters. warn: logs why
+    an object could not be read or copied to its end.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class FilterHost:
         if execution := noted_execution(env):
             request.headers[NODE_EXECUTION] = execution
         if method in ("PUT", "POST"):
-            for name in (*OWN, NODE_STEPS):  # nobody else says what was done, or is to be done
+            for name in (*OWN, NODE_STEPS):  # only hosts record filters, or request them
                 request.headers.pop(name, None)
         try:
             answered = self._answered(request, object_of(parts, self._prefix), start_response)
@@ -202,7 +202,7 @@ class FilterHost:
 
     def _rewrite(self, request: Request, place: ObjectRequest) -> Response:
         if not request.environ.get("reseller_request"):
-            return HTTPForbidden(body="only a reseller admin can have objects stored again\n", request=request)
+            return HTTPForbidden(body="only a reseller admin can rewrite objects\n", request=request)
         book = self._book()
         return self._rewriting.answer(request, place, book, self._modules(book, request, place.tenant))
 
@@ -210,7 +210,7 @@ class FilterHost:
         try:
             book = self._book()
         except DamagedRulesError:
-            if self._files.any():  # what a module would hide from readers is not known
+            if self._files.any():  # a module may hide unknown parts from readers
                 raise
             book = RuleBook()
         modules = self._modules(book, request, place.tenant)
@@ -240,7 +240,7 @@ class FilterHost:
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
             if request.method == "HEAD" and answer.is_success:
                 answer.content_length = size
-                if why is None:  # as GET; who asks what was done learns it also without the key
+                if why is None:  # like GET; the record of filters is readable without the key
                     done.filters(tenant, self._keyring, name, modules)
             return answer
         try:
@@ -253,7 +253,7 @@ class FilterHost:
         if whole is None:
             close_if_possible(answer.app_iter)
         headers = {key: value for key, value in answer.headers.items() if key.lower() not in _OF_LENGTH}
-        # Of the stored bytes, whose answer lacks the object's own type; with fragments, also where there are none.
+        # A range of the stored bytes: its answer lacks the object's type; with fragments, also a range beyond the end.
         if answer.content_type == _SEVERAL_RANGES or answer.status_int == HTTP_REQUESTED_RANGE_NOT_SATISFIABLE:
             headers["Content-Type"] = self._head(request).headers.get("Content-Type", "")
         made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
@@ -278,7 +278,7 @@ class FilterHost:
             raise
 
     def _plain(self, request: Request, answer: Response, tenant: str) -> Response:
-        """Return the answer for an object without filters. DamagedObjectError if it is encrypted all the same."""
+        """Return the answer for an object without filters. Raises DamagedObjectError if its bytes are encrypted."""
         if request.method == "GET" and answer.status_int == _PART and self._keyring.any_for(tenant):
             try:
                 self._check_beginning(request, answer)
@@ -286,15 +286,15 @@ class FilterHost:
                 close_if_possible(answer.app_iter)
                 raise
         elif request.method == "GET" and answer.status_int == _WHOLE:
-            # Another one, since an answer closes what it had when it is given other bytes.
+            # A new response, since an answer closes its body when it gets another one.
             made = Response(request=request, status=answer.status, headers=answer.headers)
             made.app_iter, made.content_length = _Unsealed(answer.app_iter), answer.content_length
             return made
         return answer
 
     def _check_beginning(self, request: Request, answer: Response) -> None:
-        """Raise DamagedObjectError if the object of which a part is answered is encrypted, ObjectReplaced if it is
-        another one meanwhile.
+        """Check the object of a partial answer. Raises DamagedObjectError if it is encrypted, ObjectReplaced if it was
+        replaced.
         """
         asked = again(request, "GET")
         asked.headers["Range"] = f"bytes=0-{len(MARK) - 1}"
@@ -319,7 +319,7 @@ class FilterHost:
 
 
 class _Unsealed:
-    """The bytes of an answer, the first of them read: until then, an error can still replace the answer."""
+    """The bytes of an answer, with the first of them read: until then, an error can still replace the answer."""
 
     def __init__(self, app_iter: Iterable[bytes]) -> None:
         self._app_iter = app_iter
@@ -338,7 +338,7 @@ class _Unsealed:
 
 
 def _may_know(env: Environ) -> bool:
-    """Return whether who asks may learn names of keys and the stored size: owners of the account, and all where nobody
+    """Return whether the caller may see names of keys and the stored size: owners of the account, and all where nothing
     authorises.
     """
     return bool(env.get("swift_owner") or env.get("reseller_request")) or "swift.authorize" not in env
@@ -350,7 +350,7 @@ def _drop(answer: Response, names: Iterable[str]) -> None:
 
 
 def _put(answer: Response) -> tuple[int, str]:
-    """Return size and ETag of what was put; DamagedObjectError."""
+    """Return size and ETag of the object as the client sent it. Raises DamagedObjectError."""
     try:
         return int(answer.headers[PUT_SIZE]), str(answer.headers[PUT_ETAG])
     except (KeyError, TypeError, ValueError):  # Swift gives None for a header that is missing

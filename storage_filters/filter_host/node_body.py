@@ -1,7 +1,7 @@
-"""The body of a request to an object server to store an object, as the server reads it: through filters.
+"""The body of a PUT to an object server, as the server reads it: filtered.
 
-A proxy sends the bytes and, when they are over, metadata that depend on them, as two documents of MIME (Swift's
-`MIMEPutter`). Here the first one is filtered, and what is known then is added to the second.
+A proxy sends the bytes, followed by metadata that depend on them, as two MIME documents (Swift's `MIMEPutter`). This
+body filters the first document, and adds the metadata of its filters to the second.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _FOOTERS_BYTES_MAX = 1 << 20
 
 
 def has_documents(request: Request) -> bool:
-    """Return whether the body is as a proxy with the host of filters sends it."""
+    """Return whether the body has the two documents of a proxy with a filter host."""
     return bool(request.headers.get(_BOUNDARY)) and "X-Backend-Obj-Multiphase-Commit" not in request.headers
 
 
 class NodeBody:
-    """Takes the place of the body. steps: the filters, in their order."""
+    """Replaces the body. steps: the filters, in their order."""
 
     def __init__(self, request: Request, steps: Sequence[Step]) -> None:
         self._request = request
@@ -40,12 +40,12 @@ class NodeBody:
         self._size = 0
         self._pieces = self._documents()
         self._rest = b""
-        request.headers.pop("X-Backend-Obj-Content-Length", None)  # what is stored has another length
+        request.headers.pop("X-Backend-Obj-Content-Length", None)  # the stored bytes have another length
         request.environ["wsgi.input"] = self
 
     @property
     def etag(self) -> str:
-        """Return the MD5 of what was sent, when all of it was read."""
+        """Return the MD5 of the sent bytes, once all of them are read."""
         return self._md5.hexdigest()
 
     def read(self, size: int = -1, *_rest: Any) -> bytes:
@@ -59,7 +59,7 @@ class NodeBody:
         return piece
 
     def readline(self, size: int = -1) -> bytes:
-        """Return bytes up to the end of a line, or as many as asked for; Swift reads boundaries so."""
+        """Return bytes up to the end of a line, or at most `size`; Swift reads boundaries so."""
         line = b""
         while not line.endswith(b"\n") and (size is None or size < 0 or len(line) < size):
             self._rest = self._rest or self.read()
@@ -72,11 +72,11 @@ class NodeBody:
         return line
 
     def __getattr__(self, name: str) -> Any:
-        # The server tells its stream what to answer to `Expect: 100-continue`.
+        # The server passes its answer to `Expect: 100-continue` to its stream.
         return getattr(self._stream, name)
 
     def _documents(self) -> Iterator[bytes]:
-        """Yield both documents. swob's HTTPException for a body that is none, or that was not all sent."""
+        """Yield both documents. Raises swob's HTTPException for a malformed or incomplete body."""
         documents = iter_multipart_mime_documents(self._stream, self._boundary, PIECE_BYTES)
         begin = b"--" + self._boundary + b"\r\n"
         body = self._next(documents)
@@ -104,7 +104,7 @@ class NodeBody:
         while (chunk := body.read(PIECE_BYTES)) and len(text) <= _FOOTERS_BYTES_MAX:
             text += chunk
         if _md5(text) != self._headers.get("Content-MD5"):
-            raise HTTPUnprocessableEntity(body="the metadata were changed on their way\n", request=self._request)
+            raise HTTPUnprocessableEntity(body="the metadata were changed in transit\n", request=self._request)
         footers = json.loads(text)
         marked = {name for name in footers if name.lower() == "etag" and footers[name] == NODE_MARK}
         kept = {name: value for name, value in footers.items() if name not in marked}

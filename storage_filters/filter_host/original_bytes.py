@@ -1,7 +1,7 @@
-"""The bytes of a stored object as they were put, whole or in ranges, read back through its filters.
+"""The original bytes of a stored object, whole or in ranges, read back through its filters.
 
-An object may be stored in another form while it is read: another one with the same ETag and size of what was put, to
-which a reader goes over.
+An object may be stored in another form while it is read: the store then has another object with the same original ETag
+and size, and the reader switches to it.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How an object is stored: the filters that it went through, and the ETag of what the store has."""
+    """Stored form of an object: the filters applied to it, and the ETag of the stored bytes."""
 
     filters: Sequence[StreamFilter]
     stored_etag: str
 
 
 def again(request: Request, method: str) -> Request:
-    """Return a request for the same object, without range and conditions, which have been judged."""
+    """Return a request for the same object, without range and conditions, which have been evaluated."""
     made = Request(request.environ.copy())
     made.method = method
     for name in ("Range", *_CONDITIONS):
@@ -54,7 +54,7 @@ def again(request: Request, method: str) -> Request:
 
 
 class _Unlike(Exception):  # noqa: N818 - the name is the fact
-    """The store has the object in another form, or does not send what was asked for."""
+    """The store has the object in another form, or does not send the requested range."""
 
     def __init__(self, answer: Response) -> None:
         super().__init__(answer.status)
@@ -62,9 +62,9 @@ class _Unlike(Exception):  # noqa: N818 - the name is the fact
 
 
 class PutBytes:
-    """For swob. etag: of what was put. size: of that. whole: all that is stored, if it is there already. form: reads
-    how an object is stored from an answer of the store; FilterRefused, DamagedObjectError. names: of the metadata that
-    tell the filters, and the ETag of what was put. at_damage: called when it is found.
+    """Original bytes of an object, for swob. etag, size: of the original. whole: all stored bytes, if they were read
+    already. form: returns the stored form from an answer of the store; raises FilterRefused and DamagedObjectError.
+    names: of the metadata that record the filters and the original ETag. at_damage: is called for damage.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class PutBytes:
             close_if_possible(self._whole)
 
     def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
-        """Return the bytes from `first` to before `end`, the first of them read."""
+        """Return the bytes from `first` to before `end`, with the first of them read."""
         self.close()
         return begun(self._read(first, end))
 
@@ -129,12 +129,12 @@ class PutBytes:
         return computing_of(self._request.environ).pieces(lambda one: read_back(filters, one, first, end), chunks)
 
     def _answer(self, first: int, end: int | None) -> Response:
-        """Return the store's answer with the bytes that contain a range, and note in which form they are."""
+        """Return the store's answer with the bytes that contain a range, and note their form."""
         for _ in range(_TRIES):
             try:
                 if first >= FRAME_BYTES:
                     learn(self._now.filters, self._pieces)
-                # Without a filter: earlier versions kept an empty list where no proxy had the filters of the rules.
+                # Without a filter: earlier versions stored an empty list where no proxy had the filters of the rules.
                 last = [Span(first, end, 0), *spans(self._now.filters, first, end)][-1]
                 return self._asked(last.first, last.end)
             except _Unlike as other:
@@ -143,14 +143,14 @@ class PutBytes:
             if answer.status_int == _NOT_FOUND or answer.status_int >= _ERRORS_FROM:
                 raise FilterAway(f"the store answers {answer.status} while the object is read: try again")
             if answer.headers.get("Etag", "") == self._now.stored_etag:
-                raise DamagedObjectError(f"its size is not what was stored: {answer.status}")
+                raise DamagedObjectError(f"its size differs from the stored size: {answer.status}")
             if self._etag_of(answer) != self._etag:
                 raise ObjectReplaced("the object was replaced while it was read: try again")
             self._now = self._form(answer)
-        raise FilterAway("the object was stored again and again while it was read: try again")
+        raise FilterAway("the object was replaced several times while it was read: try again")
 
     def _asked(self, first: int, end: int | None) -> Response:
-        """Return the store's answer with a range of what it has; _Unlike."""
+        """Return the store's answer with a range of the stored bytes. Raises _Unlike."""
         subrequest = again(self._request, "GET")
         subrequest.headers["Range"] = f"bytes={first}-{'' if end is None else end - 1}"
         answer = answer_of(subrequest, self._app)
@@ -172,10 +172,10 @@ class PutBytes:
     def app_iter_ranges(
         self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
     ) -> Iterator[bytes]:
-        """Return several ranges, as Swift answers them, the first of them begun."""
+        """Return several ranges, as Swift answers them, with the first of them begun."""
         part = first_begun(ranges, self.app_iter_range)
         return iter(multi_range_iterator(ranges, content_type, boundary, size, part))
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open answers."""
         close_if_possible(self._whole)

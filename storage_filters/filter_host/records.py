@@ -1,6 +1,4 @@
-"""Which filters an object went through, as it is kept in the object's metadata: by them it is read, whatever the rules
-are by then.
-"""
+"""Records of an object's filters in its metadata: a read undoes these, even if the rules have changed."""
 
 from __future__ import annotations
 
@@ -21,20 +19,20 @@ from storage_filters.transforms.stream_filters import DamagedObjectError, Filter
 STEPS_MAX = 8
 _TOLD = ("filter", "type", "key", "name", "module", "rule", "moved")
 KINDS = ("COMPRESSION", "ENCRYPTION", "NOOP", MODULE)
-"""The filters that a host has; a module goes by a name of its own."""
+"""Filters of a host; modules have names of their own."""
 _BUILT_IN = frozenset(KINDS) - {MODULE}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A filter of an object, and the rule that set it. moved: why it runs at the proxy though ON OBJECT."""
+    """A filter of an object, and the rule that set it. moved: why it runs at the proxy in spite of ON OBJECT."""
 
     filter: StreamFilter
     rule: int
     moved: str | None = None
 
     def record(self) -> dict[str, Any]:
-        """Return what is kept of it."""
+        """Return the record of the filter."""
         made = {**self.filter.record(), "rule": self.rule}
         return made if self.moved is None else {**made, "moved": self.moved}
 
@@ -48,15 +46,15 @@ def steps_of(
     metadata: Mapping[str, str] | None = None,
 ) -> list[Step]:
     """Return the filters of a new object, in their order at PUT. name: of the object, with account and container.
-    metadata: of the request, for modules. FilterRefused.
+    metadata: of the request, for modules. Raises FilterRefused.
     """
     made = (_filter(one.verdict, tenant, keyring, name, modules, metadata or {}) for one in chain)
     return [Step(one, at.verdict.rule.id, at.moved) for one, at in zip(made, chain, strict=True)]
 
 
 def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None = None) -> Sequence[Verdict]:
-    """Return those whose filters run when an object is stored; those that this proxy does not have, and modules that
-    run when an object is read, are left out.
+    """Return the verdicts with filters that run when an object is stored, without filters that this proxy lacks, and
+    without modules that run at reads.
     """
     return [
         one
@@ -66,13 +64,13 @@ def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None 
 
 
 def written(steps: Sequence[Step]) -> str:
-    """Return what is kept of the filters of an object."""
+    """Return the record of an object's filters, as text."""
     return json.dumps([step.record() for step in steps], separators=(",", ":"))
 
 
 def handed(steps: Sequence[Step]) -> str:
-    """Return what object servers are told to do: records, with the level of a compression. They are complete, so that
-    all replicas have the same bytes.
+    """Return the filters for object servers, as text: records, with the level of a compression. They are complete, so
+    that all replicas have the same bytes.
     """
     return json.dumps([{**step.record(), **_level(step.filter)} for step in steps], separators=(",", ":"))
 
@@ -82,7 +80,7 @@ def _level(one: StreamFilter) -> dict[str, int]:
 
 
 def taken(text: str, tenant: str, keyring: Keyring, name: bytes) -> list[Step]:
-    """Return the filters that an object server is told to run. FilterRefused, DamagedObjectError."""
+    """Return the filters that a proxy requests from an object server. Raises FilterRefused and DamagedObjectError."""
     found = []
     for record in parsed(text):
         made = _of_record(record, tenant, keyring, name, None)
@@ -93,7 +91,7 @@ def taken(text: str, tenant: str, keyring: Keyring, name: bytes) -> list[Step]:
 
 
 def parsed(text: str) -> list[Mapping[str, Any]]:
-    """Return the filters that are kept with an object; DamagedObjectError."""
+    """Parse the record of an object's filters. Raises DamagedObjectError."""
     try:
         records = json.loads(text)
         if not (isinstance(records, list) and len(records) <= STEPS_MAX and all(isinstance(r, dict) for r in records)):
@@ -104,14 +102,16 @@ def parsed(text: str) -> list[Mapping[str, Any]]:
 
 
 def told(text: str) -> list[dict[str, Any]]:
-    """Return what a reader is told of the filters of an object: names, types, names of keys, and the rules that set
-    them. DamagedObjectError.
+    """Return the description of an object's filters for readers: names, types, names of keys, and the rules that set
+    them. Raises DamagedObjectError.
     """
     return [{name: record[name] for name in _TOLD if name in record} for record in parsed(text)]
 
 
 def met_by(text: str) -> list[tuple[int, str]]:
-    """Return the rules and kinds of the filters of an object; a module goes by its name. DamagedObjectError."""
+    """Return the rules and kinds of an object's filters; the kind of a module is its name. Raises
+    DamagedObjectError.
+    """
     return [
         (int(record.get("rule") or 0), str(record.get("name") or record.get("filter", "")).upper())
         for record in parsed(text)
@@ -121,7 +121,7 @@ def met_by(text: str) -> list[tuple[int, str]]:
 def filters_of(
     text: str, tenant: str, keyring: Keyring, name: bytes, modules: Modules | None = None
 ) -> list[StreamFilter]:
-    """Return the filters of a stored object of this name. FilterRefused for a missing key or module,
+    """Return the filters of a stored object of this name. Raises FilterRefused for a missing key or module, and
     DamagedObjectError.
     """
     return [_of_record(record, tenant, keyring, name, modules) for record in parsed(text)]
@@ -163,4 +163,4 @@ def _of_record(
                 return modules.of_record(record)
     except (KeyError, ValueError, TypeError) as error:
         raise DamagedObjectError(f"its filters are not known: {error!r}") from None
-    raise FilterRefused(f"this server does not have the filter {record['filter']}, which this object went through")
+    raise FilterRefused(f"this server does not have the filter {record['filter']}, which was applied to this object")

@@ -1,4 +1,4 @@
-"""Answers to requests that a filter refuses, or whose object is damaged."""
+"""Answers to refused requests, and to reads of damaged objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AGAIN_S = "1"
 
 
 def refusal(request: Request, error: Exception) -> HTTPException:
-    """Return the answer that says why; it can also be raised."""
+    """Return the answer that states the reason; it can also be raised."""
     if isinstance(error, DamagedObjectError):
         made = HTTPBadRequest if _by_s3(request) else HTTPUnprocessableEntity
         return made(body=f"the stored object is damaged: {error}\n", request=request)
@@ -32,8 +32,8 @@ def refusal(request: Request, error: Exception) -> HTTPException:
 
 
 def _by_s3(request: Request) -> bool:
-    """Return whether s3api gets the answer: of errors with 400 alone it passes on the sentence, and 422 it makes 500.
-    Requests of `copy` have the header, but another source.
+    """Return whether s3api gets the answer. s3api passes on the message of errors with status 400 only, and turns 422
+    into 500. Subrequests of `copy` have the header too, but another source.
     """
     env: dict[str, Any] = request.environ
     return env.get("swift.source") == _BY_S3 or BY_S3 in request.headers

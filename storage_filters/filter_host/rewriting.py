@@ -1,15 +1,15 @@
-"""Store an object again as today's rules say, or as it was put, without a client seeing a difference.
+"""Rewrite a stored object by the present rules, or to its original bytes, invisibly to clients.
 
-A reseller admin, the storage controller, asks by the method `REWRITE`, which no other part of Swift knows, with the
-header `X-Zoe-Rewrite`: `rules` or `plain`. The object is read back through the filters that its metadata name, and
-stored through the present ones; its bytes do not leave the proxy. The answer is a document of JSON.
+A reseller admin (the storage controller) sends the method `REWRITE`, which no other part of Swift knows, with the
+header `X-Zoe-Rewrite`: `rules` or `plain`. The object is read back through the filters in its metadata, and stored
+through the present ones; its bytes do not leave the proxy. The answer is a JSON document.
 
-No write is lost, and none is undone. What is stored again has the time at which the object was stored, plus an offset,
-as Swift's own reconciler does when it moves an object: it is newer than what was read, and older than whatever a client
-stores, changes or deletes since, at each of the object's servers and whenever they hear of it. What metadata a client
-changed by a POST stay, since they have a time of their own. A gateway keeps other writers out for the moment, and
-replaces the version that was read or none; its store gives the object a new time. MD5 and size of what was put are
-checked before the store gets the end of the body, so that a damaged object or a wrong key changes nothing.
+No write is lost, and none is undone. The rewritten object has the time of the original upload plus an offset, as
+Swift's reconciler does when it moves an object: it is newer than the copy that was read, and older than any write,
+change or deletion by a client since, at each of the object's servers, in whatever order they see them. Metadata that a
+client changed by a POST stay, since they have a separate time. A gateway locks other writers out for the moment, and
+replaces only the version that was read; its store gives the object a new time. The original MD5 and size are checked
+before the store gets the end of the body, so that a damaged object or a wrong key changes nothing.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from storage_filters.wsgi.headers import PUT_ETAG, PUT_SIZE, REPLACES, VERSION
 from storage_filters.wsgi.object_requests import ObjectRequest, name_behind, tags_of
 
 _STORED_AT = "X-Backend-Data-Timestamp"
-# Who has one of these has no bytes of its own at this path.
+# An object with one of these has no bytes of its own at this path.
 _MANIFESTS = ("X-Static-Large-Object", "X-Object-Sysmeta-Symlink-Target", "Content-Location")
 _REFERS = ("X-Object-Manifest", "X-Symlink-Target")  # nor has an empty object with one of these
 _NOT_SYMLINK = "symlink=get"
-# What a store says of an answer; all else is what was put with the object.
+# Headers about the store's answer; all others were stored with the object.
 _OF_THE_ANSWER = frozenset(
     ("accept-ranges", "connection", "content-length", "content-range", "date", "etag", "keep-alive", "last-modified")
 ) | {"transfer-encoding", "vary", "x-openstack-request-id", "x-timestamp", "x-trans-id"}
 _OF_THE_STORE = "x-backend-"
-# Of a filter's record, without another form of what is stored.
+# Parts of a filter's record that do not change the stored form.
 _VARYING = ("rule", "salt", "check", "bound", "table", "moved")
 _TRIES = 3
 _PIECE_BYTES = 64 * 1024
@@ -61,8 +61,8 @@ _OK, _CREATED, _ACCEPTED, _NOT_FOUND, _UNPROCESSABLE, _ERRORS_FROM = 200, 201, 2
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked for. plain: without filters. bytes_per_s: None for as fast as it goes. book: the digest of the
-    rules that are to be applied.
+    """The requested rewrite. plain: without filters. bytes_per_s: None for no limit. book: the digest of the rules to
+    apply.
     """
 
     plain: bool
@@ -72,7 +72,7 @@ class Wanted:
 
     @staticmethod
     def of(request: Request) -> Wanted:
-        """Return what a request asks for; ValueError."""
+        """Return the rewrite that a request asks for. Raises ValueError."""
         how = request.headers.get(REWRITE_HEADER, "")
         if how not in ("rules", "plain"):
             raise ValueError(f"{REWRITE_HEADER} is rules or plain")
@@ -82,8 +82,8 @@ class Wanted:
 
 
 class Rewriting:
-    """Stores objects again through the application below the host of filters. overrides: the headers of ETag and size
-    in listings.
+    """Rewrites objects through the application below the filter host. overrides: the headers of ETag and size in
+    listings.
     """
 
     def __init__(self, app: Any, stages: Stages, size_max: int, overrides: tuple[str, str]) -> None:
@@ -94,9 +94,7 @@ class Rewriting:
         self._digest: tuple[RuleBook, str] | None = None
 
     def answer(self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules) -> Response:
-        """Return the document that says what became of the object: `outcome`, `sentence`, and `bytes` as they were
-        put.
-        """
+        """Return the result for the object as a document: `outcome`, `sentence`, and `bytes` of the original."""
         try:
             wanted = Wanted.of(request)
         except ValueError as error:
@@ -119,7 +117,7 @@ class Rewriting:
         return self._digest[1]
 
     def _tried(self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, wanted: Wanted) -> _Done:
-        found = _Done(RewriteOutcome.FAILED, "clients store it again and again: it has the filters of its last PUT")
+        found = _Done(RewriteOutcome.FAILED, "clients keep replacing it: it has the filters of its last PUT")
         for _ in range(_TRIES):
             one = _Stored(self._asked(request, "HEAD"), request.environ["PATH_INFO"], place, self._overrides)
             if (early := one.why_not()) is not None:
@@ -136,7 +134,7 @@ class Rewriting:
     def _stored_again(
         self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, wanted: Wanted
     ) -> _Done | None:
-        """Return what became of it; None if a client was faster."""
+        """Return the result of one attempt; None if a client wrote the object meanwhile."""
         answer = self._asked(request, "GET")
         try:
             one = _Stored(answer, request.environ["PATH_INFO"], place, self._overrides)
@@ -157,28 +155,28 @@ class Rewriting:
             close_if_possible(answer.app_iter)
         if stored.status_int == _CREATED:
             return _Done(RewriteOutcome.CHANGED, "", one.size)
-        if stored.status_int == _ACCEPTED:  # so Swift says that it has a newer one
+        if stored.status_int == _ACCEPTED:  # Swift's answer if it has a newer object
             return None
         why = body.error or (filtered.refused if filtered is not None else None)
         if why is None and stored.status_int == _UNPROCESSABLE:
-            why = DamagedObjectError("the stored object is damaged: it is not what was put")
+            why = DamagedObjectError("the stored object is damaged: it differs from the original")
         if why is None:
             return _refused(stored)
         return _Done(RewriteOutcome.AWAY if isinstance(why, FilterAway) else RewriteOutcome.FAILED, str(why), one.size)
 
     def _staged(self, put: Request, one: _Stored, book: RuleBook, modules: Modules, wanted: Wanted) -> Staged:
-        """Return the filters that are asked for, and name those of object servers in the request."""
+        """Return the requested filters, and name those of object servers in the request."""
         place = one.place
         its = [] if wanted.plain else stored_by(chain_of(book, place).steps, place.tenant, modules)
         return self._stages.of(put, its, place.tenant, modules, one.seen())
 
     def _asked(self, request: Request, method: str) -> Response:
         asked = self._request(request, method)
-        asked.headers["X-Newest"] = "true"  # not of a replica that lags behind, nor of a cache
+        asked.headers["X-Newest"] = "true"  # not of a lagging replica, nor of a cache
         return answer_of(asked, self._app)
 
     def _request(self, request: Request, method: str) -> Request:
-        """Return a request for the same object as nobody in particular: who asks may do all."""
+        """Return a request for the same object without credentials: this caller may do everything."""
         env = make_pre_authed_env(request.environ, method, agent=None, query_string=_NOT_SYMLINK, swift_source="ZOE")
         return Request(env)
 
@@ -196,7 +194,7 @@ def _refused(answer: Response) -> _Done:
 
 
 class _Stored:
-    """An object as the store has it. path: of the request for it. DamagedObjectError."""
+    """An object as the store has it. path: of the request for it. Raises DamagedObjectError."""
 
     def __init__(self, answer: Response, path: str, place: ObjectRequest, overrides: tuple[str, str]) -> None:
         self._answer, self._path = answer, path
@@ -209,7 +207,7 @@ class _Stored:
         self.place = replace(place, size=self.size, tags=tags_of(self._headers))
 
     def why_not(self) -> _Done | None:
-        """Return why the object is not to be stored again; None if it may be."""
+        """Return the result for an object that is not to be rewritten; None if it may be."""
         status = self._answer.status_int
         if status == _NOT_FOUND:
             return _Done(RewriteOutcome.GONE, "")
@@ -220,29 +218,29 @@ class _Stored:
         if not self._etag or self.size < 0:
             return _Done(RewriteOutcome.FAILED, "the stored object is damaged: its size is not known")
         if _STORED_AT not in self._headers and VERSION not in self._headers:
-            why = "this store cannot replace an object only as long as it is unchanged"
+            why = "this store has no conditional replacement of objects"
             return _Done(RewriteOutcome.FAILED, why, self.size)
         return None
 
     def seen(self) -> Mapping[str, str]:
-        """Return the metadata that modules see."""
+        """Return the metadata for modules."""
         return metadata_of(self.place, self._headers)
 
     def has(self, staged: Staged) -> bool:
-        """Return whether the object went through these filters already, at these places. FilterRefused,
-        DamagedObjectError.
+        """Return whether the same filters were applied to the object already, in the same places. Raises FilterRefused
+        and DamagedObjectError.
         """
         here, there = self._done.records() if self._done is not None else ([], [])
         return (_forms(here), _forms(there)) == tuple(map(_forms, staged.records()))
 
     def put_bytes(self, stages: Stages, modules: Modules) -> Iterator[bytes]:
-        """Return what was put; FilterRefused, and in the middle DamagedObjectError."""
+        """Return the original bytes. Raises FilterRefused, and DamagedObjectError in the middle."""
         name = name_behind(self._path, self._headers)
         filters = [] if self._done is None else self._done.filters(self.place.tenant, stages.keyring, name, modules)
         return exactly(unsealed(read_back(filters, self._answer.app_iter, 0, None)), self.size)
 
     def headers(self) -> Mapping[str, str]:
-        """Return the headers with which the object is stored again."""
+        """Return the headers for the rewritten object."""
         own = {name.lower() for name in OWN}
         if self._lists_what_was_put():
             own |= {name.lower() for name in self._overrides}
@@ -257,7 +255,7 @@ class _Stored:
         return {**made, "X-Timestamp": Timestamp(self._headers[_STORED_AT], offset=1).internal}
 
     def _lists_what_was_put(self) -> bool:
-        """Return whether what listings say of the object follows from its filters."""
+        """Return whether the entry in listings follows from the object's filters."""
         told = [self._headers.get(name, "") for name in self._overrides]
         return self._done is not None and told == [self._etag, str(self.size)]
 
@@ -267,7 +265,7 @@ def _forms(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 class _Body:
-    """The body of the request to store the object, read no faster than `bytes_per_s`."""
+    """Body of the PUT, read no faster than `bytes_per_s`."""
 
     def __init__(self, request: Request, chunks: Iterator[bytes], bytes_per_s: float | None) -> None:
         self._request = request
@@ -277,7 +275,7 @@ class _Body:
         self._read = 0
         self._rest = b""
         self.error: Exception | None = None
-        """Why it ended too early."""
+        """Why the body ended too early."""
 
     def read(self, size: int = -1, *_rest: Any) -> bytes:
         """Return some bytes; none at the end."""

@@ -1,9 +1,9 @@
-"""Ask a store again that was looking at a file while it was replaced.
+"""Retry reads that failed because the object's file was replaced meanwhile.
 
-An object server lists a directory, and then opens what it found. If an object is stored again between the two, by a
-client or by a job that applies rules, the server answers 503. With several replicas the proxy asks another one; with a
-single one clients would be told so of an object that nobody deleted. Where its fragments are replaced one after the
-other, the proxy may also find too few of a kind, and says 500.
+An object server lists a directory, and then opens the file that it found. If a client, or a job that applies rules,
+stores the object again between the two, the server answers 503. With several replicas the proxy asks another one; with
+a single one, clients would get the error for an object that exists. While fragments are replaced one after the other,
+the proxy may also find too few of a kind, and answers 500.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ WITHOUT_BODY = ("GET", "HEAD", "POST", "DELETE")
 _FOR_A_MOMENT = (500, 503)
 _PAUSES_S = (0.05, 0.15)
 _SOON_S = 1.0
-"""An answer that took longer is that of a store that is away."""
+"""A slower error means that the store is away, so it is not retried."""
 
 
 def answer_of(request: Request, app: Any) -> Response:
-    """Return the answer to a request without a body, to the third try if the store was soon to say at those before that
-    it cannot.
-    """
+    """Return the answer to a request without a body, after up to three attempts if the store fails quickly."""
     before, began_s = request.environ.copy(), time.monotonic()
     for pause_s in _PAUSES_S:
         answer = request.get_response(app)

@@ -1,7 +1,7 @@
-"""The body of a request that Swift reads from another object: of a copy, or of an older version that it keeps.
+"""Request bodies that Swift reads from another object: of a copy, or of an older version that it keeps.
 
-Swift takes such a body for a client's. Where the other object could not be read, it answered 500 with a traceback in
-the log, or said that the client had gone. Here the client learns why, and the log has one line.
+Swift takes such a body for a client's. If the other object could not be read, Swift would answer 500 with a traceback
+in the log, or report that the client disconnected. This body gives the client the reason, and the log one line.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from storage_filters.filter_host.refusals import refusal
 from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused
 
 _OF_OBJECTS = ("SSC", "VW", "OV")
-"""What Swift's `copy`, `versioned_writes` and object versioning call their requests."""
+"""Names of Swift's `copy`, `versioned_writes` and object versioning for their requests."""
 _UNPROCESSABLE = 422
 _OF_SEGMENTS = (SegmentError, ListingIterError)
 
 
 class SourceBody:
-    """Takes the place of such a body. length: bytes that the head announces. told: hears why it ended too early."""
+    """Replaces such a body. length: bytes that the head announces. told: is called with the reason of an early end."""
 
     def __init__(self, request: Request, told: Callable[[str], None]) -> None:
         self._request = request
@@ -32,7 +32,7 @@ class SourceBody:
         self._refused = False
 
     def read(self, size: int = -1, *rest: Any) -> bytes:
-        """Return bytes of the other object; swob's HTTPException if it cannot be read to its end."""
+        """Return bytes of the other object. Raises swob's HTTPException if it cannot be read to its end."""
         try:
             data: bytes = self._stream.read(size, *rest)
         except HTTPException:
@@ -46,15 +46,15 @@ class SourceBody:
         return data
 
     def check_stored(self, answer: Response) -> None:
-        """Raise DamagedObjectError if the store found that the bytes are not those of the other object's ETag."""
+        """Raise DamagedObjectError if the store found that the bytes do not match the other object's ETag."""
         if answer.status_int == _UNPROCESSABLE and not self._refused:
-            raise DamagedObjectError("it is not what was put")
+            raise DamagedObjectError("it differs from the original")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     def _refusal(self, error: Exception, known: bool = False) -> HTTPException:
-        """Return the answer. known: whether who reads the other object has said in the log why it ended."""
+        """Return the answer. known: whether the reason is in the log already."""
         self._refused = True
         if not known:
             self._told(f"cannot copy to {self._request.path}: {error}")
@@ -62,7 +62,9 @@ class SourceBody:
 
 
 def reason_of(error: Exception) -> Exception:
-    """Return why an object cannot be read to its end: FilterRefused, FilterAway or DamagedObjectError."""
+    """Return the reason why an object cannot be read to its end: Raises FilterRefused, FilterAway and
+    DamagedObjectError.
+    """
     if isinstance(error, (FilterRefused, DamagedObjectError)):
         return error
     if isinstance(error, _OF_SEGMENTS):
@@ -71,7 +73,7 @@ def reason_of(error: Exception) -> Exception:
 
 
 def of_source(request: Request, told: Callable[[str], None]) -> SourceBody | None:
-    """Let the body of a request be read by SourceBody, and return that, if it is another object's."""
+    """Replace a body that comes from another object by a SourceBody, and return that; None for other requests."""
     if request.environ.get("swift.source") not in _OF_OBJECTS:
         return None
     made = request.environ["wsgi.input"] = SourceBody(request, told)

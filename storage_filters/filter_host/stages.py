@@ -1,4 +1,4 @@
-"""The filters of a new object in two stages: those of the proxy, and those that it has object servers run."""
+"""Divide the filters of a new object into two stages: at the proxy, and at the object servers."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ from storage_filters.wsgi.headers import NODE_STEPS
 from storage_filters.wsgi.object_requests import name_of
 
 Servers = Callable[[Request], Moved | None]
-"""Tells why the object servers of a request's container run no filters; None if they do."""
+"""Returns why the object servers of a request's container run no filters; None if they do."""
 _UNPROCESSABLE = 422
 _SAID_BYTES_MAX = 500
 
 
 def no_servers(_request: Request) -> Moved | None:
-    """For proxies whose object servers run none, and for gateways, which have none."""
+    """Return the reason for proxies whose object servers run no filters, and for gateways, which have no object
+    servers.
+    """
     return Moved.NO_SERVERS
 
 
 def of_policy(app: Any) -> Servers:
-    """Return what judges by the storage policy of the container. app: the rest of the proxy's pipeline."""
+    """Return a function that decides by the storage policy of the container. app: the rest of the proxy's pipeline."""
 
     def servers(request: Request) -> Moved | None:
         index = get_container_info(request.environ, app, swift_source="ZOE")["storage_policy"]
@@ -44,8 +46,8 @@ def of_policy(app: Any) -> Servers:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What is to be done with an object. make: makes the filters of the proxy. there: those of the object servers.
-    refused: why they cannot be had.
+    """Stages of an object's filters. make: makes the filters of the proxy. there: of the object servers. refused: why
+    the filters cannot run.
     """
 
     make: Callable[[], list[Step]]
@@ -54,36 +56,36 @@ class Staged:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether object servers have a part."""
+        """Return whether object servers run some of the filters."""
         return bool(self.there)
 
     def any(self) -> bool:
-        """Return whether there is any filter; FilterRefused."""
+        """Return whether there is any filter. Raises FilterRefused."""
         return bool(self.here()) or self.goes_on
 
     def here(self) -> list[Step]:
-        """Return the filters of the proxy; FilterRefused."""
+        """Return the filters of the proxy. Raises FilterRefused."""
         if self.refused is not None:
             raise self.refused
         return self.make()
 
     def records(self) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-        """Return the records of both; FilterRefused."""
+        """Return the records of both stages. Raises FilterRefused."""
         return [one.record() for one in self.here()], [one.record() for one in self.there]
 
     def check(self, answer: Response, differs: bool) -> None:
-        """Raise FilterAway for an answer that says that object servers could not do their part. differs: the client
-        sent something else than its ETag says, which has the same status.
+        """Check the store's answer. Raises FilterAway if object servers could not run their filters. differs: the body
+        does not match its ETag, which has the same status.
         """
         if not self.goes_on or differs or answer.status_int != _UNPROCESSABLE:
             return
         said = answer.body[:_SAID_BYTES_MAX].decode(errors="replace").strip()
         close_if_possible(answer.app_iter)
-        raise FilterAway(f"the object servers do not run the filters that rules set ON OBJECT: {said}")
+        raise FilterAway(f"the object servers cannot run the filters that rules set ON OBJECT: {said}")
 
 
 class Stages:
-    """Divides chains. servers: tells why object servers run none."""
+    """Divides chains into stages. servers: returns why object servers run no filters."""
 
     def __init__(self, keyring: Keyring, servers: Servers = no_servers) -> None:
         self.keyring = keyring
@@ -92,8 +94,8 @@ class Stages:
     def of(
         self, request: Request, its: Sequence[Verdict], tenant: str, modules: Modules, seen: Mapping[str, str]
     ) -> Staged:
-        """Return both stages, and name that of the object servers in the request. A filter that cannot be had is told
-        when the first byte is wanted: by then, the request is authorised.
+        """Return both stages, and name the object servers' stage in the request. A filter that cannot run is reported
+        when the first byte is read: by then, the request is authorised.
         """
         asks = any(one.action.server == "OBJECT" for one in its)
         chain = placed(its, self._servers(request) if asks else None)

@@ -1,9 +1,9 @@
-"""What readers see of an object that modules transform when it is read.
+"""Reads of an object that modules transform.
 
-Its ETag is another than that of what was put, and does not look like an MD5, with which clients would compare the
-bytes. Its size is known, and ranges can be read, only if all of its modules say that they change no size; else it is
-sent in chunks, a HEAD reads all of it to count, and a request for a range is refused. A manifest has no bytes of its
-own, so it is refused too: its segments are what is transformed.
+The transformed object has another ETag than the stored one, which does not look like an MD5, since clients would
+compare that with the bytes. Its size is known, and ranges can be read, only if all of its modules declare that they
+keep the size; otherwise it is sent in chunks, a HEAD reads all of it to count, and a request for a range is refused. A
+manifest has no bytes of its own, so it is refused too: modules transform its segments.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from storage_filters.wsgi.object_requests import ObjectRequest, tags_of
 
 _JUDGED = ("Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 _OWN = ("content-length", "content-range", "etag", "accept-ranges")
-_OF_A_COPY = "SSC"  # what the middleware of copies calls its requests
+_OF_A_COPY = "SSC"  # the name of the copy middleware for its requests
 _MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object")
 Read = Callable[[Request], Response]
 
 
 def may_be_transformed(book: RuleBook, request: ObjectRequest) -> bool:
-    """Return whether a rule for this object sets a module that runs when it is read, whatever its condition."""
+    """Return whether a rule for this object sets a module that runs at reads, whatever its condition."""
     return bool(book.modules) and any(
         (version := book.module(request.tenant, action)) is not None and version.reads
         for _, rule in book.rules_for(request.tenant, request.container, request.object)
@@ -44,7 +44,7 @@ def may_be_transformed(book: RuleBook, request: ObjectRequest) -> bool:
 
 
 def transformed(request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, read: Read) -> Response:
-    """Answer a request to read an object. read: answers it without modules. FilterRefused."""
+    """Answer a read of an object. read: answers it without modules. Raises FilterRefused."""
     one = _Object(_plain(request), place, book, modules, read)
     answer = one.read()
     readers = one.readers_of(answer)
@@ -61,7 +61,7 @@ def transformed(request: Request, place: ObjectRequest, book: RuleBook, modules:
 
 
 class _Object:
-    """An object as it is without modules. plain: a request for all of it, without conditions."""
+    """An object without its modules. plain: a request for all of it, without conditions."""
 
     def __init__(self, plain: Request, place: ObjectRequest, book: RuleBook, modules: Modules, read: Read) -> None:
         self._plain = plain
@@ -72,13 +72,15 @@ class _Object:
         self.computing = computing_of(plain.environ)
 
     def read(self, method: str = "") -> Response:
-        """Return the object, whole. method: that of the request, or GET."""
+        """Return the whole object. method: that of the request, or GET."""
         request = Request(self._plain.environ.copy())
         request.method = method or request.method
         return self._read(request)
 
     def readers_of(self, answer: Response) -> list[ReadModule]:
-        """Return the modules for an answer, none for one without an object; FilterRefused, with the answer closed."""
+        """Return the modules for an answer, none for one without an object. Raises FilterRefused, with the answer
+        closed.
+        """
         if not answer.is_success:
             return []
         place = replace(self._place, size=answer.content_length, tags=tags_of(answer.headers))
@@ -95,7 +97,7 @@ class _Object:
 
 def _plain(request: Request) -> Request:
     plain = Request(request.environ.copy())
-    plain.environ.pop(environ_key(SELECTION), None)  # a view selects of what a reader sees
+    plain.environ.pop(environ_key(SELECTION), None)  # a view selects from the transformed object
     for name in _JUDGED:
         plain.headers.pop(name, None)
     return plain
@@ -108,7 +110,7 @@ def _answer(request: Request, answer: Response, readers: Sequence[ReadModule], o
         raise FilterRefused("no range of this object can be read: a module changes its size when it is read")
     headers = {name: value for name, value in answer.headers.items() if name.lower() not in _OWN}
     etag, copied = _etag(answer, readers), request.environ.get("swift.source") == _OF_A_COPY
-    if not copied:  # Swift would compare it with the bytes that it stores
+    if not copied:  # Swift would compare it with the stored bytes
         headers["Etag"] = etag
     if not sized:
         headers["Accept-Ranges"] = "none"
@@ -129,7 +131,7 @@ def _etag(answer: Response, readers: Sequence[ReadModule]) -> str:
 
 
 class _Transformed:
-    """The bytes for swob, whole or in ranges, each from the start. size: None if it is not known."""
+    """The transformed bytes for swob, whole or in ranges, each computed from the start. size: None if unknown."""
 
     def __init__(self, answer: Response, readers: Sequence[ReadModule], size: int | None, one: _Object) -> None:
         self._readers = readers
@@ -169,8 +171,8 @@ class _Transformed:
         return self._all(answer.app_iter)
 
     def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
-        """Return the bytes from `first` to before `end`, the first of them computed: until then, an error can still
-        replace the answer.
+        """Return the bytes from `first` to before `end`, with the first of them computed: until then, an error can
+        still replace the answer.
         """
         return begun(self._range(first, end))
 
@@ -182,10 +184,10 @@ class _Transformed:
     def app_iter_ranges(
         self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
     ) -> Iterator[bytes]:
-        """Return several ranges, as Swift answers them, the first of them begun."""
+        """Return several ranges, as Swift answers them, with the first of them begun."""
         part = first_begun(ranges, self.app_iter_range)
         return iter(multi_range_iterator(ranges, content_type, boundary, size, part))
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open answers."""
         close_if_possible(self._body)

@@ -1,1 +1,1 @@
-"""Which filters an object gets, and where they run."""
+"""Rules of the object store: the filters of an object, and where they run."""

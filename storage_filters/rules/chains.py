@@ -1,14 +1,14 @@
-"""Which filters an object gets: `rules + request -> chain`, with why each action applies or not. Pure.
+"""Select the filters of an object: `rules + request -> chain`, with the reason why each action applies or not. Pure.
 
-Of the rules whose target and condition match a request:
+Among the rules with a matching target and condition:
 
 - The most specific target wins per kind of filter: object, container, tenant. A group ranks as the member that matches.
-- A mandatory action displaces the others of its kind, and nothing displaces it. BANDWIDTH is never displaced.
-- A rule with REPLACES ALL displaces all that comes from less specific targets, except the above.
-- DELETE is an action of its kind like SET. Among equal targets, it ends what earlier rules set.
+- A mandatory action overrides the others of its kind, and no action overrides it. BANDWIDTH is never overridden.
+- A rule with REPLACES ALL overrides all actions of less specific targets, except the above.
+- DELETE is an action of its kind like SET. Among equal targets, it cancels the actions of earlier rules.
 
-Filters run at PUT in this order: of the most specific target first, then in the order of rules and of their actions;
-those ON OBJECT after all others.
+Filters run at PUT in this order: those of the most specific target first, then in the order of rules and of their
+actions; those ON OBJECT after all others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _COMPARE = {
 
 
 class Outcome(StrEnum):
-    """What became of an action."""
+    """Result for an action."""
 
     APPLIES = "applies"
     DISPLACED = "displaced"
@@ -60,7 +60,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of an action of a rule whose target matches, and the sentence that says why."""
+    """Result for an action of a rule with a matching target, and a sentence with the reason."""
 
     rule: Rule
     action: Action
@@ -70,13 +70,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The verdicts of all actions; those that apply come first, in the order in which they run at PUT."""
+    """Verdicts of all actions; the ones that apply come first, in the order in which they run at PUT."""
 
     verdicts: tuple[Verdict, ...]
 
     @property
     def steps(self) -> tuple[Verdict, ...]:
-        """Return the actions that apply and are filters of objects, in the order in which they run at PUT."""
+        """Return the actions that apply and filter objects, in the order in which they run at PUT."""
         others = (BANDWIDTH, CACHING)
         return tuple(v for v in self.verdicts if v.outcome is Outcome.APPLIES and v.action.kind not in others)
 
@@ -87,7 +87,7 @@ class Chain:
 
 
 def chain_of(book: RuleBook, request: ObjectRequest) -> Chain:
-    """Return the chain of a request, with why each action of a matching target applies or not."""
+    """Return the chain of a request, with the reason why each action of a matching target applies or not."""
     candidates: list[Candidate] = []
     idle: list[Verdict] = []
     for number, rule in book.rules_for(request.tenant, request.container, request.object):
@@ -106,7 +106,7 @@ def chain_of(book: RuleBook, request: ObjectRequest) -> Chain:
 
 
 def rank_of(target: Target, request: ObjectRequest, groups: Mapping[str, frozenset[str]]) -> int:
-    """Return how specific a target is for a request that belongs to it."""
+    """Return how specific a target is for a request that it matches."""
     if target.kind is not TargetKind.GROUP:
         return target.rank
     containers = request.container, whole_of(request.container, request.object)[0]
@@ -161,7 +161,7 @@ def _unmet_term(term: Comparison, request: ObjectRequest, book: RuleBook, metric
 
 
 def compare(term: Comparison, value: float | None) -> bool:
-    """Return whether a comparison with a number holds; not for a value that is not known."""
+    """Return whether a comparison with a number holds; False if the value is unknown."""
     bound = number_of(term.value)
     return value is not None and bound is not None and bool(_COMPARE[term.operator](value, bound))
 

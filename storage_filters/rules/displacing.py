@@ -1,6 +1,6 @@
-"""Which actions displace others, in time that grows with their number only, not with that of their pairs. Pure.
+"""Resolve overrides between actions in O(n log n). Pure.
 
-An action is displaced by the first one in the order of rules, and of their actions, that has a reason to.
+The first action, in the order of rules and of their actions, with a reason to override another one does so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An action whose rule and conditions match. rank: how specific its target is, from 1 to 3. place: of the rule
-    among all, and of the action in the rule.
+    """An action of a matching rule with matching conditions. rank: how specific its target is, from 1 to 3. place: of
+    the rule among all, and of the action in the rule.
     """
 
     rule: Rule
@@ -29,12 +29,12 @@ class Candidate:
 
     @property
     def kept(self) -> bool:
-        """Return whether nothing displaces it."""
+        """Return whether no action can override it."""
         return self.rule.mandatory or self.action.kind == BANDWIDTH
 
 
 class Displacing:
-    """What displaces the others. candidates: in the order of their places."""
+    """Overrides between actions. candidates: in the order of their places."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         of_kinds: dict[str, list[Candidate]] = defaultdict(list)
@@ -51,7 +51,7 @@ class Displacing:
                 self._deletes[one.action.kind, one.rank].append(one)
 
     def of(self, one: Candidate) -> tuple[Candidate, str] | None:
-        """Return what displaces an action, and the reason; None if nothing does."""
+        """Return the action that overrides another one, and the reason; None if none does."""
         if one.kept:
             return None
         kind = one.action.kind

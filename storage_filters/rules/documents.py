@@ -1,4 +1,4 @@
-"""Rules as documents of JSON, as the storage controller sends them to proxies with the words that they use."""
+"""Rules as JSON documents, as the storage controller sends them to proxies, with the names that they use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from storage_filters.rules.rules import (
 )
 
 RULES_MAX = 2000
-"""All of them are sent to each proxy, again and again: some 300 bytes each."""
+"""Most rules: each proxy gets all of them, repeatedly, at some 300 bytes each."""
 
 
 _SEGMENTS = "+segments"
@@ -36,13 +36,13 @@ SHARED = ""
 
 @dataclass(frozen=True, slots=True)
 class RuleBook:
-    """All rules in the order in which they were made, and the words that they use.
+    """All rules in the order of their creation, and the names that they use.
 
-    groups: tenants and `<tenant>/<container>` of each group. types: endings of names,
-    in lower case and without a dot, of each object type. metrics: the present value of each metric of a rule's target,
-    by rule; a metric that is missing is not known. modules: a version of each that rules name, by tenant and name in
-    capitals. pinned: each rule names its own versions; if not, the book is of a controller of before, and `modules`
-    holds for all rules.
+    groups: tenants and `<tenant>/<container>` of each group. types: endings of names, in lower case and without a dot,
+    of each object type. metrics: the present value of each metric of a rule's target, by rule; the value of a missing
+    metric is unknown. modules: a version of each module in a rule, by tenant and upper-case name. pinned: each rule
+    names its versions; otherwise the book is from a controller of an earlier version, and `modules` applies to all
+    rules.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -66,18 +66,19 @@ class RuleBook:
         return ("/".join((target.tenant, target.container, target.object)[: target.rank]),)
 
     def rules_for(self, tenant: str, container: str, name: str) -> list[tuple[int, Rule]]:
-        """Return the rules whose target an object belongs to, with their places, in their order. The time that it
-        takes does not grow with the rules for others.
+        """Return the rules whose target contains an object, with their places, in order. The time does not grow with
+        the number of other rules.
         """
         names = {tenant}
         for of, one in ((container, name), whole_of(container, name)):
             names |= {f"{tenant}/{of}", f"{tenant}/{of}/{one}"}
         places = (self._by_target.get(one, ()) for one in names)
-        return sorted(dict(chain.from_iterable(places)).items(), key=itemgetter(0))  # a group may have several of them
+        # A group may contain several of them.
+        return sorted(dict(chain.from_iterable(places)).items(), key=itemgetter(0))
 
     def module(self, tenant: str, action: Action) -> ModuleVersion | None:
-        """Return the module that a filter is for a tenant: a shared one before its own, so that no tenant takes the
-        place of what an admin set. None if there is none.
+        """Return the module of a filter for a tenant; None without one. A shared module takes precedence over the
+        tenant's, so that no tenant can replace a module of the admin.
         """
         of_rule = dict(action.versions)
         for owner in (SHARED, tenant):
@@ -96,9 +97,9 @@ class RuleBook:
 
 
 def whole_of(container: str, name: str) -> tuple[str, str]:
-    """Return container and name of the object of which this one is a part, if it is a part of a multipart upload by S3;
-    otherwise the same. Clients of S3 do not see where Swift keeps parts: in a container beside the bucket, named after
-    the object, the upload and the number of the part.
+    """Return container and name of the object to which a part of an S3 multipart upload belongs; the same for other
+    objects. S3 clients do not see where Swift stores parts: in a container beside the bucket, by object, upload and
+    number of the part.
     """
     if container.endswith(_SEGMENTS) and name.count("/") >= _PART_NAMES:
         return container.removesuffix(_SEGMENTS), name.rsplit("/", _PART_NAMES)[0]
@@ -121,13 +122,13 @@ def written(book: RuleBook) -> dict[str, Any]:
 
 
 def digest_of(book: RuleBook) -> str:
-    """Return what tells a book from others, whatever its metrics are at the moment: a SHA-256, in hexadecimal."""
+    """Return the digest of a book, without its metrics: a SHA-256, in hexadecimal."""
     text = json.dumps(written(replace(book, metrics={})), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(document: Any) -> RuleBook:
-    """Return the book of a document; ValueError if it is none."""
+    """Return the book of a document. Raises ValueError for an invalid document."""
     try:
         if len(document["rules"]) > RULES_MAX:
             raise ValueError(f"more than {RULES_MAX} rules")

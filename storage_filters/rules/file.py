@@ -1,7 +1,7 @@
-"""The rules that the controller sent last, in a file that all workers of a proxy read.
+"""The last rules of the controller, in a file that all workers of a proxy read.
 
-The worker that is connected to the controller writes it. It outlives restarts of the proxy, so the last rules hold
-while the controller is away. A proxy that has never heard of any has no such file, and applies none.
+The worker with the connection to the controller writes the file. It outlives restarts of the proxy, so the last rules
+stay in force while the controller is away. A proxy without a file applies no rules.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from storage_filters.rules.documents import RuleBook, read
 
 
 class DamagedRulesError(Exception):
-    """The file makes no sense, so that nobody knows what applies."""
+    """The file is invalid, so the rules are unknown."""
 
 
 def rules_file(rates_file: str) -> Path:
-    """Return the place of the file, beside that of the rates."""
+    """Return the path of the file, beside the one of the rates."""
     return Path(rates_file).with_suffix(".rules")
 
 
 def operations_file(rates_file: str) -> Path:
-    """Return the place of the counters of operations, beside it."""
+    """Return the path of the counters of operations, beside the file."""
     return Path(rates_file).with_suffix(".operations")
 
 
 TIMES: Direction = "get"
 BYTES: Direction = "put"
-"""Under which directions the table of a cache counts how often, and bytes."""
+"""Directions under which the table of a cache counts events, and bytes."""
 
 
 def cache_file(rates_file: str) -> Path:
-    """Return the place of the counters of the cache, beside it."""
+    """Return the path of the cache's counters, beside the file."""
     return Path(rates_file).with_suffix(".cache")
 
 
 class RuleFile:
-    """The file, for its writer and for readers. `warn` is told of a file that makes no sense, once for each."""
+    """The file, for its writer and for readers. warn: is called once for each invalid file."""
 
     def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
         self._path = path
@@ -49,7 +49,7 @@ class RuleFile:
         self._book: RuleBook | None = RuleBook()
 
     def write(self, document: Any) -> None:
-        """Replace the rules; ValueError for a document that stands for none. Does nothing if it says this already."""
+        """Replace the rules, unless they are the same. Raises ValueError for an invalid document."""
         text = json.dumps(document)
         if self._text() == text:
             return
@@ -65,7 +65,7 @@ class RuleFile:
             return None
 
     def book(self) -> RuleBook:
-        """Return the rules; DamagedRulesError."""
+        """Return the rules. Raises DamagedRulesError."""
         try:
             status = self._path.stat()
             version = status.st_mtime_ns, status.st_ino

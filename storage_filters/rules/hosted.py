@@ -1,4 +1,4 @@
-"""The filters that the host of this process runs; others read it, since a proxy may lack the host."""
+"""The filters that the filter host of this process runs; a proxy may lack the host."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Metrics in conditions of rules, counted by proxies: operations per second on the objects of a rule's target, and how
-much compression saves of them. Pure.
+"""Metrics in conditions of rules: operations per second on the objects of a rule's target, and the share of bytes that
+compression would save. Pure.
 
-A proxy counts for each rule with a metric, by the rule's number; the controller adds up what all proxies report, and
-sends the values with the rules when the truth of a comparison changes.
+A proxy counts for each rule with a metric, by the rule's number; the controller adds up the reports of all proxies, and
+sends new values with the rules when the result of a comparison changes.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from storage_filters.rules.rules import STATIC_NAMES, Rule, comparisons, metrics
 from storage_filters.wsgi.object_requests import ObjectRequest
 
 COMPRESSIBILITY = "COMPRESSIBILITY"
-"""How much smaller compression makes what is stored, in percent; see `bandwidth/content_samples.py`."""
+"""Share of the stored bytes that compression would save, in percent; see `bandwidth/content_samples.py`."""
 METRICS = ("GETS_SEC", "PUTS_SEC", "OPS_SEC", COMPRESSIBILITY)
 WINDOW_S = 5.0
-"""Operations are averaged over this time."""
+"""Seconds over which operations are averaged."""
 Values = Mapping[str, float]
 
 
 def counter_name(rule_id: int) -> str:
-    """Return the name under which a rule's operations are counted; no account has a slash in its name."""
+    """Return the counter name of a rule's operations; no account has a slash in its name."""
     return f"rule/{rule_id}"
 
 
 def rule_of(name: str) -> int:
-    """Return the rule of a counter; ValueError."""
+    """Return the rule of a counter. Raises ValueError."""
     return int(name.removeprefix("rule/"))
 
 
 def counted_for(book: RuleBook, request: ObjectRequest) -> Iterator[int]:
-    """Yield the rules with metrics whose target an object belongs to."""
+    """Yield the rules with metrics whose target contains an object."""
     for _, rule in book.rules_for(request.tenant, request.container, request.object):
         if rule.condition is not None and metrics_of(rule):
             yield rule.id
@@ -45,7 +45,7 @@ def values_of(gets: float, puts: float) -> dict[str, float]:
 
 
 def settled(rule: Rule, told: Values | None, now: Values) -> Values:
-    """Return the values to tell: those that were told as long as they say the same of each comparison, and as much is
+    """Return the values to send: the last ones, while all comparisons have the same result and the same values are
     known.
     """
     if told is not None and told.keys() == now.keys() and _truths(rule, told) == _truths(rule, now):

@@ -1,8 +1,8 @@
-"""Where the filters of an object run: at the proxy, or at the object servers. Pure.
+"""Decide where the filters of an object run: at the proxy, or at the object servers. Pure.
 
-What a rule sets ON OBJECT runs after all else when an object is stored, nearest to the disk. What has to run at the
-proxy nevertheless takes with it the filters before it, so that the order stays: object servers run the longest end of
-a chain of which they can run all.
+A filter ON OBJECT runs after all others when an object is stored, nearest to the disk. If one of them has to run at the
+proxy nevertheless, so do the filters before it, so that the order stays: object servers run the longest tail of a chain
+that they can run completely.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from enum import StrEnum
 from storage_filters.rules.chains import Verdict
 
 AT_OBJECT_SERVERS = "ON OBJECT"
-"""Beside the filters that a proxy has, in its reports: it has the object servers run those ON OBJECT."""
+"""Capability in a proxy's reports, beside its filters: its object servers run those ON OBJECT."""
 NODE_KINDS = frozenset(("COMPRESSION", "ENCRYPTION", "NOOP"))
-"""The filters that object servers have. Modules are sent to proxies only."""
+"""Filters that object servers can run. Modules are sent to proxies only."""
 
 
 class Moved(StrEnum):
@@ -31,14 +31,14 @@ class Moved(StrEnum):
 SENTENCES = {
     Moved.NO_SERVERS: "not every proxy has object servers that run filters",
     Moved.FRAGMENTS: "the object servers of this container have fragments by an erasure code, not objects",
-    Moved.MODULE: "object servers run no modules",
+    Moved.MODULE: "object servers do not run modules",
     Moved.ORDER: "a filter after it runs at the proxy",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A filter of a chain, and where it runs. moved: why not where its rule says."""
+    """A filter of a chain, and where it runs. moved: why it does not run where its rule says."""
 
     verdict: Verdict
     at_servers: bool
@@ -46,8 +46,8 @@ class Placed:
 
 
 def placed(steps: Sequence[Verdict], all_moved: Moved | None) -> list[Placed]:
-    """Return where the filters run that are stored with an object, in their order at PUT. all_moved: why object
-    servers run none; None if they run what they can.
+    """Return where the filters of a stored object run, in their order at PUT. all_moved: why object servers run no
+    filters; None if they do.
     """
     found: list[Placed] = []
     barred = False

@@ -1,7 +1,6 @@
-"""Rules of the object store as values: a target, a condition, and filters that are set or deleted for it.
+"""Rules of the object store as values: a target, a condition, and the filters to set or delete.
 
-The storage controller parses their text and sends proxies the documents of `documents.py`, so that a proxy needs
-no grammar.
+The storage controller parses their text and sends proxies the documents of `documents.py`, so proxies need no grammar.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 BANDWIDTH = "BANDWIDTH"
-"""The filter that is a promise to a tenant: the controller keeps it as an SLO, and no rule displaces it."""
+"""Bandwidth guarantee of a tenant: the controller enforces it as an SLO, and no rule overrides it."""
 
 CACHING = "CACHING"
-"""The filter that acts when objects are read: the proxy keeps them on its disk."""
+"""Caching at reads: the proxy keeps the objects on its disk."""
 
 
 class TargetKind(StrEnum):
-    """What a rule is for; a group is a named list of tenants and containers."""
+    """Kind of a rule's target; a group is a named list of tenants and containers."""
 
     TENANT = "TENANT"
     CONTAINER = "CONTAINER"
@@ -27,7 +26,7 @@ class TargetKind(StrEnum):
 
 
 class Operator(StrEnum):
-    """How a value is compared."""
+    """Comparison operator."""
 
     GREATER = ">"
     LESS = "<"
@@ -39,7 +38,7 @@ class Operator(StrEnum):
 
 OBJECT_TYPE, OBJECT_SIZE, OBJECT_TAG = "OBJECT_TYPE", "OBJECT_SIZE", "OBJECT_TAG"
 STATIC_NAMES = frozenset((OBJECT_TYPE, OBJECT_SIZE, OBJECT_TAG))
-"""What a request itself tells; every other name of a condition is a metric."""
+"""Names that a request itself determines; every other name in a condition is a metric."""
 
 _RANKS = {TargetKind.TENANT: 1, TargetKind.CONTAINER: 2, TargetKind.OBJECT: 3}
 _NUMBER = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,9})?)(?P<unit>[KMGT]i?)?B?(?:ps|/s)?", re.IGNORECASE)
@@ -47,14 +46,14 @@ _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10,
 
 
 def number_of(text: str) -> float | None:
-    """Return a number with an optional unit (`10M`, `64KiB`, `30MBps`); None if the text is none."""
+    """Return a number with an optional unit (`10M`, `64KiB`, `30MBps`); None for any other text."""
     found = _NUMBER.fullmatch(text)
     return None if found is None else float(found["number"]) * _FACTORS[(found["unit"] or "").lower()]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Tenant, container and object, as far as the kind has them; `tenant` of a group is the group's name."""
+    """Tenant, container and object, as the kind requires; `tenant` of a group is the group's name."""
 
     kind: TargetKind
     tenant: str
@@ -77,7 +76,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A term of a condition, such as `OBJECT_SIZE < 10M`; the value is the text that was written."""
+    """A term of a condition, such as `OBJECT_SIZE < 10M`; the value is the original text."""
 
     name: str
     operator: Operator
@@ -86,14 +85,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Conditions that all hold; at least two."""
+    """Two or more conditions that all have to hold."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Conditions of which one holds; at least two."""
+    """Two or more conditions, of which one has to hold."""
 
     parts: tuple[Condition, ...]
 
@@ -103,8 +102,8 @@ Condition = Comparison | AllOf | AnyOf
 
 @dataclass(frozen=True, slots=True)
 class ModuleVersion:
-    """A WebAssembly module that a rule may set. sha256: of its file, in hexadecimal. reads: it runs when an object is
-    read, not when it is stored.
+    """A WebAssembly module for rules. sha256: of its file, in hexadecimal. reads: it runs when an object is read, not
+    when it is stored.
     """
 
     name: str
@@ -114,11 +113,11 @@ class ModuleVersion:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A filter that is set or deleted.
+    """A filter to set or delete.
 
-    parameters: names and values as they were written. server: PROXY, OBJECT or nothing. duration: TRANSIENT, PERSISTENT
-    or nothing. only: comparisons of the object that all have to hold. versions: of a filter that is a module, by
-    tenant; the empty one stands for all tenants.
+    parameters: names and values as written. server: PROXY, OBJECT or empty. duration: TRANSIENT, PERSISTENT or empty.
+    only: comparisons of the object that all have to hold. versions: of a filter that is a module, by tenant; the empty
+    name stands for all tenants.
     """
 
     verb: str
@@ -132,7 +131,7 @@ class Action:
 
     @property
     def kind(self) -> str:
-        """Return the kind of filter, by which rules displace each other."""
+        """Return the kind of filter; rules override each other by kind."""
         return self.filter.upper()
 
     def parameter(self, name: str) -> str | None:
@@ -144,8 +143,8 @@ class Action:
 class Rule:
     """A rule of the object store.
 
-    replaces_all: whether it displaces all filters of less specific targets, not only those of its own kinds; None if
-    the text does not say. mandatory: no other rule displaces it. id: 0 as long as it is not kept.
+    replaces_all: whether it overrides all filters of less specific targets, not only those of the same kinds; None if
+    the text does not say. mandatory: no other rule overrides it. id: 0 while it is not stored.
     """
 
     target: Target
@@ -166,5 +165,5 @@ def comparisons(condition: Condition | None) -> tuple[Comparison, ...]:
 
 
 def metrics_of(rule: Rule) -> tuple[str, ...]:
-    """Return the metrics that a rule's condition reads: it is a dynamic rule if there are any."""
+    """Return the metrics in a rule's condition; a rule with metrics is dynamic."""
     return tuple(sorted({term.name.upper() for term in comparisons(rule.condition)} - STATIC_NAMES))

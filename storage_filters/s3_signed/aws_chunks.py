@@ -1,8 +1,7 @@
-"""The lines of a body in S3's own chunks (`aws-chunked`), checked before `s3api` reads their numbers. Pure.
+"""Check the lines between the chunks of an S3 body (`aws-chunked`), before `s3api` reads their numbers. Pure.
 
-`s3api` reads lines of any length, and numbers as Python does: also `+5`, `-0`, `0x5`, `1_0` and ` 5`. A proxy on the
-way that reads them by the book would see other chunks.
-https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+`s3api` reads lines of any length, and numbers as Python does: also `+5`, `-0`, `0x5`, `1_0` and ` 5`. A stricter proxy
+in between would see other chunks. https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
 """
 
 from __future__ import annotations
@@ -12,20 +11,20 @@ from collections.abc import Callable
 from typing import Any
 
 LINE_BYTES_MAX = 1024
-"""Of a size with its signature (some 90 bytes), and of a checksum after the last chunk."""
+"""Longest line: a size with its signature (some 90 bytes), or a checksum after the last chunk."""
 _SIZE = re.compile(rb"([0-9a-fA-F]{1,16})(;[^\r\n]*)?\r\n")
 
 
 def size_of(line: bytes) -> int | None:
-    """Return the size that a line before a chunk says, in bytes; None if it is no such line."""
+    """Return the size in the line before a chunk, in bytes; None for any other line."""
     found = _SIZE.fullmatch(line)
     return None if found is None else int(found[1], 16)
 
 
 class ChunkLines:
-    """The body of a request. Stands before `s3api`, which reads a line without a bound, and contents with one.
+    """The body of a request, for `s3api`, which reads lines without a bound, and contents with one.
 
-    refused: makes the error that a bad line raises, from a sentence.
+    refused: makes the exception for a bad line, from a sentence.
     """
 
     def __init__(self, body: Any, refused: Callable[[str], BaseException]) -> None:
@@ -34,12 +33,12 @@ class ChunkLines:
         self._ended = False
 
     def read(self, *size: int) -> bytes:
-        """Return contents, as the body has them."""
+        """Return contents of the body."""
         piece: bytes = self._body.read(*size)
         return piece
 
     def readline(self, size: int | None = None) -> bytes:
-        """Return the next line; without a size it is one that belongs to the chunks, and checked."""
+        """Return the next line; without a size it is a line between chunks, and checked."""
         if size is not None and size >= 0:
             contents: bytes = self._body.readline(size)
             return contents

@@ -1,16 +1,16 @@
-"""A filter of the proxy: an S3 request may do what its signature covers, and nothing else.
+"""Proxy filter that refuses S3 requests that ask for more than their signature covers.
 
     [pipeline:main]
     pipeline = catch_errors gatekeeper healthcheck proxy-logging cache zoe_s3_signed listing_formats bulk s3api ...
     [filter:zoe_s3_signed]
     paste.filter_factory = storage_filters.s3_signed:filter_factory
 
-Its place is after `proxy-logging`, which writes down what it refuses, and before `s3api` and each filter that reads
-queries, such as `bulk`. Requests that are not S3's pass as they are. `plain_headers` lists further headers that may
-come unsigned, with commas between: what a proxy before this one adds under a name of its own that begins with `X-`.
+Put it after `proxy-logging`, which logs refused requests, and before `s3api` and each filter that reads queries, such
+as `bulk`. Other requests pass unchanged. `plain_headers` lists further headers that may be unsigned, separated by
+commas: `X-` headers that a proxy before this one adds.
 
-With `s3token` of Keystone, set `keys_with_colon = no`. It takes what follows a colon in an access key for the account
-that is meant, and version 2 does not sign the key: a URL of a reseller admin would open each account.
+With `s3token` of Keystone, set `keys_with_colon = no`. It takes the text after a colon in an access key for the
+account, and version 2 does not sign the key: a URL of a reseller admin would open every account.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class S3Signed:
         self._now = now
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Refuse an S3 request that asks for more than is signed; pass on all others."""
+        """Refuse an S3 request that asks for more than its signature covers; pass on all others."""
         request = SignedRequest.of(env["REQUEST_METHOD"], env.get("QUERY_STRING", ""), _headers(env))
         env[CHECKED] = True
         if access_key_of(request) is not None:
@@ -71,7 +71,9 @@ class S3Signed:
         return passed
 
     def _foreign(self, request: SignedRequest) -> Refusal | None:
-        """Refuse a key that names an account; those of executions, which the next filter checks, name their own."""
+        """Refuse a key that names an account, except keys of executions, which name their own account and which the
+        next filter checks.
+        """
         key = "" if self._colons else access_key_of(request) or ""
         if ":" not in key or user_of(key) is not None:
             return None
@@ -97,7 +99,7 @@ class S3Signed:
 
 
 def _headers(env: Environ) -> Iterable[tuple[str, str]]:
-    """Return the headers as they came, also those that other filters took away."""
+    """Return the original headers, including headers that other filters removed."""
     if "headers_raw" in env:
         raw: Iterable[tuple[str, str]] = env["headers_raw"]
         return raw

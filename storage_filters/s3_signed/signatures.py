@@ -1,9 +1,8 @@
-"""Rules of what an S3 request may ask for: only what its signature covers. Pure: no I/O, no clock, nothing of Swift.
+"""Check that the signature of an S3 request covers everything that it asks for. Pure: no I/O, no clock, no Swift.
 
-Signature version 4 covers all of the query and the headers that it names; version 2 covers `x-amz-` headers, the type
-of the content and the query names of `V2_QUERY`. `s3api` checks the signature; it acts on headers that the signature
-does not cover, and passes them on to Swift.
-https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+Signature version 4 covers the whole query and the headers that it names; version 2 covers `x-amz-` headers, the content
+type and the query names of `V2_QUERY`. `s3api` checks the signature, but acts on headers that it does not cover, and
+passes them on to Swift. https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 CHECKED = "zoe.s3_signed"
-"""Where requests have that these rules have been applied."""
+"""Key in the environment of requests to which these rules were applied."""
 V4 = "AWS4-HMAC-SHA256 "
 V2 = "AWS "
 AHEAD_MAX_S = 15 * 60
-"""How far a clock may be ahead of ours: as far as `s3api` allows for requests that are signed in a header."""
+"""How far the signer's clock may be ahead: as far as `s3api` allows for requests signed in a header."""
 V2_QUERY = frozenset(
     (
         *("acl", "cors", "delete", "lifecycle", "location", "logging", "notification", "object-lock", "partNumber"),
@@ -31,7 +30,7 @@ V2_QUERY = frozenset(
         *(f"response-{name}" for name in ("content-language", "content-type", "expires")),
     )
 )
-"""What version 2 signs of a query: `ALLOWED_SUB_RESOURCES` of s3api."""
+"""Query names that version 2 signs: `ALLOWED_SUB_RESOURCES` of s3api."""
 
 _V2_PARAMETERS = ("AWSAccessKeyId", "Expires", "Signature")
 _V4_PARAMETERS = ("X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Expires", "X-Amz-Signature", "X-Amz-SignedHeaders")
@@ -48,11 +47,11 @@ _TOKENS = frozenset(
     ("x-auth-token", "x-storage-token", "x-service-token", "x-auth-user", "x-auth-key", "x-storage-user")
 ) | {"x-storage-pass", "x-subject-token"}
 _OF_ONE = frozenset(("authorization", "content-length", "content-type", "host"))
-# Swift stores them with an object. Cache-Control is not among them: browsers add it, and AWS's SDK for JavaScript never
-# signs it.
+# Swift stores these with an object. Cache-Control is not among them: browsers add it, and AWS's SDK for JavaScript
+# never signs it.
 _STORED = frozenset(("content-disposition", "content-encoding", "content-language", "content-type", "expires"))
 _INSTRUCTIONS = frozenset(("destination", "destination-account", "etag"))
-# Proxies and browsers add these on the way. Swift reads at most the address of the client, for its log.
+# Proxies and browsers add these in transit. Swift reads at most the client's address, for its log.
 _ADDED_ON_THE_WAY = frozenset(
     ("x-cluster-client-ip", "x-cloud-trace-context", "x-correlation-id", "x-real-ip", "x-request-id", "x-scheme")
 ) | {"x-requested-with"}
@@ -61,7 +60,7 @@ _SIGNING_DATE = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _AUTHORIZATION = re.compile(r"(Credential|SignedHeaders|Signature)=([^\s,]+)")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _LENGTH = re.compile(r"[0-9]{1,19}")
-# As s3api has it, which then compares the host without its port.
+# As in s3api, which then compares the host without its port.
 _WITHOUT_PORT = re.compile(r"Boto/2.[0-9].[0-2]")
 _STREAMING = "STREAMING-"
 _CHUNKED = "aws-chunked"
@@ -69,7 +68,7 @@ _CHUNKED = "aws-chunked"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is refused: the code of an S3 error, a sentence with the way on, and the names it is about."""
+    """Refusal of a request: the code of an S3 error, a sentence with a remedy, and the names that it concerns."""
 
     code: str
     sentence: str
@@ -78,7 +77,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """A request as its client sent it. headers: names and values in their order, also doubled ones."""
+    """A request as the client sent it. headers: names and values in their order, including repeated ones."""
 
     method: str
     query: Sequence[tuple[str, str]]
@@ -86,7 +85,7 @@ class SignedRequest:
 
     @classmethod
     def of(cls, method: str, query: str, headers: Iterable[tuple[str, str]]) -> SignedRequest:
-        """Return the request of a raw query, read as Swift reads it."""
+        """Return the request of a raw query, parsed as Swift does."""
         pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1")
         return cls(method, pairs, [(name.strip().lower(), value) for name, value in headers])
 
@@ -97,7 +96,7 @@ class SignedRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Signature:
-    """What a signature covers. headers: names; None: as version 2 has it."""
+    """What a signature covers. headers: names; None: those of version 2."""
 
     in_query: bool
     headers: frozenset[str] | None
@@ -109,7 +108,7 @@ class _Signature:
 
 
 def access_key_of(request: SignedRequest) -> str | None:
-    """Return the access key of an S3 request, as `s3api` reads it; None if there is none."""
+    """Return the access key of an S3 request, as `s3api` reads it; None without one."""
     parameters, authorization = dict(request.query), request.value("authorization") or ""
     if "X-Amz-Credential" in parameters:
         return parameters["X-Amz-Credential"].partition("/")[0]
@@ -121,12 +120,12 @@ def access_key_of(request: SignedRequest) -> str | None:
 
 
 def is_streamed(request: SignedRequest) -> bool:
-    """Return whether the body comes in chunks of S3's own, each with a line before it."""
+    """Return whether the body comes in S3 chunks, each with a line before it."""
     return request.method in ("PUT", "POST") and (request.value("x-amz-content-sha256") or "").startswith(_STREAMING)
 
 
 def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = frozenset()) -> Refusal | None:
-    """Return why an S3 request is refused; None if it is not, or is none of S3. now_s: since the epoch.
+    """Return why an S3 request is refused; None if it is not refused, or not an S3 request. now_s: since the epoch.
 
     plain: further headers that need no signature, in lower case.
     """
@@ -161,7 +160,7 @@ def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = fr
 
 
 def _unprintable(request: SignedRequest) -> Refusal | None:
-    """Refuse headers with control characters: a folded line becomes a header of its own where it is sent again."""
+    """Refuse headers with control characters: a folded line would become a separate header when it is forwarded."""
     if any(_CONTROL.search(name) or _CONTROL.search(value.strip(" \t\r\n")) for name, value in request.headers):
         return Refusal("InvalidRequest", "A header has a control character or a folded line. Send it in one line.")
     return None
@@ -170,7 +169,7 @@ def _unprintable(request: SignedRequest) -> Refusal | None:
 def _doubled(request: SignedRequest) -> Refusal | None:
     names = _repeated(name for name, _ in request.query)
     if names:
-        # The signature covers one value, and a reader of the query may take the other.
+        # The signature covers one of the values, and a reader of the query may take the other.
         return Refusal("InvalidArgument", f"{', '.join(names)}: give each query parameter once.", names)
     names = _repeated(name for name, _ in request.headers if name in _OF_ONE)
     if names:
@@ -185,7 +184,7 @@ def _repeated(names: Iterable[str]) -> tuple[str, ...]:
 def _second_authorization(
     request: SignedRequest, parameters: Mapping[str, str], in_query: bool, version4: bool
 ) -> Refusal | None:
-    """Refuse a request that names two clients: one part of Swift would believe the one, another the other."""
+    """Refuse a request that names two clients: parts of Swift could believe different ones."""
     others = [name for name, _ in request.headers if name.replace("_", "-") in _TOKENS]
     if in_query:
         others += [name for name, _ in request.headers if name == "authorization"]
@@ -220,7 +219,7 @@ def _signed_in_query(parameters: Mapping[str, str], now_s: float) -> _Signature 
 
 
 def _signed_in_header(authorization: str) -> _Signature | Refusal:
-    """Read the header so that nothing can be read differently: `s3api` takes the first `SignedHeaders=` in it."""
+    """Parse the header strictly, so that no other reading exists: `s3api` takes the first `SignedHeaders=` in it."""
     parts = [_AUTHORIZATION.fullmatch(part.strip()) for part in authorization.removeprefix(V4).split(",")]
     found = {part[1]: part[2] for part in parts if part is not None}
     once = all(authorization.count(f"{name}=") == 1 for name in ("Credential", "SignedHeaders", "Signature"))
@@ -241,7 +240,7 @@ def _with_host(names: str, in_query: bool) -> _Signature | Refusal:
 
 def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | None:
     if names := tuple(sorted({name for name, _ in request.query} & _BULK)):
-        # Swift's filter `bulk` stands before s3api, and begins before the signature is checked.
+        # Swift's filter `bulk` comes before s3api, and starts before the signature is checked.
         return Refusal("InvalidArgument", f"{', '.join(names)}: not a parameter of S3. Use Swift's protocol.", names)
     if signature.headers is not None:
         return None
@@ -252,14 +251,14 @@ def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | 
             f"There were query parameters which were not signed: {', '.join(names)}. Use signature version 4.",
             names,
         )
-    # Version 2 signs `a=1&b=2` for two parameters, and for one of them with the value `1&b=2`.
+    # Version 2 signs `a=1&b=2` as two parameters, and as one with the value `1&b=2`.
     if names := tuple(sorted(name for name, value in request.query if name in V2_QUERY and "&" in value)):
         return Refusal("AccessDenied", f"{', '.join(names)}: with & in it, use signature version 4.", names)
     return None
 
 
 def _says_nothing(name: str) -> bool:
-    """Return whether no filter reads a query parameter: SDKs repeat headers and the name of a call in the query."""
+    """Return whether no filter reads a query parameter: SDKs repeat headers and the call's name in the query."""
     return name.startswith("x-amz-") or name in ("content-md5", "content-type", "x-id")
 
 
@@ -267,7 +266,7 @@ def _unsigned_headers(request: SignedRequest, signature: _Signature, plain: froz
     stores = request.method == "PUT" or any(name == "uploads" for name, _ in request.query)
     encodings = [value for name, value in request.headers if name.replace("_", "-") == "content-encoding"]
     if is_streamed(request) and encodings == [_CHUNKED]:
-        plain |= {"content-encoding"}  # of the body on its way: s3api takes it away
+        plain |= {"content-encoding"}  # of the body in transit: s3api removes it
     names = sorted({n for n, _ in request.headers if not signature.covers(n) and _says_what(n, stores, plain)})
     if not names:
         return None
@@ -281,8 +280,8 @@ def _unsigned_headers(request: SignedRequest, signature: _Signature, plain: froz
 
 
 def _says_what(name: str, stores: bool, plain: frozenset[str]) -> bool:
-    """Return whether a header says what a request does, and not only how it travels or under which condition."""
-    name = name.replace("_", "-")  # some servers read both alike
+    """Return whether a header affects the effect of a request, and not only its transport or its condition."""
+    name = name.replace("_", "-")  # some servers treat both alike
     if name in plain:
         return False
     if not name.startswith("x-"):
@@ -298,10 +297,10 @@ def _unsigned_port(request: SignedRequest, signature: _Signature) -> Refusal | N
 
 
 def _values(request: SignedRequest) -> Refusal | None:
-    """Refuse values that `s3api` reads as something else than they say."""
+    """Refuse values that `s3api` would read differently."""
     for name, value in request.query:
         if name in ("uploadId", "versionId") and not value:
-            # s3api would take all uploads of the object for the one without an id.
+            # s3api would take an empty id for all uploads of the object.
             return Refusal("InvalidArgument", f"{name} must not be empty.", (name,))
     length = request.value("x-amz-decoded-content-length")
     if length is not None and _only_python_reads(length):
@@ -311,7 +310,9 @@ def _values(request: SignedRequest) -> Refusal | None:
 
 
 def _only_python_reads(number: str) -> bool:
-    """Return whether a text is a number for Python alone; what is none for Python either, `s3api` refuses by itself."""
+    """Return whether only Python accepts a text as a number; `s3api` refuses texts that Python does not accept
+    either.
+    """
     try:
         return int(number) >= 0 and not _LENGTH.fullmatch(number)
     except ValueError:

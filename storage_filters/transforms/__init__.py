@@ -1,1 +1,1 @@
-"""The filters themselves: bytes in, bytes out."""
+"""Filters of objects: bytes in, bytes out."""

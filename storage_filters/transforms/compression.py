@@ -1,8 +1,8 @@
 """Compression of streams by zstd, lz4 or gzip, in their usual formats with a checksum.
 
-By zstd and lz4, each 256 KiB are a frame of their own, and a table of the frames is at the end (`seek_table.py`): a
-range is read from its first frame on. By gzip, and as earlier versions stored it, a range is decompressed from the
-start; what is before it is dropped piece by piece.
+With zstd and lz4, each 256 KiB are a separate frame, and a table of the frames is at the end (`seek_table.py`): a range
+is read from its first frame on. With gzip, and for objects of earlier versions, a range is decompressed from the start,
+and the bytes before it are dropped piece by piece.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from storage_filters.transforms.stream_filters import PIECE_BYTES, DamagedObject
 
 _GZIP = 16 + zlib.MAX_WBITS
 _TABLE_BYTES_MAX = 1 << 20
-"""Of an object of 32 GiB."""
+"""Largest table of frames: of an object of 32 GiB."""
 _ZSTD_WINDOW_BYTES_MAX = 2**27
 LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
-"""The types, and their highest levels."""
+"""Types, with their highest levels."""
 _DAMAGES = (zlib.error, zstandard.ZstdError, RuntimeError, EOFError, ValueError)
 
 
 class Compression:
-    """A type and a level; to run backward, the level does not matter. table_at: from where to where the table of frames
-    is in what is stored, if there is one.
+    """A type and a level, which does not matter backward. table_at: first byte and end of the table of frames in the
+    stored bytes, if there is one.
     """
 
     def __init__(self, kind: str, level: int = 1, table_at: tuple[int, int] | None = None) -> None:
@@ -39,12 +39,12 @@ class Compression:
 
     @property
     def wanted_table(self) -> tuple[int, int] | None:
-        """Return where the table of frames is; None if there is none, or if it is known."""
+        """Return where the table of frames is; None without one, or if it is known already."""
         return self._table_at if self._table is None else None
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Compression:
-        """Return the compression of a stored object; ValueError, TypeError."""
+        """Return the compression of a stored object. Raises ValueError and TypeError."""
         at = record.get("table")
         if at is None:
             return cls(record["type"])
@@ -70,7 +70,7 @@ class Compression:
             yield raw
 
     def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:  # noqa: ARG002
-        """Yield the bytes that were compressed, in pieces of 64 KiB at most; `first` is where a frame begins."""
+        """Yield the original bytes, in pieces of 64 KiB at most. first: where a frame begins."""
         try:
             pieces = _DECOMPRESS[self._kind](chunks)
             yield from _checked(pieces) if self._kind in _FRAME else pieces
@@ -78,24 +78,24 @@ class Compression:
             raise DamagedObjectError(f"{self._kind.lower()} cannot be unpacked: {error}") from error
 
     def learn(self, table: bytes) -> None:
-        """Note where frames begin; DamagedObjectError."""
+        """Read the table of frames. Raises DamagedObjectError."""
         found = SeekTable.parsed(table)
         if self._table_at is None or found.stored_size != self._table_at[0]:
             raise DamagedObjectError("its table of frames is that of another object")
         self._table = found
 
     def span(self, first: int, end: int | None) -> Span:
-        """Return the frames that contain a range; all from the start, unless they are known."""
+        """Return the frames that contain a range; without a table, all from the start."""
         return self._table.span(first, end) if self._table is not None else Span(0, None, first)
 
     def record(self) -> Mapping[str, Any]:
-        """Return the type, and where the table is; that is known when all is compressed."""
+        """Return the type, and the place of the table, which is known when all is compressed."""
         made = {"filter": "COMPRESSION", "type": self._kind}
         return made if self._table_at is None else {**made, "table": list(self._table_at)}
 
 
 def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield blocks of one size, the last one shorter, and an empty one for nothing."""
+    """Yield blocks of one size, the last one shorter; an empty one for an empty body."""
     held = bytearray()
     empty = True
     for chunk in chunks:
@@ -109,7 +109,9 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _checked(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a frame once its checksum was looked at, which is when one of the next comes, or none."""
+    """Yield the bytes of a frame once its checksum is verified, which happens when a piece of the next frame comes, or
+    none.
+    """
     held = bytearray()
     for piece in pieces:
         held += piece
@@ -129,7 +131,7 @@ def _zstd_frame(level: int) -> Callable[[bytes], bytes]:
 
 
 def _lz4_frame(level: int) -> Callable[[bytes], bytes]:
-    # Levels from 3 on are those of the slower algorithm; up to then the library has one.
+    # Levels from 3 on use the slower algorithm; below that, the library has a single level.
     chosen = level if level > 1 else 0
     return lambda block: bytes(lz4.frame.compress(block, compression_level=chosen, content_checksum=True))
 
@@ -143,7 +145,7 @@ def _to_gzip(chunks: Iterable[bytes], level: int) -> Iterator[bytes]:
 
 
 class _Reader:
-    """The chunks as a file, for a library that reads one."""
+    """The chunks as a file, for a library that needs one."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
@@ -190,7 +192,7 @@ def _of_gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
         while rest and not decompressor.eof:
             yield decompressor.decompress(rest, PIECE_BYTES)
             rest = decompressor.unconsumed_tail
-    # Bytes that the last call had no room for.
+    # Bytes for which the last call had no room.
     while not decompressor.eof and (piece := decompressor.decompress(b"", PIECE_BYTES)):
         yield piece
 

@@ -1,13 +1,12 @@
 """Encryption of streams by AES-256-GCM in segments, so that a range is read from its first segment on.
 
 The construction is STREAM (Hoang, Reyhanitabar, Rogaway, Vizar: Online Authenticated-Encryption and its Nonce-Reuse
-Misuse-Resistance, 2015): each object has a key of its own, derived from its tenant's key and a random salt (HKDF, RFC
-5869); the nonce of a segment is its number, and a mark at the last one. So segments cannot be changed, moved between
-objects, reordered, or cut off at the end.
+Misuse-Resistance, 2015): each object has a separate key, derived from its tenant's key and a random salt (HKDF, RFC
+5869); the nonce of a segment is its number, with a mark for the last one. So any change, move between objects,
+reordering or truncation of segments is detected.
 
-The key is derived from the name of the object as well, and what is stored begins with a mark: it is not read as another
-object, nor as contents when its metadata are lost. Objects of earlier versions have neither, and no `form` in their
-record.
+The key also depends on the object's name, and the stored bytes begin with a mark: they cannot pass as another object,
+nor as plain contents if the metadata are lost. Objects of earlier versions have neither, and no `form` in their record.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ _SALT_BYTES = 16
 _NUMBER_BYTES = 11
 _CHECK_BYTES = 8
 _FORM = 2
-"""Of the record: its objects are bound to their names, and begin with the mark."""
+"""Form in the record of objects that are bound to their names and begin with the mark."""
 MARK = b"\x89zoe-sealed\r\n\x1a\x02\n"
-"""The first bytes of what is stored."""
+"""First bytes of an encrypted object."""
 
 
 class Encryption:
@@ -51,22 +50,23 @@ class Encryption:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any], key: Key, name: bytes) -> Encryption:
-        """Return the encryption of a stored object of this name. FilterRefused if the key is another one of the same
-        name, or if a later version stored the object. DamagedObjectError for an object of another name.
+        """Return the encryption of a stored object of this name. Raises FilterRefused if the key is a different one
+        with the same name, or if a later version stored the object; raises DamagedObjectError if the object had another
+        name.
         """
         if (form := record.get("form", 1)) not in (1, _FORM):
             raise FilterRefused(f"a later version encrypted this object (form {form}): upgrade this server")
         found = cls(key, bytes.fromhex(record["salt"]), name if form == _FORM else None)
         if not hmac.compare_digest(found._check(), str(record["check"])):
-            raise FilterRefused(f"key {key.name} is not the one with which this object was encrypted")
-        # Objects of some earlier versions lack it: that their name is another one is found by their bytes alone.
+            raise FilterRefused(f"key {key.name} differs from the key with which this object was encrypted")
+        # Objects of some earlier versions lack it: for them only the bytes reveal another name.
         if not hmac.compare_digest(found._bound(), str(record.get("bound", found._bound()))):
             raise DamagedObjectError("the object had another name when it was encrypted")
         return found
 
     def record(self) -> Mapping[str, Any]:
-        """Return the key's name, the salt, what tells the key from another one of its name, and the object's name from
-        others: so a HEAD, which reads no bytes, says what a GET says.
+        """Return the key's name, the salt, and fingerprints of the key and of the object's name: so a HEAD, which reads
+        no bytes, detects the same errors as a GET.
         """
         made = {"filter": "ENCRYPTION", "key": self._key.name, "salt": self._salt.hex(), "check": self._check()}
         return {**made, "form": _FORM, "bound": self._bound()} if self._mark else made
@@ -84,8 +84,8 @@ class Encryption:
         yield self._cipher.encrypt(_nonce(number, last=True), held, None)
 
     def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:
-        """Yield the decrypted segments. DamagedObjectError for a changed one, for a missing end, and for those of an
-        object of another name.
+        """Yield the decrypted segments. Raises DamagedObjectError for a changed segment, a missing end, or another
+        object's name.
         """
         number, held, mark = max(first - len(self._mark), 0) // _STORED_BYTES, b"", self._mark if first == 0 else b""
         for chunk in chunks:
@@ -99,14 +99,14 @@ class Encryption:
                 number, held = number + 1, held[_STORED_BYTES:]
         if mark:
             raise DamagedObjectError("its beginning is missing")
-        # What is last here is the last of the object, or the last of a range.
+        # The last segment here is the last of the object, or of a range.
         yield self._opened(number, held, (True,) if to_end else (False, True))
 
     def span(self, first: int, end: int | None) -> Span:
         """Return the segments that contain the range."""
         number, before = first // SEGMENT_BYTES, len(self._mark)
         until = None if end is None else before + max(-(-end // SEGMENT_BYTES), number + 1) * _STORED_BYTES
-        # With the first segment, the mark is read, too: as where all is read.
+        # With the first segment, the mark is read too, like in a full read.
         return Span(before + number * _STORED_BYTES if number else 0, until, first - number * SEGMENT_BYTES)
 
     def _opened(self, number: int, segment: bytes, last: tuple[bool, ...]) -> bytes:
@@ -116,7 +116,7 @@ class Encryption:
             except InvalidTag:
                 continue
         bound = ", or the object had another name" if self._mark else ""
-        raise DamagedObjectError(f"segment {number} is not as it was encrypted{bound}")
+        raise DamagedObjectError(f"segment {number} has changed since it was encrypted{bound}")
 
     def _check(self) -> str:
         return self._mac(b"zoe key" + self._salt)
@@ -129,13 +129,15 @@ class Encryption:
 
 
 def unsealed(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what is to be given out as contents; DamagedObjectError at the first byte if it is still encrypted."""
+    """Yield bytes of an object without a record of encryption. Raises DamagedObjectError at the first byte if they are
+    encrypted.
+    """
     held, checked = b"", False
     for chunk in chunks:
         held += chunk
         checked = checked or not MARK.startswith(held[: len(MARK)])
         if not checked and len(held) >= len(MARK):
-            raise DamagedObjectError("it is encrypted, and the metadata by which it is read are missing")
+            raise DamagedObjectError("it is encrypted, and the metadata that record its encryption are missing")
         if checked:
             yield held
             held = b""

@@ -1,9 +1,9 @@
-"""Keys of tenants, from a file of JSON that is read again when it changes:
+"""Keys of tenants, from a JSON file that is read again when it changes:
 
     {"acme": {"current": "acme-2", "keys": {"acme-1": "<64 hexadecimal digits>", "acme-2": "..."}}}
 
-New objects are encrypted with the current key; the others open what is stored. A key is rotated by adding another and
-naming it as current. `*` is the tenant of all that have no keys of their own.
+New objects are encrypted with the current key; the others decrypt stored objects. To rotate a key, add another one and
+make it current. `*` stands for all tenants without an entry.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key's name and its 32 bytes, which are never shown."""
+    """Name and the 32 bytes of a key; the bytes are never shown."""
 
     name: str
     secret: bytes
@@ -39,7 +39,9 @@ class _Keys:
 
 
 class Keyring:
-    """The file; None for a proxy without keys. Every call may raise FilterRefused, with the name of what is missing."""
+    """The keyring of a file; None for a proxy without keys. Every call may raise FilterRefused, with the name of the
+    missing key.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -55,14 +57,14 @@ class Keyring:
         return ""
 
     def current(self, tenant: str) -> Key:
-        """Return the key with which a tenant's new objects are encrypted."""
+        """Return the key for a tenant's new objects."""
         keys = self._of(tenant)
         if keys is None:
-            raise FilterRefused(f"no key encrypts objects of {tenant}: the keyring of this server names none")
+            raise FilterRefused(f"no key for objects of {tenant}: add one to the keyring of this server")
         return keys.keys[keys.current]
 
     def any_for(self, tenant: str) -> bool:
-        """Return whether a tenant has keys; True also while that cannot be known."""
+        """Return whether a tenant has keys; True also if the file cannot be read."""
         try:
             return self._of(tenant) is not None
         except FilterAway:
@@ -92,12 +94,12 @@ class Keyring:
 
 
 def _read(text: bytes) -> Mapping[str, _Keys]:
-    """Return the keys of all tenants; ValueError, which never has a key in its message."""
+    """Return the keys of all tenants. Raises ValueError, whose message never contains a key."""
     try:
         document = json.loads(text)
         return {str(tenant): _keys(str(tenant), told["current"], told["keys"]) for tenant, told in document.items()}
     except (TypeError, KeyError, AttributeError, RecursionError, json.JSONDecodeError) as error:
-        raise ValueError("it is no keyring") from error
+        raise ValueError("it is not a keyring") from error
 
 
 def _keys(tenant: str, current: str, told: Mapping[str, str]) -> _Keys:

@@ -1,10 +1,10 @@
-"""Where the frames of a compressed object begin, so that a range is read from the middle. Pure.
+"""Table of the frames of a compressed object, for reads from the middle. Pure.
 
 The format is that of zstd's "seekable format" (contrib/seekable_format/zstd_seekable_compression_format.md, version
-0.1.0): after frames that stand for themselves comes one that decompressors skip, with the lengths of all others. Frames
-of lz4 have the same rule for what is skipped, so it serves them, too.
+0.1.0): after the independent frames comes a skippable one, with the lengths of all others. lz4 has the same skippable
+frames, so the table serves it too.
 
-    magic 0x184D2A5E, length of what follows | for each frame: stored, put length | frames, descriptor 0, 0x8F92EAB1
+    magic 0x184D2A5E, length of the rest | for each frame: stored, put length | frames, descriptor 0, 0x8F92EAB1
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from itertools import accumulate
 from storage_filters.transforms.stream_filters import DamagedObjectError, Span
 
 FRAME_BYTES = 256 * 1024
-"""Of what is put, in each frame but the last one."""
+"""Original bytes in each frame but the last one."""
 _HEAD, _ENTRY, _FOOT = struct.Struct("<II"), struct.Struct("<II"), struct.Struct("<IBI")
 _SKIPPABLE, _SEEKABLE = 0x184D2A5E, 0x8F92EAB1
 
 
 class SeekTable:
-    """Lengths by which a range is found. frames: the stored and the put length of each, in bytes."""
+    """Lengths of frames. frames: the stored and the original length of each, in bytes."""
 
     def __init__(self, frames: Sequence[tuple[int, int]]) -> None:
         self._frames = list(frames)
@@ -32,7 +32,7 @@ class SeekTable:
 
     @classmethod
     def parsed(cls, raw: bytes) -> SeekTable:
-        """Return the table of a skippable frame; DamagedObjectError."""
+        """Parse the table of a skippable frame. Raises DamagedObjectError."""
         try:
             magic, length = _HEAD.unpack_from(raw)
             number, descriptor, seekable = _FOOT.unpack_from(raw, len(raw) - _FOOT.size)
@@ -56,11 +56,11 @@ class SeekTable:
 
     @property
     def stored_size(self) -> int:
-        """Return how many bytes the frames have."""
+        """Return the stored bytes of all frames."""
         return self._stored[-1]
 
     def span(self, first: int, end: int | None) -> Span:
-        """Return the frames that contain a range; to its end, the table is among them."""
+        """Return the frames that contain a range; a range to the end includes the table."""
         begin = max(0, min(bisect_right(self._put, first) - 1, len(self._frames) - 1))
         until = None
         if end is not None:

@@ -1,8 +1,7 @@
-"""Filters over streams of bytes: each runs forward when an object is stored, and backward when it is read.
+"""Stream filters: each runs forward when an object is stored, and backward when it is read.
 
-A filter that runs backward begins anywhere it can: `span` says which of its stored bytes contain a range, so that
-chains of filters read ranges, some from the middle and others from the start. Memory is bounded by the pieces that
-pass.
+Running backward, a filter starts as late as it can: `span` returns its stored bytes for a range, so that chains of
+filters read ranges, some from the middle and others from the start. Memory is bounded by the size of the pieces.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ PIECE_BYTES = 64 * 1024
 
 
 class FilterRefused(Exception):  # noqa: N818 - it is an answer
-    """A filter cannot run; the sentence is for the client."""
+    """A filter cannot run; the message is for the client."""
 
 
 class FilterAway(FilterRefused):
@@ -23,17 +22,17 @@ class FilterAway(FilterRefused):
 
 
 class ObjectReplaced(FilterAway):
-    """A client stored another object while one was read; nothing of it was sent yet, or the connection ends."""
+    """A client replaced the object while it was read. No byte of it was sent yet, or the connection ends."""
 
 
 class DamagedObjectError(Exception):
-    """What is stored cannot be what was put."""
+    """The stored bytes cannot be those of the original."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which stored bytes contain a range: from `first` to before `end`, or to the end if that is None. The first `skip`
-    bytes that they give are not of the range.
+    """Stored bytes that contain a range: from `first` to before `end`, or to the end if that is None. The first `skip`
+    decoded bytes are before the range.
     """
 
     first: int
@@ -42,47 +41,47 @@ class Span:
 
 
 class StreamFilter(Protocol):
-    """A filter with what it needs for one object."""
+    """A filter with its parameters for one object."""
 
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield what is stored for these bytes."""
+        """Yield the bytes to store for these bytes."""
         ...
 
     def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:
-        """Yield what stored bytes from position `first` on stand for. DamagedObjectError."""
+        """Yield the original bytes of stored ones, which start at position `first`. Raises DamagedObjectError."""
         ...
 
     def span(self, first: int, end: int | None) -> Span:
-        """Return which stored bytes contain the range from `first` to before `end`."""
+        """Return the stored bytes that contain the range from `first` to before `end`."""
         ...
 
     def record(self) -> Mapping[str, Any]:
-        """Return what has to be kept with the object to run backward."""
+        """Return the record that is stored with the object to run backward."""
         ...
 
 
 @runtime_checkable
 class Indexed(Protocol):
-    """A filter that reads from the middle once it knows a table, which is among what it stored."""
+    """A filter that reads from the middle once it has read a table among its stored bytes."""
 
     @property
     def wanted_table(self) -> tuple[int, int] | None:
-        """Return from where to where it is, in what it stored; None if there is none, or if it is known."""
+        """Return first byte and end of the table in the stored bytes; None without one, or if it is known already."""
 
     def learn(self, table: bytes) -> None:
-        """Note the table; DamagedObjectError."""
+        """Read the table. Raises DamagedObjectError."""
         ...
 
 
 class Noop:
-    """Changes nothing."""
+    """Filter that changes nothing."""
 
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the same."""
+        """Yield the same bytes."""
         yield from chunks
 
     def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:  # noqa: ARG002
-        """Yield the same."""
+        """Yield the same bytes."""
         yield from chunks
 
     def span(self, first: int, end: int | None) -> Span:
@@ -95,14 +94,14 @@ class Noop:
 
 
 def stored(filters: Sequence[StreamFilter], chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what is stored for these bytes, by filters in the order in which they run at PUT."""
+    """Yield the bytes to store, through filters in the order in which they run at PUT."""
     for one in filters:
         chunks = one.forward(chunks)
     yield from chunks
 
 
 def spans(filters: Sequence[StreamFilter], first: int, end: int | None) -> list[Span]:
-    """Return the range of each filter, in the same order; the last one's is what has to be read from the store."""
+    """Return the range of each filter, in the same order; the last one's is read from the store."""
     found: list[Span] = []
     for one in filters:
         found.append(one.span(first, end))
@@ -111,7 +110,7 @@ def spans(filters: Sequence[StreamFilter], first: int, end: int | None) -> list[
 
 
 def read_back(filters: Sequence[StreamFilter], chunks: Iterable[bytes], first: int, end: int | None) -> Iterator[bytes]:
-    """Yield the bytes from `first` to before `end` of what was put; `chunks` are the last span's of what is stored."""
+    """Yield the original bytes from `first` to before `end`. chunks: the stored bytes of the last span."""
     found = spans(filters, first, end)
     starts = [first, *(span.first for span in found)]
     ends = [end, *(span.end for span in found)]
@@ -124,9 +123,10 @@ def read_back(filters: Sequence[StreamFilter], chunks: Iterable[bytes], first: i
 
 
 def learn(filters: Sequence[StreamFilter], stored_bytes: Callable[[int, int | None], Iterable[bytes]]) -> None:
-    """Let filters know their tables, so that `spans` are short. stored_bytes: reads from the store. DamagedObjectError.
+    """Let filters read their tables, so that `spans` are short. stored_bytes: reads from the store. Raises
+    DamagedObjectError.
 
-    The table of each is among what the filters after it stored, so the last ones are told first.
+    The table of each filter is among the bytes that the later filters stored, so the last ones come first.
     """
     for number in reversed(range(len(filters))):
         one, later = filters[number], filters[number + 1 :]
@@ -136,11 +136,11 @@ def learn(filters: Sequence[StreamFilter], stored_bytes: Callable[[int, int | No
 
 
 def exactly(chunks: Iterable[bytes], length: int) -> Iterator[bytes]:
-    """Yield as many bytes as promised and not one more; DamagedObjectError if there are fewer or more."""
+    """Yield exactly `length` bytes. Raises DamagedObjectError if there are fewer or more."""
     for chunk in chunks:
         if len(chunk) > length:
             yield chunk[:length]
-            raise DamagedObjectError("more bytes than were put")
+            raise DamagedObjectError("more bytes than the original has")
         length -= len(chunk)
         if chunk:
             yield chunk

@@ -56,7 +56,7 @@ _CSV: Mapping[str, Check] = {
 
 
 def checked_fields(text: str) -> dict[str, Any]:
-    """Return the fields of a definition as JSON has them. SelectionError."""
+    """Return the fields of a definition as JSON values. Raises SelectionError."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):

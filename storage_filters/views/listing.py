@@ -1,4 +1,4 @@
-"""One page of a container listing, by the parameters that Swift's clients send."""
+"""One page of a container listing, by the parameters of Swift's protocol."""
 
 from __future__ import annotations
 

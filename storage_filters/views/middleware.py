@@ -1,4 +1,4 @@
-"""A filter of the proxy: containers that show only the wanted rows and columns of another one's CSV objects.
+"""Proxy filter for views: containers that show selected rows and columns of another container's CSV objects.
 
     [pipeline:main]
     pipeline = ... zoe_s3_signed ... s3api <authentication> zoe_bandwidth zoe_views slo dlo ... proxy-server
@@ -6,8 +6,8 @@
     paste.filter_factory = storage_filters.views:filter_factory
 
 A view is a container `zoe-view-<anything>` that a reseller admin created with an `X-Zoe-View` header, in the account of
-its tenant. It has no objects of its own. Every read of the source is a request of the reader, with the reader's rights.
-What is delivered is filtered, or it is an error.
+its tenant. It has no objects. Every read of the source is a request of the reader, with the reader's rights. The answer
+is filtered, or an error.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 4
 _BY_S3 = "S3"
-# s3api turns these into 500 or another error; it passes on our message only with 400.
+# s3api turns these into 500 or another error; it passes on the message only with 400.
 CORRUPT = "_corrupt_record"
 _WORTH_A_LINE = (HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 _UNKNOWN_TO_S3 = (HTTPMethodNotAllowed().status_int, HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
@@ -97,7 +97,7 @@ class Views:
             answer = HTTPUnprocessableEntity(body=f"{error}\n", request=request)
         if answer is None:
             return self._pass(env, start_response)
-        if name and answer.status_int in _WORTH_A_LINE:  # a reader may mistake the sentence for contents
+        if name and answer.status_int in _WORTH_A_LINE:  # a reader may mistake the error for contents
             why = answer.body.decode(errors="replace").strip()
             self._lines.warning(env, "cannot read %s: %s", env["PATH_INFO"], why)
         if env.get("swift.source") == _BY_S3 and answer.status_int in _UNKNOWN_TO_S3:
@@ -152,7 +152,9 @@ class _Source:
         self._definition = definition
 
     def complete(self) -> ViewDefinition:
-        """Return the definition with the names of columns, checked. SelectionError, UnreadableRecordError, Refusal."""
+        """Return the definition with the names of columns, checked. Raises SelectionError, UnreadableRecordError and
+        Refusal.
+        """
         parts = shown(self._objects(), self._definition)
         first = next(parts, None)
         for _ in parts:
@@ -168,7 +170,7 @@ class _Source:
         return made
 
     def listing(self) -> Response:
-        """Return virtual objects, as Swift lists real ones."""
+        """Return the virtual objects, in the form of Swift's listings."""
         params = self._request.params
         try:
             limit = min(int(params.get("limit") or LIMIT), LIMIT)
@@ -197,7 +199,7 @@ class _Source:
         try:
             body, answer = self._records(path, part)
         except (Refusal, UnreadableRecordError):
-            self._of_listed("HEAD", path, part)  # a change explains more than the error that it caused
+            self._of_listed("HEAD", path, part)  # a replaced object explains more than the error that it caused
             raise
         return self._ranged(closing(body, answer.app_iter), part.headers(answer.headers), part.size_claimed)
 
@@ -213,7 +215,7 @@ class _Source:
         return Response(status=status, app_iter=closing(part_of(body, first, length), body), headers=headers)
 
     def _records(self, path: str, part: Part) -> tuple[Iterator[bytes], Response]:
-        """Return the records, filtered by the object server if possible, else here; and the source's answer for
+        """Return the records, filtered by the object server if possible, otherwise here, and the source's answer for
         them.
         """
         selection, computing = self._definition.selection(part), computing_of(self._request.environ)
@@ -230,7 +232,7 @@ class _Source:
         return begun(made), answer
 
     def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
-        """Return the answer of the object that was listed; Refusal with 409 if it has been replaced."""
+        """Return the answer for a listed object. Raises Refusal with 409 if it has been replaced."""
         answer = self._ask(method, path, headers)
         if not part.is_of(answer.headers.get("Etag", "")):
             close_if_possible(answer.app_iter)
@@ -238,8 +240,8 @@ class _Source:
         return answer
 
     def _names(self, part: Part) -> tuple[str, ...]:
-        """Return the names of the definition, or of the object's header. SelectionError for an object that is not
-        CSV.
+        """Return the names of the definition, or of the object's header. Raises SelectionError for an object that is
+        not CSV.
         """
         answer = self._ask("GET", self._object_path(part.name), {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"})
         start: bytes = answer.body
@@ -271,18 +273,18 @@ class _Source:
             return answer
         text = f"the source of this view answers {answer.status}\n"
         if answer.status_int == HTTPUnprocessableEntity().status_int:
-            text = answer.body.decode(errors="replace")  # our own words
+            text = answer.body.decode(errors="replace")  # a message of this package
         close_if_possible(answer.app_iter)
         raise Refusal(Response(status=answer.status_int, body=text, request=self._request))
 
 
 def _counted(frames: Iterable[bytes], computing: Computing) -> Iterator[bytes]:
-    """Yield what an object server delivers, no faster than the tenant may let it compute."""
+    """Yield the object server's pieces, at the pace of the tenant's CPU bound."""
     for piece in unframed(frames, computing.add):
         yield piece
         computing.wait()
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Views]:
-    """For paste."""
+    """Return the filter, for paste."""
     return lambda app: Views(app, local_conf)

@@ -42,7 +42,7 @@ class ViewDefinition:
 
     @classmethod
     def from_json(cls, text: str) -> ViewDefinition:
-        """Parse a definition; SelectionError for anything else."""
+        """Parse a definition. Raises SelectionError for anything else."""
         fields = checked_fields(text)
         csv = CsvFormat(**fields.pop("csv", {}))
         for name in ("names", "columns"):
@@ -56,9 +56,7 @@ class ViewDefinition:
 
     @property
     def directory(self) -> str:
-        """Return the common beginning of the source's objects: its prefix up to a slash, so that no sibling is
-        shown.
-        """
+        """Return the common beginning of the source's names: its prefix up to a slash, so that siblings stay hidden."""
         return self.prefix if not self.prefix or self.prefix.endswith("/") else f"{self.prefix}/"
 
     def selection(self, part: Part) -> Selection:
@@ -68,7 +66,7 @@ class ViewDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A range of an object as it was when listed."""
+    """A range of an object, with the object's state when it was listed."""
 
     name: str
     start: int
@@ -82,11 +80,11 @@ class Part:
 
     @property
     def size_claimed(self) -> int:
-        """Return the size for listings: not below what is delivered."""
+        """Return the size for listings: at least the delivered size."""
         return size_claimed(self.start, self.end)
 
     def headers(self, source: Mapping[str, str]) -> dict[str, str]:
-        """Return the headers of its answer, from its object's headers."""
+        """Return the headers of the part's answer, from the source object's headers."""
         return {
             "Content-Type": MEDIA_TYPE,
             "Etag": f"{self.etag}-{self.start}",
@@ -94,12 +92,12 @@ class Part:
         }
 
     def is_of(self, etag: str) -> bool:
-        """Return whether an object with this etag is the one that was listed."""
+        """Return whether an object with this ETag is the listed one."""
         return etag.strip('"').startswith(self.etag)
 
     @classmethod
     def named(cls, virtual_name: str) -> Part | None:
-        """Return the part with that name in a view; None if the name is invalid."""
+        """Parse a part's name in a view; None if the name is invalid."""
         found = _NAME.fullmatch(virtual_name)
         if found is None:
             return None
@@ -113,9 +111,9 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9!$&'()+,\-.:;=@_~/]")
 def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:
     """Yield the parts of a listing's objects, in order, with the objects.
 
-    SelectionError for one that is compressed or, by its name, not CSV. As Spark does, this skips empty objects, hidden
-    ones, and those in subdirectories. SelectionError for names that Spark finds otherwise in a view than in the source,
-    and if a writer left two attempts of one part, between which only its own readers can choose.
+    Like Spark, this skips empty objects, hidden ones, and those in subdirectories. Raises SelectionError for an object
+    that is compressed or, by its name, not CSV; for names that Spark would treat differently in a view than in the
+    source; and if a writer left two attempts of one part, between which only special readers can choose.
     """
     written: dict[str, str] = {}
     for entry in objects:
@@ -144,7 +142,7 @@ def _hidden(step: str) -> bool:
 
 
 def _why_not_listed_alike(name: str) -> str:
-    """Return why Spark would find that object differently in a view and in the source; empty if it would not."""
+    """Return why Spark would treat an object differently in a view and in the source; empty if it would not."""
     *directories, _ = name.split("/")
     if any("=" in step for step in directories):
         return "it has partition directories (NAME=VALUE), which Spark turns into columns"

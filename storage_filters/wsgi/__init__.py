@@ -1,1 +1,1 @@
-"""Requests and answers as servers hand them on."""
+"""WSGI requests and answers: headers, names, bodies and framing."""

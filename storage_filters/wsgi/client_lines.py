@@ -1,4 +1,4 @@
-"""Lines that clients can cause in the log of a proxy, bounded for each client over all filters of the process."""
+"""Log lines that clients can cause at a proxy, limited for each client over all filters of the process."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ _FEW = FewLines()
 
 
 class ClientLines:
-    """A filter's logger for such lines."""
+    """Logger of a filter for such lines."""
 
     def __init__(self, logger: Any, few: FewLines = _FEW) -> None:
         self._logger = logger
         self._few = few
 
     def info(self, env: Mapping[str, Any], text: str, *values: object) -> None:
-        """Log a line about a request, or count it with the next one of its client."""
+        """Log a line about a request, or count it and report the number with the client's next line."""
         self._log(self._logger.info, env, text, values)
 
     def warning(self, env: Mapping[str, Any], text: str, *values: object) -> None:
-        """Do the same by another level."""
+        """Like `info`, with the level of warnings."""
         self._log(self._logger.warning, env, text, values)
 
     def _log(self, log: Any, env: Mapping[str, Any], text: str, values: tuple[object, ...]) -> None:
         dropped = self._few.take(str(env.get("REMOTE_ADDR") or ""))
         if dropped is None:
             return
-        # A path can have line ends, which would be lines of their own.
+        # A path can have line ends, which would make separate lines.
         plain = [str(one).replace("\n", "\\n").replace("\r", "\\r") for one in values]
         log(text + (f" ({dropped} more like this)" if dropped else ""), *plain)

@@ -1,4 +1,4 @@
-"""Transfer selected records as one gzip member, so that a reader notices a missing end.
+"""Send selected records as one gzip member, so that a reader notices a missing end.
 
 Spark does not split a compressed file, so each object of a view is one task, whatever size its listing claims.
 """
@@ -12,20 +12,20 @@ from itertools import chain
 _GZIP = 16 + zlib.MAX_WBITS
 _LEVEL = 1
 _PIECE_BYTES = 256 * 1024
-# What compression can add to incompressible bytes, and the header and trailer.
+# Most that compression adds to incompressible bytes, and the header and trailer.
 _GROWTH = 1.01
 _FRAME_BYTES = 64
-# The last record may end behind the range, by as much as csv_stream allows for a line.
+# The last record may end behind the range, by the longest line that csv_stream allows.
 _LAST_RECORD_BYTES = 32 * 2**20
 
 Range = Callable[[int, int], Iterator[bytes]]
-"""Returns the bytes from a place to before another one."""
+"""Returns the bytes from one position to before another."""
 MEDIA_TYPE = "application/gzip"
 SUFFIX = ".csv.gz"
 
 
 def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the blocks as gzip; equal content gives equal bytes, however it is cut into blocks."""
+    """Yield the blocks as gzip; equal content gives equal bytes, in whatever blocks."""
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     held = b""
     for block in blocks:
@@ -38,13 +38,13 @@ def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Return the same with its first bytes already computed: until then, an error can still replace the answer."""
+    """Return the same pieces with the first of them computed: until then, an error can still replace the answer."""
     first = next((piece for piece in pieces if piece), b"")
     return chain([first], pieces)
 
 
 def first_begun(ranges: Sequence[tuple[int, int]], part: Range) -> Range:
-    """Return the same for the parts of several ranges, with the first of them asked for now: until then, an error can
+    """Return the same for the parts of several ranges, with the first of them requested now: until then, an error can
     still replace the answer.
     """
     ready = [part(*ranges[0])] if ranges else []
@@ -61,7 +61,7 @@ def size_claimed(start: int, end: int) -> int:
 
 
 def part_of(stream: Iterable[bytes], start: int, length: int | None) -> Iterator[bytes]:
-    """Yield bytes [start, start + length) of a stream, for a reader that continues after a broken connection."""
+    """Yield bytes [start, start + length) of a stream, for a reader that resumes after a broken connection."""
     remaining = length
     for chunk in stream:
         if start >= len(chunk):

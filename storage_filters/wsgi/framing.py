@@ -1,6 +1,6 @@
-"""Where an HTTP request ends: what may be read in two ways, by this server and by a proxy before it, is refused.
+"""Refuse HTTP requests with an ambiguous end, which this server and a proxy before it could read differently.
 
-RFC 9112, sections 2.2, 5, 6 and 7.1; without what it permits a server to forgive.
+RFC 9112, sections 2.2, 5, 6 and 7.1, without the leniency that it permits.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[^\r\n\x00]*)?\r\n")
 _OLD = b"HTTP/1.0"
 TRAILER_BYTES_MAX = 1 << 14
 LINE_BYTES_MAX = 1 << 12
-"""Of the line before a chunk: its size, and an extension, which is not used."""
+"""Longest line before a chunk: its size, and an extension, which is ignored."""
 
 
 class TwoReadings(OSError, ValueError):  # noqa: N818 - a refusal
-    """A sentence that says which part of a request may be read in two ways.
+    """Part of a request is ambiguous; the message says which part.
 
-    Swift knows it as a ValueError. eventlet knows it as an OSError where it reads what is left of a body after the
-    answer; of other errors, it writes a traceback.
+    Swift handles it as a ValueError. eventlet handles it as an OSError when it reads the rest of a body after the
+    answer; for other errors, it logs a traceback.
     """
 
 
 def check_head(raw: bytes) -> None:
-    """Check a request line and header lines as they came. TwoReadings."""
+    """Check the raw request line and header lines. Raises TwoReadings."""
     lines = raw.split(b"\n")
     if lines.pop():
         raise TwoReadings("the head does not end with a line")
@@ -43,7 +43,9 @@ def check_head(raw: bytes) -> None:
 
 
 def check_headers(headers: Iterable[tuple[str, str]], old: bool = False) -> None:
-    """Check headers as a server understood them. old: the request is of HTTP/1.0, which has no codings. TwoReadings."""
+    """Check the headers as a server parsed them. old: the request is of HTTP/1.0, which has no codings. Raises
+    TwoReadings.
+    """
     lengths, codings = [], []
     for name, value in headers:
         if not _TOKEN.fullmatch(name):
@@ -55,15 +57,15 @@ def check_headers(headers: Iterable[tuple[str, str]], old: bool = False) -> None
     if len(lengths) > 1 or (lengths and codings):
         raise TwoReadings("there is more than one length")
     if lengths and not _LENGTH.fullmatch(lengths[0]):
-        raise TwoReadings("Content-Length is no number of digits only")
+        raise TwoReadings("Content-Length must consist of digits only")
     if codings and (old or [one.lower() for one in codings] != ["chunked"]):
         raise TwoReadings("Transfer-Encoding is not chunked, once, in HTTP/1.1")
 
 
 def check_path(path: str) -> None:
-    """Check that a path begins with one slash. TwoReadings.
+    """Check that a path begins with one slash. Raises TwoReadings.
 
-    Servers take several for one, or for an empty name; Swift's proxy ends with a traceback for them by S3.
+    Servers take several slashes for one, or for an empty name; for S3, Swift's proxy fails on them with a traceback.
     """
     if not path.startswith("/") or path.startswith("//"):
         raise TwoReadings("the path does not begin with one slash")
@@ -75,15 +77,15 @@ def is_old(raw: bytes) -> bool:
 
 
 class ChunkLines:
-    """A connection's file for a server that reads chunks from it: lines between chunks have one reading.
+    """A connection's file for a server that reads chunks from it; lines between chunks are checked.
 
     The server calls `readline()` for the line of a size, for the end of a chunk and for trailers; with a number of
-    bytes it reads what is in a chunk. After a refusal, each read raises it again.
+    bytes it reads the contents of a chunk. After a refusal, each read raises it again.
     """
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self._left = 0  # bytes of the present chunk
+        self._left = 0  # bytes left of the present chunk
         self._ends = False  # the line that ends a chunk is next
         self._trailers: int | None = None  # their bytes so far, after the last chunk
         self.refused: TwoReadings | None = None
@@ -93,7 +95,7 @@ class ChunkLines:
         return self._of_chunk(self._file.read, size)
 
     def readline(self, size: int = -1) -> bytes:
-        """Return a line of a chunk, of at most so many bytes; or, without a number, the next line beside chunks.
+        """Return a line of a chunk, of at most `size` bytes; without a size, the next line between chunks. Raises
         TwoReadings.
         """
         if size is not None and size >= 0:
@@ -101,7 +103,7 @@ class ChunkLines:
         if self.refused is not None:
             raise self.refused
         line: bytes = self._file.readline(LINE_BYTES_MAX)
-        if line:  # otherwise the client broke off
+        if line:  # otherwise the client disconnected
             try:
                 self._check(line)
             except TwoReadings as refusal:
@@ -133,6 +135,6 @@ class ChunkLines:
         else:
             found = _CHUNK.fullmatch(line)
             if found is None:
-                raise TwoReadings("the size of a chunk is no number of hexadecimal digits, or its line is too long")
+                raise TwoReadings("the size of a chunk must be a hexadecimal number, in a line of limited length")
             self._left = int(found[1], 16)
             self._trailers = None if self._left else 0

@@ -1,38 +1,38 @@
-"""Names that proxy and object servers agree on."""
+"""Headers between proxy and object servers."""
 
 from __future__ import annotations
 
 # Clients cannot send it: Swift's gatekeeper removes X-Backend headers from requests and answers.
 SELECTION = "X-Backend-Zoe-Selection"
 SELECTED = "X-Backend-Zoe-Selected"
-# Asks for `cpu_frames`, and says that the answer has them.
+# Requests `cpu_frames`, and in an answer announces them.
 FRAMED = "X-Backend-Zoe-Framed"
 # The definition of a view, stored with its container; a reseller admin sends it to create the view.
 VIEW = "X-Zoe-View"
 VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"
 VIEW_SYSMETA_NAME = "zoe-view"
-# Of an object at a gateway; and in a PUT that replaces this version alone. They are two, since copies are put with all
+# Version of an object at a gateway; in a PUT, the only version to replace. Two headers, since a copy is put with all
 # headers that were read.
 VERSION = "X-Backend-Zoe-Version"
 REPLACES = "X-Backend-Zoe-Replaces"
-# What filters did with an object, and ETag and size of what was put. Clients can neither send nor see these.
+# Filters of an object, and its original ETag and size. Clients can neither send nor see these.
 DONE = "X-Object-Sysmeta-Zoe-Filters"
 PUT_ETAG = "X-Object-Sysmeta-Zoe-Etag"
 PUT_SIZE = "X-Object-Sysmeta-Zoe-Size"
-# What a proxy asks object servers to do with an object that they store, and what they did: the filters, and ETag and
-# size of what they were sent.
+# Filters that a proxy requests from object servers, and then the filters that they applied, and the ETag and size of
+# the sent bytes.
 NODE_STEPS = "X-Backend-Zoe-Node-Filters"
 NODE_DONE = "X-Object-Sysmeta-Zoe-Node-Filters"
 NODE_ETAG = "X-Object-Sysmeta-Zoe-Node-Etag"
 NODE_SIZE = "X-Object-Sysmeta-Zoe-Node-Size"
-# In an answer of an object server: which filters it undid, and how many bytes it has.
+# In an answer of an object server: the filters that it undid, and the number of bytes.
 UNDONE = "X-Backend-Zoe-Node-Undone"
 NODE_STORED = "X-Backend-Zoe-Node-Stored"
-# Which execution makes a request, for object servers.
+# The execution that makes a request, for object servers.
 NODE_EXECUTION = "X-Backend-Zoe-Execution"
-# That a request is signed as one of S3, for what Swift's filters ask on its behalf.
+# Marks a request as signed by S3, for the subrequests of Swift's filters.
 BY_S3 = "X-Backend-Zoe-By-S3"
-# In place of the ETag of what is sent: an object server that does not know it refuses the object, by Swift's own check.
+# Replaces the ETag of the sent bytes: an object server that does not know it refuses the object, by Swift's check.
 NODE_MARK = "zoe-filters-on-object"
 
 

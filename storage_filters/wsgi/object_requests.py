@@ -1,4 +1,4 @@
-"""Names and values of requests as they were meant: WSGI hands UTF-8 on as if it were Latin-1."""
+"""Names and values of requests in UTF-8, which WSGI passes on as if it were Latin-1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TAG = "X-Object-Meta-Tag"
 
 @dataclass(frozen=True, slots=True)
 class ObjectRequest:
-    """A request that stores an object. size: bytes, None while it is not known. tags: of X-Object-Meta-Tag."""
+    """A request that stores an object. size: bytes, None if unknown. tags: of X-Object-Meta-Tag."""
 
     tenant: str
     container: str
@@ -21,29 +21,29 @@ class ObjectRequest:
 
 
 def text_of(value: str) -> str:
-    """Return a value of a request as it was meant. What is no UTF-8 belongs to nothing that anybody can name."""
+    """Decode a value of a request. A value that is not UTF-8 becomes a text that matches no name."""
     return value.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def object_of(parts: Sequence[str], account_prefix: str) -> ObjectRequest:
-    """Return the object of a path that was split: version, account, container and object behind an empty part."""
+    """Return the object of a split path: an empty part, version, account, container and object."""
     account, container, name = (text_of(part) for part in parts[2:5])
     return ObjectRequest(account.removeprefix(account_prefix), container, name)
 
 
 def name_of(path: str, before: int) -> bytes:
-    """Return account, container and object of a path, in bytes. before: how many parts stand before them."""
+    """Return account, container and object of a path, in bytes. before: the number of parts before them."""
     return path.split("/", before + 1)[before + 1].encode("latin-1")
 
 
 def name_behind(path: str, headers: Mapping[str, str]) -> bytes:
-    """Return the name of the object whose bytes an answer of the proxy's has: of a symlink, that of its target."""
+    """Return the name of the object that an answer of the proxy contains: for a symlink, its target."""
     if (target := headers.get("Content-Location")) is None:
         return name_of(path, 1)
     return name_of(unquote_to_bytes(target.partition("?")[0]).decode("latin-1"), 1)
 
 
 def tags_of(headers: Mapping[str, str]) -> frozenset[str]:
-    """Return the words of the header that has an object's tags."""
+    """Return the words of the header with an object's tags."""
     words = (word.strip() for word in text_of(headers.get(_TAG, "")).split(","))
     return frozenset(word for word in words if word)

@@ -1,4 +1,4 @@
-"""Quotas of accounts and keys, before a store that has none.
+"""Quotas of accounts and keys, for a store without them.
 
 The gateway's `proxy-server.conf` names `storage_gateway.quotas:filter_factory`.
 """
@@ -9,8 +9,8 @@ from typing import Any
 
 
 def filter_factory(global_conf: Any, **local_conf: Any) -> Any:
-    """Return what puts the filter before an application."""
-    # Only where the filter runs: the ledger does without Swift.
+    """Return the factory of the filter, for paste."""
+    # Imported only where the filter runs: the ledger does not need Swift.
     from storage_gateway.quotas.middleware import filter_factory as made
 
     return made(global_conf, **local_conf)

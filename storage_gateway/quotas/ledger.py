@@ -1,15 +1,15 @@
-"""How much is in a container or an account by what clients put: a count, and what was put since it was taken.
+"""Use of a container or an account by clients: a count of its listing, and the uploads since that count.
 
-A count takes a while, and uploads go on meanwhile. So each count begins a generation, and an upload is first on its way
-and then done, in the generation that is current when it is stored:
+A count takes a while, and uploads continue meanwhile. So each count begins a generation, and an upload is first in
+flight and then done, in the generation that is current when it is stored:
 
-    used = counted in generation g + done in g and later + on their way
+    used = counted in generation g + done in g and later + in flight
 
-What is stored before a generation begins is in its listing, what is stored later is done in it or on its way: nothing
-is left out, whoever counts. What is stored while the listing is made may count twice until the next one.
+Objects stored before a generation begins are in its listing; later ones are done in it, or in flight: none is left out,
+whichever process counts. Objects stored while the listing is made may count twice until the next one.
 
-What is on its way is kept by the half minute in which it was told last, and counts in that one and the next: uploads
-tell it again while they last, and what a killed gateway had in hand is forgotten.
+Uploads in flight are recorded by half minute, and count in that one and the next: uploads renew their record while they
+last, and records of a killed gateway expire.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COUNT_LIFE_S = 600
 _LIFE_S = 3600
 WINDOW_S = 30
 _WINDOW_LIFE_S = 10 * WINDOW_S
-"""Longer than windows are read, since memcached reckons it from their first entry."""
+"""Longer than windows are read, since memcached counts it from their first entry."""
 _GENERATIONS_MAX = 8
 
 
@@ -42,7 +42,7 @@ NOTHING = Amount(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What was listed; at_s, cost_s: seconds since 1970 at which it ended, and how long it took."""
+    """Result of a listing. at_s, cost_s: seconds since 1970 at its end, and its duration."""
 
     amount: Amount
     generation: int
@@ -51,7 +51,7 @@ class Count:
 
 
 class Ledger:
-    """Amounts of one place, `account` or `account/container`, in memcached, which all proxies share."""
+    """Amounts of one place, `account` or `account/container`, in memcached, shared by all proxies."""
 
     def __init__(self, cache: Any, place: str) -> None:
         self._cache, self._name = cache, f"zoe-quota/{place}"
@@ -61,43 +61,45 @@ class Ledger:
         return self._added("generation", 1)
 
     def keep(self, count: Count) -> None:
-        """Keep a count that has ended."""
+        """Store a finished count."""
         kept = [count.amount.size, count.amount.objects, count.generation, count.at_s, count.cost_s]
         self._cache.set(f"{self._name}/count", kept, time=_COUNT_LIFE_S)
 
     def counted(self) -> Count | None:
-        """Return the newest count; None if there is none, or if many have begun since."""
+        """Return the newest count; None without one, or if many have begun since."""
         kept = self._cache.get(f"{self._name}/count")
-        # Less than none: the number of the generation was lost, and with it what was done since.
+        # A negative number: the generation was lost, and with it the uploads since.
         if kept is None or not 0 <= self._added("generation", 0) - kept[2] <= _GENERATIONS_MAX:
             return None
         return Count(Amount(kept[0], kept[1]), kept[2], kept[3], kept[4])
 
     def used(self, count: Count, on_way: Amount) -> Amount:
-        """Return what there is at most, with what was on its way before. What was stored since then counts twice."""
+        """Return the upper bound of the use, with the earlier uploads in flight. Objects stored since then count
+        twice.
+        """
         found = count.amount + on_way
         for generation in range(count.generation, self._added("generation", 0) + 1):
             found += self._read(f"done/{generation}")
         return found
 
     def take(self, amount: Amount, window: int) -> Amount:
-        """Note what is on its way, and return all that is, up to this: those who take later are not in it."""
+        """Record an upload in flight, and return the sum up to this one: later ones are not included."""
         found = self._add(_on_way(window), amount, _WINDOW_LIFE_S)
-        for other in (window - 1, window + 1):  # the next one, too: clocks of gateways differ
+        for other in (window - 1, window + 1):  # the next one too: clocks of gateways differ
             found += self._add(_on_way(other), NOTHING, _WINDOW_LIFE_S)
         return found
 
     def give_back(self, amount: Amount, window: int) -> None:
-        """Note that what was taken in this window is not stored."""
+        """Record that an upload of this window was not stored."""
         self._add(_on_way(window), Amount(-amount.size, -amount.objects), _WINDOW_LIFE_S)
 
     def move(self, amount: Amount, before: int, window: int) -> None:
-        """Note that what was taken in a window before is still on its way."""
+        """Record that an upload of an earlier window is still in flight."""
         self._add(_on_way(window), amount, _WINDOW_LIFE_S)
         self.give_back(amount, before)
 
     def done(self, amount: Amount, window: int) -> None:
-        """Note that what was taken in this window is stored."""
+        """Record that an upload of this window was stored."""
         self._add(f"done/{self._added('generation', 0)}", amount)
         self.give_back(amount, window)
 
@@ -113,7 +115,7 @@ class Ledger:
 
 
 def window_at(now_s: float | None = None) -> int:
-    """Return the window of a moment."""
+    """Return the window of a time."""
     return int((time.time() if now_s is None else now_s) // WINDOW_S)
 
 
@@ -122,6 +124,6 @@ def _on_way(window: int) -> str:
 
 
 def is_stale(count: Count, now_s: float | None = None) -> bool:
-    """Return whether counting again may pay: it takes at most one twentieth of the time."""
+    """Return whether another count is affordable: it takes at most one twentieth of the time."""
     age_s = (time.time() if now_s is None else now_s) - count.at_s
     return age_s > 20 * count.cost_s

@@ -1,13 +1,13 @@
-"""A filter of the proxy that refuses what exceeds a quota of bytes or objects, of a container, an account or a key.
+"""Proxy filter that refuses uploads beyond a quota of bytes or objects, of a container, an account or a key.
 
     [pipeline:main]
     pipeline = ... cache ... <authentication> copy zoe_bandwidth zoe_views zoe_quotas slo dlo ... proxy-server
     [filter:zoe_quotas]
     paste.filter_factory = storage_gateway.quotas:filter_factory
 
-Quotas are set as Swift's own `container_quotas` and `account_quotas` have it, whose code checks and keeps them; this
-filter stands for both. They judge by numbers of the store up to a minute old, and let pass what does not say its
-length. Here, what clients put counts, whatever a filter makes of it; uploads that are on their way count, too.
+Quotas are set as in Swift's `container_quotas` and `account_quotas`, whose code checks and stores them; this filter
+replaces both. Those use numbers of the store that are up to a minute old, and accept bodies without a length. This
+filter counts the bytes as sent by clients, before filters, and includes uploads in flight.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _PAGES_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The most that one place may hold; None: no limit. place: `(account,)` or `(account, container)`. key: only what
-    it wrote counts.
+    """Limit of one place; None: no limit. place: `(account,)` or `(account, container)`. key: only objects written with
+    it count.
     """
 
     place: tuple[str, ...]
@@ -57,12 +57,12 @@ class Quota:
     key: str | None = None
 
     def allows(self, used: Amount) -> bool:
-        """Return whether that much fits."""
+        """Return whether a use is within the quota."""
         return (self.size is None or used.size <= self.size) and (self.objects is None or used.objects <= self.objects)
 
 
 class Uncountable(Exception):  # noqa: N818 - the name is the fact
-    """The store does not list what counts."""
+    """The store cannot list the objects to count."""
 
 
 class Quotas:
@@ -89,7 +89,7 @@ class Quotas:
         return self._put(req, account, container)(environ, start_response)
 
     def _account(self, req: Request) -> Any:
-        """Pass on a request of an account: quotas of keys are set as its own are, and told to the same people."""
+        """Pass on a request of an account: quotas of keys are set like its own, and shown to the same users."""
         if req.method in ("POST", "PUT") and key_quotas.asks(req.headers):
             if req.environ.get("reseller_request") is not True:
                 return HTTPForbidden(request=req)
@@ -103,12 +103,13 @@ class Quotas:
         return answer
 
     def _put(self, req: Request, account: str, container: str) -> Any:
-        req.headers.pop(key_quotas.NOTED, None)  # of an object that is copied
+        req.headers.pop(key_quotas.NOTED, None)  # of a copied object
         info = get_container_info(req.environ, self.app, swift_source=COUNTS)
         quotas = list(self._quotas(req, account, container, info))
         if not quotas:
             return self.app
-        if "swift.authorize" in req.environ:  # who may not write is told that, and nothing of quotas
+        # A client without the right to write gets that error, without information on quotas.
+        if "swift.authorize" in req.environ:
             req.acl = info["write_acl"]
             refusal = req.environ["swift.authorize"](req)
             if refusal:
@@ -126,7 +127,7 @@ class Quotas:
             upload.end(stored=False)
             self._logger.error("quotas of %s: %s", account, error)
             return HTTPServiceUnavailable(
-                request=req, headers={"Retry-After": "5"}, body="The store cannot be counted."
+                request=req, headers={"Retry-After": "5"}, body="The objects of the store cannot be counted."
             )
         except BaseException:
             upload.end(stored=False)
@@ -143,7 +144,7 @@ class Quotas:
             size, objects = _number(meta.get("quota-bytes")), _number(meta.get("quota-count"))
             if size is not None or objects is not None:
                 yield Quota((account, container), Ledger(cache, f"{account}/{container}"), size, objects)
-        if req.environ.get("reseller_request") is True:  # as in Swift, accounts' quotas do not concern them
+        if req.environ.get("reseller_request") is True:  # as in Swift, quotas of accounts do not apply to them
             return
         found = get_account_info(req.environ, self.app, swift_source=COUNTS)
         size, objects = (_number(found["sysmeta"].get(f"quota-{name}")) for name in ("bytes", "count"))
@@ -155,7 +156,7 @@ class Quotas:
         req.headers[key_quotas.NOTED] = key
         size, objects = key_quotas.quota_of(key, found["sysmeta"])
         if size is not None or objects is not None:
-            # No container has a name with a slash.
+            # container names have no slash
             yield Quota((account,), Ledger(cache, f"{account}//{key}"), size, objects, key)
 
     def _all_fit(self, req: Request, quotas: Sequence[Quota], on_way: Sequence[Amount]) -> bool:
@@ -167,7 +168,7 @@ class Quotas:
             return True
         if not is_stale(count):
             return False
-        return quota.allows(quota.ledger.used(self._counted(req, quota), on_way))  # something may have been removed
+        return quota.allows(quota.ledger.used(self._counted(req, quota), on_way))  # objects may have been removed
 
     def _counted(self, req: Request, quota: Quota) -> Count:
         generation, began_s = quota.ledger.begin_count(), time.time()
@@ -180,7 +181,7 @@ class Quotas:
         for place in places:
             for entry in self._listed(req, place):
                 if "name" in entry and quota.key in (None, entry.get(KEY)):
-                    # A large object has the size of its parts, which are counted where they are.
+                    # The parts of a large object count where they are stored.
                     amount += Amount(0 if "slo_etag" in entry else int(entry["bytes"]), 1)
         ended_s = time.time()
         count = Count(amount, generation, ended_s, ended_s - began_s)
@@ -212,7 +213,7 @@ def _number(text: str | None) -> int | None:
 
 
 def filter_factory(global_conf: Mapping[str, str], **local_conf: str) -> Callable[[Any], Quotas]:
-    """Return what makes the filter; paste calls this."""
+    """Return the factory of the filter, for paste."""
     conf = {**global_conf, **local_conf}
     register_swift_info("container_quotas")
     register_swift_info("account_quotas")

@@ -1,12 +1,12 @@
 """Quotas of keys: the most that each user of an account may hold there. Pure.
 
-A key is what signs a request: a user by Swift's protocol, an access key by S3's, or the credential of an execution. An
-object is held by the key that wrote it last, which the gateway notes with it in accounts that have such a quota.
+A key signs requests: a user in Swift's protocol, an access key in S3, or the credential of an execution. An object
+counts for the key that wrote it last, which the gateway records in accounts with such a quota.
 
     X-Account-Key-Quota-Bytes: acme:ann=1000000        set for one key by a reseller admin, in a POST of the account
     X-Remove-Account-Key-Quota-Bytes: acme:ann
 
-They are kept with the account, a header for each key and kind, so that two admins at once do not undo each other.
+They are stored with the account, a header for each key and kind, so that two admins do not overwrite each other's.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 from storage_gateway.content_types import OVERRIDE
 
 NOTED = f"{OVERRIDE}key".title()
-"""The header by which the key goes along with an object, into its metadata and listings."""
+"""Header that carries the key of an object into its metadata and listings."""
 EVERY = "*"
-"""Stands for each key without a quota of its own."""
+"""Stands for each key without a quota."""
 KEYS_MAX = 32
-"""Of quotas in an account: a store keeps some 4 KB of an account's metadata."""
+"""Most quotas of keys in an account: a store keeps some 4 KB of an account's metadata."""
 _KINDS = ("bytes", "count")
 _KEPT = "key-quota-"
 _KEY_BYTES_MAX = 120
@@ -31,17 +31,17 @@ _PARTS_MIN = 2
 
 
 class WrongQuota(ValueError):  # noqa: N818 - the name is the fact
-    """What is asked for is no quota of a key; the message says why."""
+    """A request has an invalid quota of a key; the message has the reason."""
 
 
 def key_of(env: Mapping[str, Any]) -> str:
-    """Return the key that makes a request, as WSGI has it; empty if nobody has signed in.
+    """Return the key that makes a request (a WSGI string); empty without authentication.
 
-    Of Keystone's users it is the id, by which they are one whatever their name is. tempauth's groups, and those of an
+    For Keystone's users it is the id, which does not change with the name. tempauth's groups, and those of an
     execution, begin with the tenant and the user.
     """
     user = (env.get("keystone.identity") or {}).get("user", ("",))[0]
-    remote = env.get("REMOTE_USER")  # of Keystone a pair, whose text would contain a name that a user chose
+    remote = env.get("REMOTE_USER")  # for Keystone a pair, whose text would contain a name that a user chose
     groups = remote.split(",") if isinstance(remote, str) else []
     return str(user or (groups[1] if len(groups) >= _PARTS_MIN else ""))
 
@@ -52,7 +52,7 @@ def asks(headers: Mapping[str, str]) -> bool:
 
 
 def changes(headers: Mapping[str, str], sysmeta: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers that keep what a request asks for; WrongQuota. sysmeta: what is kept of the account."""
+    """Return the headers that store the quotas of a request. Raises WrongQuota. sysmeta: of the account."""
     found: dict[str, str] = {}
     for kind in _KINDS:
         for name, value in headers.items():
@@ -87,7 +87,7 @@ def quota_of(key: str, sysmeta: Mapping[str, str]) -> tuple[int | None, int | No
 
 
 def shown(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the headers that tell the quotas of keys, from those of an answer about an account."""
+    """Yield the headers that show the quotas of keys, from those of an answer about an account."""
     for kind in _KINDS:
         start = f"x-account-sysmeta-{_KEPT}{kind}-"
         values = sorted(value for name, value in headers.items() if name.lower().startswith(start) and value)
@@ -100,7 +100,7 @@ def _names(kind: str) -> set[str]:
 
 
 def _kept(kind: str, key: str) -> str:
-    # A name of a header has few characters, and no capitals; the value has the key itself.
+    # header names allow few characters, and no capitals; the value has the key itself
     return f"{_KEPT}{kind}-{hashlib.sha256(key.encode('latin-1', 'replace')).hexdigest()[:24]}"
 
 

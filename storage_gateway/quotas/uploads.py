@@ -1,4 +1,4 @@
-"""An upload, and what of each quota it has taken until it ends."""
+"""Bookings of an upload in all quotas that apply to it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from swift.common.exceptions import ChunkReadError, MemcacheConnectionError
 from storage_gateway.quotas.ledger import NOTHING, WINDOW_S, Amount, Ledger, window_at
 
 _STEP_BYTES = 1 << 20
-"""Taken ahead by an upload that does not say its length, where they fit."""
+"""Bytes that an upload without a length books ahead, if they fit."""
 _TRIES, _PAUSE_S = 6, 0.05
 _RENEW_S = WINDOW_S / 3
-"""A try that comes late or fails leaves two more before what was taken is forgotten."""
+"""After a late or failed renewal, two more are possible before the booking expires."""
 
 Fits = Callable[[Sequence[Amount]], bool]
-"""Whether all fits, of what is on its way by each ledger; Uncountable."""
+"""Whether all uploads in flight fit, from the sums of all ledgers. Raises Uncountable."""
 
 
 class Upload:
-    """One upload, and what of each quota it has taken. While it lasts, a thread of its own keeps that alive."""
+    """One upload with its bookings. A separate thread renews them while it lasts."""
 
     def __init__(self, ledgers: Sequence[Ledger], fits: Fits) -> None:
         self._ledgers, self._fits = ledgers, fits
@@ -34,8 +34,8 @@ class Upload:
         self._renewal: Any = spawn_after(_RENEW_S, self._renew)
 
     def take(self, amount: Amount) -> bool:
-        """Take more if it fits everywhere, and return whether it does; Uncountable. Others that are on their way may
-        not be stored, so it is tried again while there are some.
+        """Book more if it fits everywhere, and return whether it does. Raises Uncountable. Other uploads may fail, so
+        this is retried while there are some.
         """
         for number in range(_TRIES):
             with self._telling:
@@ -53,7 +53,9 @@ class Upload:
         return False
 
     def read(self, size: int) -> bool:
-        """Take what was read, if it was not taken ahead, and return whether it fits everywhere; Uncountable."""
+        """Book the bytes just read, if they were not booked ahead, and return whether they fit everywhere. Raises
+        Uncountable.
+        """
         lacking = size - self._ahead_bytes
         if lacking <= 0:
             self._ahead_bytes -= size
@@ -65,7 +67,7 @@ class Upload:
         return self.take(Amount(lacking, 0))
 
     def end(self, stored: bool) -> None:
-        """Note what became of it."""
+        """Record whether the object was stored."""
         self._renewal.cancel()
         self._give_back(Amount(self._ahead_bytes, 0))
         with self._telling:
@@ -89,12 +91,12 @@ class Upload:
                 for one in self._ledgers:
                     one.move(self._taken, self._window, now)
             except MemcacheConnectionError:
-                return  # the next time tells it anew: what was told already counts twice for a while
+                return  # the next attempt books anew: present bookings count twice for a while
             self._window = now
 
 
 class Metered:
-    """A body that does not say its length: more is taken while it comes; ChunkReadError if it does not fit."""
+    """A body without a length: books more while it arrives. Raises ChunkReadError if it does not fit."""
 
     def __init__(self, source: Any, upload: Upload) -> None:
         self._source, self._upload = source, upload

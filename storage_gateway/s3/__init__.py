@@ -1,1 +1,1 @@
-"""A store that speaks S3 behind the gateway: what Swift's servers would answer, from requests of S3."""
+"""An S3 store behind the gateway: answers of Swift's servers, from S3 requests."""

@@ -1,7 +1,8 @@
-"""What S3 keeps of no bucket: metadata and access lists of containers, and which containers an account has.
+"""Metadata that S3 does not keep for buckets: metadata and access lists of containers, and the containers of an
+account.
 
-Each account has a bucket for it, whose objects are small JSON documents: `account`, and `containers/<name>`. Buckets
-are what counts: a container without an entry has no metadata, and an entry without its bucket is no container.
+Each account has a bucket for them, with small JSON documents: `account`, and `containers/<name>`. The buckets decide: a
+container without an entry has no metadata, and an entry without its bucket is not a container.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Book:
     client: S3Client
 
     def entry(self, account: str, container: str | None = None) -> dict[str, str]:
-        """Return what is kept of a container, or of the account; nothing if there is no entry."""
+        """Return the metadata of a container, or of the account; empty without an entry."""
         answer = self.client.ask(account, "GET", self._path(account, container))
         body = answer.body()
         if answer.status == 404:
@@ -40,7 +41,7 @@ class Book:
             raise StoreAway(f"the entry of {account}/{container or ''} is unreadable: {error!r}") from None
 
     def change(self, account: str, container: str | None, headers: Mapping[str, str], new: bool) -> None:
-        """Change what is kept, as a POST of Swift's does: an empty value removes. new: make an entry if none is."""
+        """Change metadata, like a POST in Swift: an empty value removes. new: create an entry if there is none."""
         before = self.entry(account, container)
         after = changed(before, headers)
         if after == before and not new:
@@ -55,14 +56,14 @@ class Book:
         answer.close()
         if answer.status // 100 != 2:
             error = answer.headers.get(ERROR, "")
-            raise StoreAway(f"the store does not keep the entry of {account}: {answer.status} {error}")
+            raise StoreAway(f"the store refuses the entry of {account}: {answer.status} {error}")
 
     def remove(self, account: str, container: str) -> None:
         """Forget a container."""
         self.client.ask(account, "DELETE", self._path(account, container)).close()
 
     def containers(self, account: str) -> list[Item]:
-        """Return all containers that have an entry, by name, in their order."""
+        """Return all containers with an entry, ordered by name."""
         try:
             pages = list(self.client.pages(account, book_of(account), _CONTAINERS))
         except LookupError:
@@ -78,7 +79,7 @@ class Book:
 
 
 def _quoted(container: str) -> str:
-    # A store whose keys are paths of files takes a name of dots for a directory.
+    # A store with paths of files as keys takes a name of dots for a directory.
     text = quote(container.encode("utf-8", "surrogateescape"), safe="")
     return text.replace(".", "%2E")
 

@@ -1,4 +1,4 @@
-"""Requests of S3, signed with the keys of the account for which they are made; errors by their codes."""
+"""S3 requests, signed with the keys of their account; errors by their codes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from storage_gateway.s3.signing import query_of, quoted_path, signed
 
 PAGE_LENGTH = 1000
 PAGES_MAX = 1000
-"""Of one listing: a million names."""
+"""Most pages of one listing: a million names."""
 ERROR = "X-Backend-Store-Error"
-"""A header of answers that are no success: the code of S3. The text is what Swift says of the status."""
+"""Header of failed answers: the code of S3. The text is Swift's for the status."""
 _CODE = re.compile(rb"<Code>(\w{1,64})</Code>")
 _ERROR_BYTES_MAX = 64 * 1024
 _STATUSES = {
@@ -28,13 +28,13 @@ _STATUSES = {
     "QuotaExceeded": 413,
     "TooManyBuckets": 413,
 }
-"""Of errors that Swift tells by another status than S3."""
+"""Errors for which Swift uses another status than S3."""
 _DOTS = frozenset((".", ".."))
 _NOT_ALLOWED = (401, 403)
 
 
 class S3Client:
-    """Speaks to the store at one address, path style. Paths: `/bucket` or `/bucket/key`, native strings."""
+    """Client of the store at one address, path style. Paths: `/bucket` or `/bucket/key`, native strings."""
 
     def __init__(self, settings: StoreSettings, region: str) -> None:
         self._url, self._region = settings.url, region
@@ -51,7 +51,7 @@ class S3Client:
         query: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> StoreAnswer:
-        """Return the answer to a request without a body, or with a short one; StoreAway."""
+        """Return the answer to a request without a body, or with a short one. Raises StoreAway."""
         sent = dict(headers or {})
         if method in ("PUT", "POST"):
             sent["Content-Length"] = str(len(body))
@@ -75,13 +75,13 @@ class S3Client:
 
     def pages(self, account: str, bucket: str, prefix: str = "", delimiter: str = "", marker: str = "",
               length: int = PAGE_LENGTH) -> Iterator[Page]:  # fmt: skip
-        """Yield a listing page by page, at most PAGES_MAX of them; LookupError if there is no such bucket."""
+        """Yield a listing page by page, at most PAGES_MAX of them. Raises LookupError if the bucket does not exist."""
         asked = {"encoding-type": "url", "max-keys": str(min(max(length, 1), PAGE_LENGTH)), "prefix": prefix}
         if delimiter:
             asked["delimiter"] = delimiter
         for _ in range(PAGES_MAX):
             if delimiter and marker.endswith(delimiter) and len(marker) > len(prefix):
-                marker += "\U0010ffff"  # behind all that starts so
+                marker += "\U0010ffff"  # behind all names with this beginning
             answer = self.ask(account, "GET", f"/{bucket}", query={**asked, "marker": marker} if marker else asked)
             if answer.status == 404:
                 answer.close()
@@ -105,7 +105,7 @@ class S3Client:
         return signed(method, self._place.netloc, path, query, headers, user.name, user.key, self._region, time.time())
 
     def _judged(self, method: str, account: str, path: str, answer: StoreAnswer) -> StoreAnswer:
-        """Return the answer with the status that Swift would give; what is wrong with the gateway itself: StoreAway."""
+        """Return the answer with Swift's status. Raises StoreAway for errors of the gateway itself."""
         if answer.status < 400:
             return answer
         text = b"" if method == "HEAD" else answer.body()[:_ERROR_BYTES_MAX]

@@ -1,4 +1,4 @@
-"""Containers and accounts of a store that speaks S3: buckets, and what the gateway keeps in its book."""
+"""Containers and accounts of an S3 store: buckets, and the gateway's book."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from storage_gateway.s3.pages import Item, key_of
 
 _JSON = "application/json; charset=utf-8"
 _AT_ONCE = 16
-"""Objects of which a listing asks at once what it does not say."""
+"""Objects that a listing requests concurrently, for details that listings lack."""
 _CACHED = 4096
 _ALL = 10**9
 _SECONDS = len("2026-01-31T12:00:00")
@@ -41,10 +41,10 @@ class S3Containers:
     book: Book
     counts: Counts
     sorted_there: bool
-    """Whether the store lists names in the order of their bytes, as S3 says; some sort them as paths of files."""
+    """Whether the store lists names in the order of their bytes, as S3 specifies; some sort them as paths of files."""
 
     def ask_account(self, method: str, account: str, headers: Mapping[str, str], query: str) -> StoreAnswer:
-        """Return the answer to a request of an account: every account is there."""
+        """Return the answer to a request of an account: every account exists."""
         if method in ("POST", "PUT"):
             self.book.change(account, None, headers, new=False)
             return told(204)
@@ -67,7 +67,7 @@ class S3Containers:
         return told(200, {**said, "Content-Type": _JSON}, _listed(_container(one, there) for one in found))
 
     def ask(self, method: str, account: str, container: str, headers: Mapping[str, str], query: str) -> StoreAnswer:
-        """Return the answer to a request of a container; StoreAway."""
+        """Return the answer to a request of a container. Raises StoreAway."""
         bucket = bucket_of(account, container)
         match method:
             case "PUT":
@@ -99,7 +99,7 @@ class S3Containers:
         return told(202 if known else 201)
 
     def _removed(self, account: str, container: str, bucket: str) -> StoreAnswer:
-        try:  # some stores remove a bucket with all that is in it
+        try:  # some stores remove a bucket with its contents
             if any(page.items for page in self.client.pages(account, bucket, length=1)):
                 return told(409)
         except LookupError:
@@ -132,7 +132,7 @@ class S3Containers:
         return told(200, said, _listed(self._described(account, bucket, items)))
 
     def _found(self, account: str, bucket: str, wanted: Wanted) -> tuple[list[Item], Count | None]:
-        """Return what is listed, and the count of the bucket if all of it was read for that; LookupError."""
+        """Return the listed items, and the count of the bucket if the listing read all of it. Raises LookupError."""
         if not wanted.reverse and self.sorted_there:
             pages = self.client.pages(
                 account, bucket, wanted.prefix, wanted.delimiter, wanted.marker, min(wanted.limit + 1, _ALL)
@@ -145,7 +145,7 @@ class S3Containers:
         return list(chosen(every, wanted)), whole
 
     def _described(self, account: str, bucket: str, items: list[Item]) -> Iterator[dict[str, Any]]:
-        """Yield entries as Swift's container servers list them; what the index does not know, the objects are asked."""
+        """Yield entries as Swift's container servers list them; objects that the index lacks are requested."""
         known = self.index.content_types(bucket, [(item, _seconds(item.modified[:_SECONDS])) for item in items])
         unknown = [item for item in items if not item.is_start and item.name not in known]
         pool = GreenPool(_AT_ONCE)
@@ -197,7 +197,7 @@ def _normal(content_type: str) -> str:
 
 @lru_cache(_CACHED)
 def _time(modified: str) -> str:
-    """Return a time of S3 as Swift writes it."""
+    """Convert a time of S3 to Swift's format."""
     whole, _, part = modified.partition(".")
     return f"{whole}.{part[:6]:0<6}"
 

@@ -1,4 +1,4 @@
-"""How many objects a bucket has and how long they are: S3 does not say it, so they are counted by listing."""
+"""Numbers and sizes of objects in a bucket, counted by listing it, since S3 does not report them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHARE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Of one bucket; `until_s` on the monotonic clock: until when it is told again without counting."""
+    """Count of one bucket. until_s: on the monotonic clock, the time until which it is reused."""
 
     objects: int
     size: int
@@ -24,14 +24,14 @@ class Count:
 
 
 class Counts:
-    """Counts by bucket. What one page lists is counted each time; longer buckets at most once a minute."""
+    """Counts by bucket. Buckets of one page are counted each time; longer ones at most once a minute."""
 
     def __init__(self, client: S3Client) -> None:
         self._client = client
         self._known: dict[str, Count] = {}
 
     def of(self, account: str, bucket: str) -> Count | None:
-        """Return the count of a bucket; None if there is none."""
+        """Return the count of a bucket; None if the bucket does not exist."""
         known = self._known.get(bucket)
         if known is not None and known.until_s > time.monotonic():
             return known
@@ -44,7 +44,7 @@ class Counts:
         return self.counted(bucket, every, time.monotonic() - began_s)
 
     def counted(self, bucket: str, every: Sequence[Item], took_s: float = 0.0) -> Count:
-        """Return the count of a bucket of which all was listed, and remember it."""
+        """Return the count of a completely listed bucket, and remember it."""
         until_s = time.monotonic() + max(_KEPT_S, _SHARE * took_s)
         made = Count(len(every), sum(item.size for item in every), until_s)
         if made.objects < PAGE_LENGTH:

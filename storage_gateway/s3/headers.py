@@ -1,7 +1,7 @@
-"""Headers as S3 keeps them with an object, and back. Pure.
+"""Convert headers of objects to S3's and back. Pure.
 
-Metadata of users is S3's, too. What S3 would change or not keep (text that is not ASCII, several spaces, nothing at
-all, the time at which an object expires) goes along as the gateway's notes do (`kept_headers.py`).
+User metadata are S3's too. Values that S3 would change or drop (text that is not ASCII, several spaces, empty values,
+the time at which an object expires) are stored like the gateway's own metadata (`kept_headers.py`).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _PLAIN = re.compile("[!-~]+( [!-~]+)*")
 
 
 def to_s3(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a PUT as they are sent to the store; TooLong."""
+    """Return the headers of a PUT for the store. Raises TooLong."""
     found: dict[str, str] = {}
     for name, value in headers.items():
         short = name.lower()
         if short in _SAME or (short == "if-none-match" and value.strip() == "*"):
             found[name] = value
-        elif short.startswith(_META + MARK):  # a note, which is kept so already
+        elif short.startswith(_META + MARK):  # metadata of the gateway, stored like this already
             found[_renamed(name)] = value
-        elif short.startswith(_META) and not value:  # which some stores leave out, and some sign wrongly
+        elif short.startswith(_META) and not value:  # some stores drop it, and some sign it wrongly
             found[_renamed(f"{_META}{MARK}0-{short.removeprefix('x-')}")] = EMPTY
         elif short in _KEPT or (short.startswith(_META) and not _is_plain(value)):
             found.update({_renamed(one): text for one, text in parts("object", name, value)})
@@ -44,7 +44,7 @@ def to_s3(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def from_s3(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of an object as a store that speaks Swift's protocol would have sent them."""
+    """Return the headers of an object as a store with Swift's protocol would have sent them."""
     found = {}
     for name, value in headers.items():
         short = name.lower()
@@ -60,7 +60,7 @@ def from_s3(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def seconds_of(date: str) -> float:
-    """Return a date of HTTP in seconds since 1970; 0 if it is none."""
+    """Return an HTTP date in seconds since 1970; 0 for an invalid one."""
     try:
         return parsedate_to_datetime(date).timestamp()
     except ValueError:

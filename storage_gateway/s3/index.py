@@ -1,8 +1,9 @@
-"""What listings of S3 do not say: content types, and with them the size and ETag of what is not what it seems. Pure.
+"""Content types of objects, which S3 listings lack, and with them the size and ETag of objects with other contents.
+Pure.
 
-An entry is good for one version of an object, which a listing tells by ETag, size and the second in which it was
-written. So it needs no care: what others wrote since is another version, and what is unknown is asked for again. Each
-process has its own.
+An entry is valid for one version of an object, which a listing identifies by ETag, size and second of the write. So it
+needs no invalidation: a write by another client makes another version, and unknown versions are requested again. Each
+process has a separate index.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from dataclasses import dataclass
 from storage_gateway.s3.pages import Item
 
 _SLACK_S = 1
-"""Between the time at which a store dates its answer to a PUT and the time that it notes for the object."""
+"""Most seconds between the date of a store's answer to a PUT and the time of the object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A version and its content type as it is at the store. written_s: seconds since 1970."""
+    """A version and its content type at the store. written_s: seconds since 1970."""
 
     etag: str
     size: int
@@ -28,7 +29,7 @@ class Entry:
 
 
 class Index:
-    """Content types by bucket and key; the longest unused go first."""
+    """Content types by bucket and key; the least recently used go first."""
 
     def __init__(self, entries_max: int = 200_000) -> None:
         self._known: OrderedDict[tuple[str, str], Entry] = OrderedDict()
@@ -46,8 +47,8 @@ class Index:
         self._known.pop((bucket, key), None)
 
     def content_types(self, bucket: str, versions: Iterable[tuple[Item, int]]) -> dict[str, str]:
-        """Return the content types of those versions in a listing that are known, by name. Of each, the second in which
-        it was written is told beside it.
+        """Return the content types of the known versions in a listing, by name. versions: with the second of each
+        write.
         """
         known, found = self._known, {}
         for item, written_s in versions:

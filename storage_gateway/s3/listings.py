@@ -1,4 +1,4 @@
-"""Listings: what Swift would answer of sorted names. Pure."""
+"""Listings of sorted names, as Swift answers them. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from storage_gateway.s3.pages import Item, key_of
 
 LIMIT = 10_000
-"""Of entries in an answer, as in Swift."""
+"""Most entries in an answer, as in Swift."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a client asks of a listing, in Swift's words; ends are not listed themselves."""
+    """Parameters of a listing, in Swift's terms; the ends are exclusive."""
 
     prefix: str = ""
     delimiter: str = ""
@@ -25,7 +25,7 @@ class Wanted:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Wanted:
-        """Return what a query asks for; the proxy has refused a limit that is none."""
+        """Parse a query; the proxy has refused invalid limits."""
         path, limit = query.get("path"), query.get("limit", "")
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
         if path is not None:
@@ -42,7 +42,7 @@ class Wanted:
 
 
 def chosen(items: Iterable[Item], wanted: Wanted) -> Iterator[Item]:
-    """Yield what a client wants of items in their order, which is descending if it wants that."""
+    """Yield the requested items of an ordered sequence, which is descending if the request is."""
     step = -1 if wanted.reverse else 1
     before = ""
     number = 0
@@ -53,7 +53,8 @@ def chosen(items: Iterable[Item], wanted: Wanted) -> Iterator[Item]:
         if shown is None or (shown.is_start and shown.name == before):
             continue
         if wanted.marker and _compared(shown.name, wanted.marker) * step <= 0:
-            # Of objects behind the marker that start alike, the start is named, unless it is the marker itself.
+            # Of objects behind the marker with a common beginning, only the beginning is listed, unless it is the
+            # marker itself.
             inside = wanted.marker.startswith(item.name) if item.is_start else False
             if not shown.is_start or shown.name == wanted.marker or not (inside or _behind(item, wanted, step)):
                 continue

@@ -1,7 +1,7 @@
-"""Which bucket a container is. Pure.
+"""Names of buckets for containers. Pure.
 
-All accounts share the names of buckets, and S3 allows fewer than Swift: 3 to 63 of a-z, 0-9 and hyphens. So a bucket is
-named by what is readable of its container and a digest of account and container, which tells them apart:
+All accounts share the names of buckets, and S3 allows fewer than Swift: 3 to 63 of a-z, 0-9 and hyphens. So the name of
+a bucket has the readable part of its container, and a digest of account and container, which makes it unique:
 
     AUTH_acme, Photos 2024   ->   photos-2024-ftwg2hnq5clrmwvkxo3a
 """
@@ -13,7 +13,7 @@ import hashlib
 import re
 
 _DIGEST_LENGTH = 20
-"""Characters of five bits: who may choose names finds no two that collide."""
+"""Characters of five bits, enough that users who choose names cannot find two that collide."""
 _READABLE_LENGTH = 63 - _DIGEST_LENGTH - 1
 _OTHER = re.compile("[^a-z0-9]+")
 _BOOK = "zoe-book"
@@ -25,7 +25,7 @@ def bucket_of(account: str, container: str) -> str:
 
 
 def book_of(account: str) -> str:
-    """Return the bucket in which the gateway keeps what S3 keeps of no bucket: metadata of containers and account."""
+    """Return the bucket of the gateway's book: metadata of containers and account."""
     return _named(_BOOK, account, "")  # no container has an empty name
 
 

@@ -1,4 +1,4 @@
-"""Objects of a store that speaks S3."""
+"""Objects of an S3 store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _READ = ("GET", "HEAD")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An object, in Swift's words and in S3's."""
+    """An object, with its names in Swift and in S3."""
 
     account: str
     bucket: str
@@ -46,7 +46,7 @@ class S3Objects:
     index: Index
 
     def ask(self, method: str, place: Place, headers: Mapping[str, str]) -> StoreAnswer:
-        """Return the answer to GET, HEAD or DELETE; StoreAway."""
+        """Return the answer to GET, HEAD or DELETE. Raises StoreAway."""
         if method == "DELETE":
             return self._removed(place)
         if method not in _READ:
@@ -61,7 +61,7 @@ class S3Objects:
         return answer
 
     def upload(self, place: Place, headers: Mapping[str, str]) -> BodyUpload:
-        """Return the connection to which a body is sent; StoreAway. The length is among the headers."""
+        """Return the connection for a body. Raises StoreAway. The length is among the headers."""
         expected = next((value for name, value in headers.items() if name.lower() == "etag"), "").strip('"').lower()
         sent = to_s3({**headers, "X-Timestamp": f"{time.time():.5f}"})
         lengths = [value for name, value in sent.items() if name.lower() == "content-length"]
@@ -69,7 +69,7 @@ class S3Objects:
             return _refused(422)  # with the last header, it would be stored
         content_type = next((value for name, value in sent.items() if name.lower() == "content-type"), "")
         upload = self.client.upload(place.account, place.path, sent)
-        if upload.refused is not None and upload.refused.status == _NOT_KNOWN:  # a store that knows no conditions
+        if upload.refused is not None and upload.refused.status == _NOT_KNOWN:  # a store without conditions
             sent = {name: value for name, value in sent.items() if name.lower() != "if-none-match"}
             upload.close()
             upload = self.client.upload(place.account, place.path, sent)
@@ -83,13 +83,13 @@ class S3Objects:
             self.index.note(place.bucket, place.key, Entry(etag, length, int(at_s or time.time()), content_type))
             return told(201, {"Etag": etag})
 
-        done = upload.refused  # some stores say that an empty object is stored before its body is sent
+        done = upload.refused  # some stores report an empty object as stored before its body is sent
         if done is not None and done.status // 100 == 2:
             done = stored(done, 0)
         return CheckedUpload(upload, expected, stored, refused=done)
 
     def replace(self, place: Place, before: StoreAnswer, headers: Mapping[str, str]) -> StoreAnswer:
-        """Return the answer to a change of metadata alone: a copy onto itself, as S3 has nothing else."""
+        """Return the answer to a change of metadata alone: a copy onto itself, the only way in S3."""
         kept = {"Content-Type": before.headers.get("Content-Type", "application/octet-stream")}
         sent = to_s3({**kept, **headers, "X-Timestamp": f"{time.time():.5f}"})
         sent = {name: value for name, value in sent.items() if name.lower() != "content-length"}
@@ -102,12 +102,12 @@ class S3Objects:
         answer = self.client.ask(place.account, "PUT", place.path, {**sent, **own})
         body = answer.body()
         self.index.forget(place.bucket, place.key)
-        if answer.status == 200 and b"<Error>" in body:  # told after the first bytes were sent
+        if answer.status == 200 and b"<Error>" in body:  # an error after the first bytes were sent
             return told(503)
         return told(202 if answer.status == 200 else answer.status)
 
     def _outside(self, place: Place) -> StoreAnswer:
-        """Return what Swift says of a range that an object does not have: with its length, ETag and metadata."""
+        """Return Swift's answer to a range outside of the object: with its length, ETag and metadata."""
         head = self.client.ask(place.account, "HEAD", place.path)
         head.close()
         said = from_s3(head.headers)

@@ -1,4 +1,4 @@
-"""The pages of a listing that S3 sends (`ListObjects`, version 1). Pure."""
+"""Pages of an S3 listing (`ListObjects`, version 1). Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OBJECTS = (
     re.compile(rf"<Contents>\s*{_KEY}{_MODIFIED}{_ETAG}{_MORE}{_SIZE}"),
     re.compile(rf"<Contents>\s*{_KEY}{_ETAG}{_SIZE}{_MORE}{_MODIFIED}"),
 )
-"""As S3 writes an object, and as SeaweedFS does."""
+"""An object as S3 writes it, and as SeaweedFS does."""
 _ABOUT = re.compile(r"<(IsTruncated|EncodingType|NextMarker)>([^<&]*)</")
 _BEGIN, _END = "<Contents>", "</Contents>"
 _UNUSUAL = ("<!", "<CommonPrefixes")
@@ -26,11 +26,12 @@ _ONCE = ("<Key>", "<LastModified>", "<ETag>", "<Size>")
 
 
 class Unreadable(ValueError):  # noqa: N818 - the name is the fact
-    """What the store sent is no listing."""
+    """The store sent an invalid listing."""
 
 
 class Item(NamedTuple):
-    """An object of a listing, or the common start of several, which has no ETag. modified: `2026-01-31T12:00:00.000`.
+    """An object of a listing, or the common beginning of several, which has no ETag. modified:
+    `2026-01-31T12:00:00.000`.
 
     `etag` is the store's, without quotes.
     """
@@ -47,28 +48,28 @@ class Item(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What a store sends at once; `following`: the name after which the next page starts, if there is one."""
+    """A page of a store's listing. following: the name after which the next page starts, if there is one."""
 
     items: tuple[Item, ...]
     following: str | None
 
 
 def page_of(body: bytes) -> Page:
-    """Return a page; Unreadable."""
+    """Parse a page. Raises Unreadable."""
     try:
         return _plain_page(body.decode()) or _parsed_page(body)
     except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise Unreadable(f"the store sent no listing: {error}") from None
+        raise Unreadable(f"the store sent an invalid listing: {error}") from None
 
 
 def key_of(name: str) -> bytes:
-    """Return by what names are sorted: their bytes."""
+    """Return the sort key of names: their bytes."""
     return name.encode("utf-8", "surrogateescape")
 
 
 def _plain_page(body: str) -> Page | None:
-    """Return a page of objects alone that is written as stores write it, in a tenth of the time of a parser of XML;
-    None if anything in it is unusual.
+    """Parse a page of objects alone in the usual form, in a tenth of the time of an XML parser; None if anything in it
+    is unusual.
     """
     begin, end = body.find(_BEGIN), body.rfind(_END)
     about = dict(_ABOUT.findall(body[:begin] + body[end:]))

@@ -1,6 +1,6 @@
 """Requests signed with the gateway's own keys: AWS Signature Version 4. Pure.
 
-The body is not signed (`UNSIGNED-PAYLOAD`): it is sent on while it comes, and its digest is known only in the end.
+The body is not signed (`UNSIGNED-PAYLOAD`): it is passed on while it arrives, and its digest is known only at the end.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
 """
@@ -20,12 +20,12 @@ _STORED = frozenset(("content-disposition", "content-encoding", "content-languag
 
 
 def quoted_path(path: str) -> str:
-    """Return a path as it is sent and signed; of a native string, with bytes that are no UTF-8 as surrogates."""
+    """Return a path as sent and signed; of a native string, with bytes that are not UTF-8 as surrogates."""
     return quote(path.encode("utf-8", "surrogateescape"), safe=f"/{_SAFE}")
 
 
 def query_of(parameters: Mapping[str, str]) -> str:
-    """Return a query as it is sent and signed."""
+    """Return a query as sent and signed."""
 
     def text(value: str) -> str:
         return quote(value.encode("utf-8", "surrogateescape"), safe=_SAFE)
@@ -45,11 +45,11 @@ def signed(
     at_s: float,
     digest: str = _UNSIGNED,
 ) -> dict[str, str]:
-    """Return the headers with what authorises them. path, query: as `quoted_path` and `query_of` give them; host: with
-    the port; at_s: seconds since 1970; digest: of the body.
+    """Return the headers with the authorisation. path, query: from `quoted_path` and `query_of`; host: with the port;
+    at_s: seconds since 1970; digest: of the body.
 
-    What starts with `x-amz-` is signed, and the host, and what the store keeps with an object: some stores, such as
-    Zoe's, want that. Other headers are not, since some are changed on the way.
+    The signature covers the headers that start with `x-amz-`, the host, and the headers that the store keeps with an
+    object: some stores, such as Zoe's, require that. Other headers are not signed, since some change in transit.
     """
     at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at_s))
     own = {"X-Amz-Content-Sha256": digest, "X-Amz-Date": at}
@@ -71,5 +71,5 @@ def signed(
 
 
 def _is_signed(name: str, value: str) -> bool:
-    # Some stores make one blank of several before they compare, and others do not.
+    # Some stores merge several blanks before they compare, and others do not.
     return name.startswith("x-amz-") or (name in _STORED and "  " not in value)

@@ -1,4 +1,4 @@
-"""A store behind the gateway that speaks S3: containers are buckets, notes of middleware are metadata of objects."""
+"""An S3 store behind the gateway: containers are buckets, and data of middleware are metadata of objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An upload whose digest is checked before its last piece is sent: a store keeps nothing of what does not end."""
+"""Uploads with a check of the digest before the last piece is sent: a store keeps nothing of an incomplete body."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ DIGEST_OF_NOTHING = hashlib.md5(b"", usedforsecurity=False).hexdigest()
 
 @dataclass(slots=True)
 class CheckedUpload:
-    """As `Upload`. expected: the ETag that the client announced; `stored` turns the store's last answer into ours."""
+    """An `Upload` with a check. expected: the ETag announced by the client; `stored` converts the store's last
+    answer.
+    """
 
     _upload: Upload
     _expected: str
@@ -33,7 +35,9 @@ class CheckedUpload:
         self._digest.update(piece)
 
     def end(self) -> StoreAnswer:
-        """Return the answer after the last piece; 422, and nothing is stored, if it is not what was announced."""
+        """Return the answer after the last piece; 422, and nothing is stored, if the body differs from the announced
+        ETag.
+        """
         if self._expected and self._digest.hexdigest() != self._expected.strip('"').lower():
             self.close()
             return told(422)

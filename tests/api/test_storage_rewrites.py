@@ -48,7 +48,7 @@ def test_an_admin_begins_sees_and_cancels_a_job(admin: CliRunner) -> None:
     assert (made["tenant"], made["container"], made["plain"], made["dry_run"]) == ("red", "docs", True, False)
     assert (made["state"], made["bytes_per_s"], made["author"]) == ("running", 5_000_000, "root")
     code, printed = zoe(admin, "apply", "red", "--dry-run")
-    assert (code != 0, f"job {made['id']} runs, and one does at a time" in printed) == (True, True), printed
+    assert (code != 0, f"job {made['id']} is running, and only one runs at a time" in printed) == (True, True), printed
     assert "red/docs" in zoe(admin, "applying")[1]
     assert zoe(admin, "cancel", str(made["id"]))[0] == 0
     assert "cancelled" in zoe(admin, "applying")[1]

@@ -1,1 +1,1 @@
-"""Real programs under random kills and pauses, and a checker of what they left in journal and world."""
+"""Real programs under random kills and pauses, and a checker of the resulting journal and world."""

@@ -1,4 +1,4 @@
-"""Kill, pause and disturb Zoe's programs at random, and check what is left: `python -m tests.chaos --kills 300`."""
+"""Kill, pause and disturb Zoe's programs at random, and check the result: `python -m tests.chaos --kills 300`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients submit: jobs, groups with elastic workers, and executions that run until they are cancelled.
+"""Submissions of clients: jobs, groups with elastic workers, and executions that run until they are cancelled.
 
 Beside an object store, some ask for bandwidth, or have an input of which the store selects.
 """
@@ -54,7 +54,7 @@ _STORAGE: Mapping[Store, Document] = {
 
 
 def documents(chance: random.Random, stores: Sequence[Store] = (Store.NONE,)) -> Document:
-    """Return one of the applications; its name is the kind, and what it asks of the store."""
+    """Return one of the applications; its name has the kind, and its demands on the store."""
     kind, store = chance.choice(("job", "job", "group", "long")), chance.choice(stores)
     seconds = 600 if kind == "long" else round(chance.uniform(0, 3), 2)
     parts = [_part("main", seconds, ends_application=True)]

@@ -1,4 +1,4 @@
-"""What programs share runs out: descriptors of a process, connections of the database."""
+"""Exhaustion of shared resources: descriptors of a process, connections of the database."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ForeignConnections:
         self._connections: list[psycopg2.extensions.connection] = []
 
     def take(self) -> bool:
-        """Take what is free; False if nothing was."""
+        """Take all free ones; False if there were none."""
         with suppress(psycopg2.OperationalError):
             while True:
                 self._connections.append(connect(self._url))

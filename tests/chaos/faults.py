@@ -1,4 +1,4 @@
-"""What happens to masters, APIs, the database, and what is between them."""
+"""Faults of masters, APIs, the database, and the connections between them."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class ProgramFaults:
         """Processes that were at any time."""
 
     def begin_ended(self) -> list[str]:
-        """Begin again what ended by itself, as an init system does; return what may not end by itself.
+        """Restart ended programs, as an init system does; return the ones with an unexpected end.
 
-        Only for want of descriptors: with an exit code, or aborted by ZeroMQ, which does so when it cannot accept a
-        connection at an `ipc` endpoint.
+        Expected are only ends by a lack of descriptors: with an exit code, or aborted by ZeroMQ, which aborts when it
+        cannot accept a connection at an `ipc` endpoint.
         """
         return [*self._begun(self._masters, self._begin_master), *self._begun(self._apis, self._begin_api)]
 

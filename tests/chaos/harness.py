@@ -1,4 +1,4 @@
-"""Two masters, two APIs and a database, to which kills, pauses and faults happen at random."""
+"""Two masters, two APIs and a database, under random kills, pauses and faults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PAUSE_S = 0.5
 _UNENDED_MAX = 60
 """Executions that wait or run: with two cores for everything, what piles up in one outage would delay all after it."""
 _API_NAMES = [f"api-{number}" for number in range(APIS)]
-# When entries are written, by the clock of the database, which nobody lets jump.
+# Times of entries, by the clock of the database, which never jumps.
 _REAL_TIMES = """
 CREATE TABLE chaos_times (id bigint, stored_s double precision);
 CREATE FUNCTION chaos_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -48,10 +48,10 @@ def _not_a_file(directory: str, names: list[str]) -> list[str]:
 
 
 class Chaos:
-    """One run. `act` does one thing at random; `history` waits until all is at rest and returns what happened.
+    """One run. `act` does one random thing; `history` waits until all is at rest and returns the history.
 
-    `library` lets clocks jump. `spared` are the names of what does not happen; `unended_max` bounds the executions that
-    wait or run (None: nothing does); `settings` are of all programs.
+    `library` lets clocks jump. `spared` are the names of excluded faults; `unended_max` bounds the executions that wait
+    or run (None: none do); `settings` are of all programs.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Chaos:
         self.kills[name] += self._blows[name].act()
 
     def due(self) -> None:
-        """End or begin what is due."""
+        """End or begin due faults."""
         now_s = time.monotonic()
         due = [do for at_s, do in self._later if at_s <= now_s]
         self._later = [(at_s, do) for at_s, do in self._later if at_s > now_s]
@@ -142,7 +142,7 @@ class Chaos:
         return len(self._clients.acknowledged)
 
     def rest(self) -> Sequence[str]:
-        """Stop all blows and the submissions, wait for rest, and return what is left."""
+        """Stop all faults and the submissions, wait for rest, and return the leftovers."""
         until_s = time.monotonic() + 30
         while self._later and time.monotonic() < until_s:
             self.due()

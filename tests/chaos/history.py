@@ -1,6 +1,6 @@
-"""What must hold of a history, whatever was killed or paused. It knows the journal's kinds, and nothing of Zoe's code.
+"""Rules for a history, whatever was killed or paused. This module knows the journal's kinds, and nothing of Zoe's code.
 
-A history is the journal, what the components wrote of themselves, what clients were told, and what was left at the end.
+A history is the journal, the components' own records, the answers to clients, and the leftovers at the end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TERMINAL = ("ended", "refused")
 OVER = ("service_ended", "service_lost")
 # Of a cluster that has room for all, with a master that may have to be replaced a few times.
 STARTS_WITHIN_S = 60.0
-# Of what needs the object store: a master, a controller and a proxy have to be there at the same time.
+# For executions that need the object store: a master, a controller and a proxy have to be up at the same time.
 STARTS_WITH_STORE_WITHIN_S = 180.0
 # A component writes its line before its process ends, and the clock of a shell is as fine as this.
 CLOCK_S = 0.5
@@ -182,7 +182,7 @@ def nothing_starts_without_what_it_awaits(history: History) -> Iterator[str]:
                 missing = history.awaited.get(execution_id, frozenset()) - there
                 if missing and "started" not in there:
                     yield f"{entry.data['service_id']} started without {', '.join(sorted(missing))}"
-                there.add("started")  # what has begun goes on without a guarantee
+                there.add("started")  # running executions continue without a guarantee
             there.add(entry.kind)
 
 
@@ -192,7 +192,7 @@ def programs_are_sound(history: History) -> Iterator[str]:
 
 
 def use_adds_up(history: History) -> Iterator[str]:
-    """The use that is told is that of the journal: each service from its start to its end."""
+    """The reported use is that of the journal: each service from its start to its end."""
     started: dict[str, float] = {}
     core_s = 0.0
     for entry in history.entries:
@@ -202,11 +202,11 @@ def use_adds_up(history: History) -> Iterator[str]:
         elif entry.kind in OVER and name in started:
             core_s += max(entry.at_s - started[name], 0.0) * history.cores[name.split(".")[1]]
     if abs(core_s - history.core_s) > USE_S * max(core_s, 1.0):
-        yield f"{history.core_s:.3f} core seconds are told, {core_s:.3f} are in the journal"
+        yield f"{history.core_s:.3f} core seconds are reported, {core_s:.3f} are in the journal"
 
 
 def it_makes_progress(history: History) -> Iterator[str]:
-    """What fits is started, or ended, within a bound."""
+    """Executions that fit are started, or ended, within a bound."""
     for execution_id, entries in history.by_execution().items():
         bound_s = STARTS_WITH_STORE_WITHIN_S if history.awaited.get(execution_id) else STARTS_WITHIN_S
         since_s = entries[0].real_s

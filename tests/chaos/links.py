@@ -26,7 +26,7 @@ class LinkState(StrEnum):
     LATE = "late"
     """Each chunk is held for a while."""
     MUTE = "mute"
-    """Nothing passes, and nobody is told: both sides believe that the other is silent."""
+    """No bytes pass, and neither side gets an error: both believe that the other is silent."""
 
 
 class Link:
@@ -50,7 +50,7 @@ class Link:
         return self._loop.call(self._cut())
 
     def close(self) -> None:
-        """Accept no more, and reset what is open."""
+        """Accept no more, and reset open connections."""
         self._loop.call(self._close())
 
     async def _listen(self) -> None:
@@ -152,7 +152,7 @@ class ZoeLinks:
         return f"ipc://{self._directory / master}"
 
     def advertised(self, master: str) -> str:
-        """Return the endpoint by which APIs reach it, through a link."""
+        """Return the endpoint for APIs to reach it, through a link."""
         return f"ipc://{self._directory / master}.link"
 
     def database_of(self, program: str) -> str:

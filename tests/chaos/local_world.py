@@ -19,7 +19,7 @@ from tests.support.installation import TENANT, Installation
 class LocalWorld:
     """With a `small_disk`, services have their state on a file system that can be filled, which this process mounts."""
 
-    # What ended must not fill the small disk for good.
+    # Ended executions must not fill the small disk for good.
     settings: Mapping[str, Any] = {"kept_logs_bytes_max": 16 * 2**20}
     clean_within_s = 60.0
     stores: Sequence[Store] = (Store.NONE,)

@@ -27,7 +27,7 @@ from zoe_embedded.swift.configuration import REGION, ControllerLine, StoreUser
 from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore, StoreError
 
-# Room for all: what waits for longer than a bound waits for no bandwidth.
+# Room for all, so that no execution waits for bandwidth for longer than a bound.
 CAPACITY = 10_000 * MB
 CONTROLLERS = 2
 _USER = StoreUser(TENANT, "root", "root-key")

@@ -1,4 +1,4 @@
-"""What services run on in a run of chaos, and what happens to it."""
+"""Platforms of services in a run of chaos, and their faults."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class World(Protocol):
         """Return the directory that all users of the tenant share."""
 
     def left(self) -> list[str]:
-        """Return what is left of services."""
+        """Return the leftovers of services."""
 
     def credential(self) -> Mapping[str, str] | None:
         """Return what the tenant signs in to the object store with; None without one."""

@@ -57,7 +57,7 @@ def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path
     job.write_text(WRONG)
     told = [
         "job.sh: not understood:",
-        "  line 2: --licenses=foo: Zoe has nothing like it",
+        "  line 2: --licenses=foo: Zoe has no equivalent",
         "  line 3: --nonsense: sbatch has no such option",
         "  line 4: --ntasks=none: not a number above 0",
         "  line 5: sinfo --json: there is no sinfo in a job",
@@ -121,7 +121,7 @@ def test_a_job_may_be_held_and_have_a_priority(zoe: Zoe, job: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"echo no\n", "no batch script"),
+        (b"echo no\n", "not a batch script"),
         (b"#!/bin/sh\r\ntrue\r\n", "DOS"),
         (b"#!/bin/sh\n\xff\n", "not UTF-8"),
         (b"#!/bin/sh\n" + b"#" * 300_000, "longer than"),

@@ -217,7 +217,7 @@ def test_a_job_that_calls_what_does_not_exist_has_failed(stack: Stack, zoe: Zoe,
     lines = output.splitlines()
     assert "sinfo: error: there is no sinfo in a job of Zoe; the job will end as failed" in lines
     assert lines[-3:] == [
-        "zoe: the job has failed: it called what does not exist in a job of Zoe:",
+        "zoe: the job has failed: these calls do not exist in a job of Zoe:",
         "zoe:   sinfo -h",
         f"zoe:   scontrol suspend {made}",
     ]

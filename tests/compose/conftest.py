@@ -53,7 +53,7 @@ class Deployment:
         (self.site / "zoe-storage.toml").chmod(0o644)
 
     def make(self, *arguments: str) -> str:
-        """`up` or `down` with its options; what it says."""
+        """Run `up` or `down` with its options; return the output."""
         done = subprocess.run(
             [sys.executable, "-m", "scripts.deploy", *arguments],
             cwd=ROOT, env=self._environment(), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,

@@ -18,7 +18,7 @@ from zoe_lib.domain.applications.roles import Role
 from zoe_lib.domain.executions.execution import ExecutionState
 
 SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
-# Panels that show nothing while nothing waits, no tenant has bandwidth, and nobody uses the store.
+# Panels that are empty while no execution waits, no tenant has bandwidth, and the store is unused.
 EMPTY_AT_REST = {"Moved by executions", "Waiting, by reason", "Granted and achieved", "Missed"}
 EMPTY_AT_REST |= {
     "CPU of filters and views",
@@ -125,7 +125,7 @@ def test_the_api_can_neither_read_keys_of_engines_nor_write(deployment: Deployme
 
 def test_secrets_are_for_the_containers_user_only(deployment: Deployment) -> None:
     for path in (deployment.site / "secrets").iterdir():
-        # Prometheus has a user of its own; nobody else enters the directory.
+        # Prometheus runs as another user; no other user can enter the directory.
         assert stat.S_IMODE(path.stat().st_mode) == (0o444 if path.name == "storage_metrics_token" else 0o400)
     assert stat.S_IMODE((deployment.site / "secrets").stat().st_mode) == 0o700
 
@@ -192,7 +192,7 @@ def test_up_again_changes_nothing(deployment: Deployment) -> None:
 
 @pytest.mark.last
 def test_down_leaves_only_data_and_then_nothing(deployment: Deployment) -> None:
-    """What it takes down stays down."""
+    """Everything that it stops stays stopped."""
     deployment.zoe("run", "--wait", "app_descriptions/batch.json")
     ids = [one["id"] for one in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]]
     assert ids

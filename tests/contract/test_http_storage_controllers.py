@@ -60,7 +60,7 @@ class TestLater(StorageContract):
 
     def test_views_come_and_go_and_both_may_be_repeated(self, controller: StorageController) -> None:
         """It makes none, and says so."""
-        with pytest.raises(StorageUnavailableError, match="makes no views"):
+        with pytest.raises(StorageUnavailableError, match="does not support views"):
             controller.create_view(View("v1", "a", "swift2d://meters.zoe/2015"))
         controller.drop_view("v1")
         assert list(controller.views()) == []

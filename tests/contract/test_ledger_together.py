@@ -132,4 +132,4 @@ def test_who_gives_a_credential_and_the_loop_wait_in_no_circle(
             regulation._look_at_promises()
     giving.join()
     assert len(given) == 100
-    assert [one.message for one in caplog.records if "cannot read the promises" in one.message] == []
+    assert [one.message for one in caplog.records if "cannot read the guarantees" in one.message] == []

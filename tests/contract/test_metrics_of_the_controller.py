@@ -65,8 +65,8 @@ def test_what_cannot_be_a_metric_has_a_sentence(http: httpx.Client, expressions:
         ({"name": "load", "expression": "up", "program": "x"}, 400, "an expression or a program"),
         ({"name": "load", "program": "x"}, 400, "NameError"),
         ({"name": "gets_sec", "expression": "up"}, 409, "GETS_SEC is there already"),
-        ({"name": "object_size", "expression": "up"}, 409, "is there already"),
-        ({"name": "when", "expression": "up"}, 409, "a word of the language"),
+        ({"name": "object_size", "expression": "up"}, 409, "exists already"),
+        ({"name": "when", "expression": "up"}, 409, "a keyword of the rule language"),
         ({"name": "a b", "expression": "up"}, 400, "name"),
         ({"name": "a" * 65, "expression": "up"}, 400, "name"),
         ({"name": "load", "expression": "x" * 5000}, 400, "expression"),
@@ -82,7 +82,9 @@ def test_a_prometheus_that_is_away_is_told_and_none_is_refused(
     made = http.post("/v1/metrics", json={"name": "load", "expression": "up"})
     assert (made.status_code, "not measured now" in made.headers["Warning"]) == (201, True)
     with served_controller(postgres_url) as other, other.http() as without:
-        refused(without.post("/v1/metrics", json={"name": "two", "expression": "up"}), 409, "no Prometheus is set")
+        refused(
+            without.post("/v1/metrics", json={"name": "two", "expression": "up"}), 409, "no Prometheus is configured"
+        )
 
 
 def test_their_number_is_bounded(http: httpx.Client) -> None:
@@ -95,7 +97,7 @@ def test_metrics_are_words_of_the_appendix_dialect(http: httpx.Client, expressio
     expressions.answers["up"] = {}
     word = {"name": "put_active_requests", "network_location": "tcp://127.0.0.1:6899", "type": "integer"}
     made = http.post("/registry/metrics", json=word)
-    assert (made.status_code, "nothing measures it" in made.headers["Warning"]) == (201, True)
+    assert (made.status_code, "not measured" in made.headers["Warning"]) == (201, True)
     refused(http.post("/registry/metrics", json=word), 409, "there is a metric PUT_ACTIVE_REQUESTS already")
     shown = http.get("/registry/metrics/put_active_requests").json()
     assert (shown["type"], shown["network_location"], shown["source"]) == ("integer", "tcp://127.0.0.1:6899", "none")
@@ -141,7 +143,7 @@ def test_a_module_of_the_appendix_dialect_is_a_metric(http: httpx.Client) -> Non
         ("busy.py", b"x = (", "{}", "SyntaxError"),
         ("busy.py", PROGRAM, "[]", "metadata"),
         ("busy.py", PROGRAM, "{", "metadata"),
-        ("a b.py", PROGRAM, "{}", "no name of a metric"),
+        ("a b.py", PROGRAM, "{}", "not the name of a metric"),
     ):
         refused(http.post(f"{path}/data", files={"file": (name, content)}, data={"metadata": sent}), 400, sentence)
 
@@ -216,7 +218,7 @@ def test_while_bandwidth_is_not_shared_each_promise_and_the_controller_say_so(
 ) -> None:
     assert http.get("/v1/controllers/bandwidth").json()["warning"] == ""
     for mode, how in (("off", "off"), ("dry", "in a dry run")):
-        sentence = f"the controller bandwidth is {how}: no limit and no SLO is kept"
+        sentence = f"the controller bandwidth is {how}: limits and SLOs are not enforced"
         assert http.put("/v1/controllers/bandwidth", json={"mode": mode}).json()["warning"] == sentence
         assert http.put("/v1/slos/acme", json={"read_bytes_per_s": MB}).json()["notes"] == [sentence]
         promised = http.post("/bw/slas", json={"project_id": "beta", "policy_id": "gold", "bandwidth": 1})

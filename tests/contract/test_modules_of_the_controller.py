@@ -311,7 +311,7 @@ def test_one_in_use_stays_and_a_content_that_a_proxy_has_stays_for_its_objects(
     http.delete(f"/v1/rules/{rule['id']}")
     removed = http.delete("/v1/modules/flip", params={"tenant": "acme"})
     assert removed.status_code == 204
-    assert "objects that were stored through it are still read by it" in removed.headers["Warning"]
+    assert "reads of objects that were stored through it still use it" in removed.headers["Warning"]
     assert http.get("/v1/modules").json() == []
     assert modules.content(sha256) == FLIP
     assert http.delete("/v1/modules/flip", params={"tenant": "acme"}).status_code == 404
@@ -349,7 +349,7 @@ BAD = [
         "flip",
         bytes(wasmtime.wat2wasm(f'(module (memory (export "memory") 999) {entry("transform", "(i32.const 0)")})')),
         400,
-        "cannot begin",
+        "cannot start",
     ),
     ("flip", module(entry("transform", "(i32.const 0)"), "(func $s (loop $l (br $l)))", "(start $s)"), 400, "begin"),
 ]

@@ -46,7 +46,7 @@ def test_more_than_the_store_has_is_promised_with_a_note(http: httpx.Client) -> 
     for tenant in ("acme", "beta"):
         told = http.put(f"/v1/slos/{tenant}", json={"read_bytes_per_s": 60 * MB, "write_bytes_per_s": 5 * MB}).json()
     [note] = told["notes"]
-    assert note.startswith("120 MB/s to read are promised in all, of 100:")
+    assert note.startswith("120 MB/s to read are guaranteed in total, of 100:")
 
 
 def test_others_are_listed_and_left_alone(http: httpx.Client, served: Served) -> None:

@@ -313,4 +313,4 @@ def test_a_name_with_a_nul_is_refused_before_the_database(served: Served) -> Non
     with served.http() as http:
         for path in ("/v1/rules/why?tenant=a%00b&container=c&object=o", "/v1/slos/%00"):
             answer = http.get(path)
-            assert (answer.status_code, answer.json()["error"]) == (400, "a name has no NUL character")
+            assert (answer.status_code, answer.json()["error"]) == (400, "a name must not contain a NUL character")

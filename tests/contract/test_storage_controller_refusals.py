@@ -136,7 +136,7 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
         ("FOR TENANT:a DO SET COMPRESSION WITH TYPE=LZO", "TYPE is one of ZSTD, LZ4, GZIP, not LZO"),
         ("FOR TENANT:a DO SET COMPRESSION WITH LEVEL=99", "LEVEL of ZSTD is from 1 to 19, not 99"),
         ("FOR TENANT:a DO SET ENCRYPTION WITH KEY=x", "ENCRYPTION has no parameter KEY"),
-        ("FOR TENANT:a DO DELETE BANDWIDTH", "no rule displaces BANDWIDTH"),
+        ("FOR TENANT:a DO DELETE BANDWIDTH", "no rule overrides BANDWIDTH"),
         ("FOR TENANT:a WHEN OBJECT_SIZE=10.5 DO SET NOOP", "OBJECT_SIZE is compared with whole bytes, not with 10.5"),
         ("FOR TENANT:a DO SET NOOP TO OBJECT_SIZE<0.0001K", "compared with whole bytes, not with 0.0001K"),
         ("FOR G:absent DO SET NOOP", "the group absent is not registered; known: none"),

@@ -67,14 +67,14 @@ def test_the_images_of_the_readme_are_those_of_the_stack(stack: Stack) -> None:
 
 def test_no_command_line_shows_a_secret_of_the_stack(stack: Stack, api: Client, tmp_path: Path) -> None:
     """`ps` shows them to all users; a component has its secret in a file, and calls the API by one."""
-    (tmp_path / "key").write_text("a key that nobody reads")
+    (tmp_path / "key").write_text("an unused key")
     assert zoe(stack, "secret", "set", "shown", "--from-file", str(tmp_path / "key")).returncode == 0
     sleeper: Any = document("batch.json")
     sleeper["components"][0] |= {"command": ["sleep", "60"], "secrets": [{"name": "shown"}]}
     submitted = api.submit(sleeper)
     until(lambda: api.execution(submitted.id).core_ready)
     password = urlsplit(stack.database_url).password or ""
-    secrets = {stack.token, stack.password, password, "a key that nobody reads"}
+    secrets = {stack.token, stack.password, password, "an unused key"}
     lines = {
         path.read_bytes().decode(errors="replace") for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()
     }

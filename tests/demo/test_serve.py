@@ -1,4 +1,4 @@
-"""`make serve` as a user has it: what is killed comes back, a terminal that closes ends all of it."""
+"""`make serve` for a user: killed parts come back, and closing the terminal ends all of it."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ PACKAGES = sorted(
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
 def test_each_package_says_what_it_holds(package: Path) -> None:
-    """In at most thirty lines, with a picture; what it names in its picture and text is there."""
+    """In at most thirty lines, with a picture; all names in its picture and text exist."""
     text = (package / "README.md").read_text("utf-8")
     assert text.startswith(f"# {package.name}\n")
     assert len(text.splitlines()) <= 30

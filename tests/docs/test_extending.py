@@ -21,7 +21,7 @@ from tests.support.long import of_documents
 PAGE = DOCS / "extending.md"
 EXAMPLE = ROOT / "tests" / "examples" / "zoe_example_plugin"
 COPIED = ("zoe_*", "storage_*", "tests", "scripts", "docs", "app_descriptions", "alembic", "pyproject.toml", "*.md")
-# What holds after the steps and `make docs`: the pages, the settings, the events, and every rule about these.
+# Checks after the steps and `make docs`: the pages, the settings, the events, and every rule about these.
 CHECKS = (
     "tests/docs/test_reference.py",
     "tests/docs/test_kept_interfaces.py",
@@ -82,7 +82,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def take(tree: Path, step: Block) -> None:
-    """Change a file as the step says; what it names must stand there exactly once."""
+    """Change a file as the step says; the old text must be there exactly once."""
     before, after, path = parts(tree, step)
     if not before:
         assert not path.exists()

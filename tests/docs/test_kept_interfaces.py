@@ -1,7 +1,7 @@
-"""What clients and scripts rely on stays: nothing of it is removed or renamed, and only texts and additions are new.
+"""Interfaces for clients and scripts stay: no part is removed or renamed; only texts and additions are new.
 
-What is relied on is kept in `kept_interfaces.json`; `python -m tests.docs.test_kept_interfaces` writes it again, with
-what has come since.
+`kept_interfaces.json` has the interfaces; `python -m tests.docs.test_kept_interfaces` writes it again, with later
+additions.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _read(name: str) -> Any:
 
 
 def _without_texts(value: Any, names: bool = False) -> Any:
-    """`names`: the keys are names of properties, whatever they are called."""
+    """`names`: the keys are property names, whatever their text."""
     if isinstance(value, Mapping):
         kept = {key: item for key, item in value.items() if names or key not in _TEXTS}
         return {key: _without_texts(item, key == "properties" and not names) for key, item in kept.items()}
@@ -73,7 +73,7 @@ def _options(command: Any) -> Iterator[str]:
 
 
 def lost(kept: Any, now: Any, sent: Set[str] = frozenset(), at: str = "") -> list[str]:
-    """Where something that is kept is gone, or is another now; `sent` names the schemas of what clients send."""
+    """Return the places where a kept part is missing or has changed; `sent` names the schemas of clients' requests."""
     if isinstance(kept, Mapping) and isinstance(now, Mapping):
         gone = [f"{at}/{key}" for key in kept if key not in now]
         return gone + [
@@ -91,7 +91,7 @@ def lost(kept: Any, now: Any, sent: Set[str] = frozenset(), at: str = "") -> lis
 
 
 def sent_by_clients(document: Mapping[str, Any]) -> Set[str]:
-    """The schemas of bodies of requests, and those that they refer to."""
+    """Return the schemas of request bodies, and the schemas that they refer to."""
     found: set[str] = set()
     new = {
         name for path in document["paths"].values() for one in path.values() for name in _named(one.get("requestBody"))

@@ -19,7 +19,7 @@ EXCEPTIONS = {
     "Cgroup": "the kernel's term",
     "CgroupParent": "the kernel's term",
     "CgroupSpec": "the kernel's term",
-    "ChangeTracker": "a common name for what remembers what has changed",
+    "ChangeTracker": "a common name for a record of changes",
     "Endpoint": "the field's term: where a process listens",
     "Environment": "Python's term: the packages that a program sees",
     "EnvironmentSweeper": "Python's term, as above",

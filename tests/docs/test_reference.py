@@ -32,7 +32,7 @@ def test_pages_are_up_to_date(path: Path) -> None:
 
 
 def documented(page: str) -> set[str]:
-    """What stands in the first column of the tables, in code."""
+    """Return the first column of the tables, in code."""
     return set(re.findall(r"^\| `([^`]+)`", (REFERENCE / page).read_text("utf-8"), re.MULTILINE))
 
 

@@ -33,7 +33,7 @@ def nothing_left(stack: Stack) -> Iterator[None]:
 @pytest.mark.parametrize("page", ["workflows", "from-airflow", "from-slurm", "from-original-zoe", "schedules"])
 def test_the_page_shows_what_happens(stack: Stack, tmp_path: Path, page: str) -> None:
     found = blocks(DOCS / f"{page}.md")
-    for _ in range(2):  # whoever tries a page again finds what the first time has left
+    for _ in range(2):  # a second try of a page meets the leftovers of the first
         for block in found:
             if block.file is not None:
                 (tmp_path / block.file).write_text(block.text)

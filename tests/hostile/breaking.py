@@ -1,4 +1,4 @@
-"""Break off requests and answers at Swift's proxy, zoe-gateway and the API, and print what they logged."""
+"""Break off requests and answers at Swift's proxy, zoe-gateway and the API, and print their logs."""
 
 from __future__ import annotations
 
@@ -91,8 +91,7 @@ class Door:
 
 
 class Written(Lines):
-    """The lines that the API of this process would write, within the bound of each client, those that must not be with
-    a mark."""
+    """Lines that the API of this process would write, within the bound of each client; unexpected ones have a mark."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,7 +167,7 @@ def doors(seed: int, server: PostgresServer) -> Iterator[list[Door]]:
 
 
 def run(made: Sequence[Door], seed: int, seconds: float) -> None:
-    """Break off for so long by several clients of each door; then wait for the lines of what is under way."""
+    """Break off for so long by several clients of each server; then wait for the lines of pending requests."""
     until_s = time.monotonic() + seconds
 
     def client(door: Door, chance: random.Random) -> None:

@@ -1,4 +1,4 @@
-"""Requests that a seed draws: methods by routes, by askers, by owners of what they name, by encodings. Pure."""
+"""Requests drawn by a seed: methods by routes, by callers, by owners of the named objects, by encodings. Pure."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def routes_of(document: Mapping[str, Any]) -> list[Route]:
 
 
 class Drawing:
-    """Draws requests. owners: what each has, by the names of parameters in paths. straight: who asks each route once
-    for what belongs to whom, before anything odd.
+    """Draws requests. owners: the objects of each, by the names of parameters in paths. straight: pairs of caller and
+    owner for a plain request of each route, before odd ones.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What is wrong with an answer to a hostile request, and with what was logged meanwhile."""
+"""Judge an answer to a hostile request, and the log lines meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRACES = (b"Traceback (most recent", b'File "/', b"site-packages", b"sqlalchemy
 def faults(
     request: Hostile, sent: bytes, answer: Answer, all_marks: Sequence[Marks], known: Collection[str], operator: bool
 ) -> list[str]:
-    """Return what is wrong with an answer; nothing if it is as it should be. known: marks that the asker has sent."""
+    """Return the faults of an answer; empty if it is right. known: marks that the caller has sent."""
     found = []
     if answer.status >= 500 and not (answer.status == _UNAVAILABLE and answer.header("Retry-After")):
         found.append(f"status {answer.status}")

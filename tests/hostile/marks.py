@@ -17,7 +17,7 @@ class Marks:
     seen: dict[str, str] = field(default_factory=dict)
 
     def secret(self, what: str) -> str:
-        """Return a new mark that nobody but the owner may see."""
+        """Return a new mark that only the owner may see."""
         return self.private.setdefault(what, f"mk{secrets.token_hex(8)}")
 
     def name(self, what: str) -> str:

@@ -63,7 +63,7 @@ Content-Type: a;b="
 
 @dataclass(frozen=True, slots=True)
 class StoreRequest:
-    """Who asks what, in parts."""
+    """Caller and target of a request, in parts."""
 
     asker: str
     method: str
@@ -78,7 +78,7 @@ class StoreRequest:
 
 
 class StoreDrawing:
-    """Draws requests. tokens: of those who ask. clients: who signs by S3. account, objects: what is another's."""
+    """Draws requests. tokens: of the callers. clients: S3 signers. account, objects: of another user."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A run of hostile requests against an installation, and the table of what came of it."""
+"""A run of hostile requests against an installation, and the table of the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RENEW_EVERY = 500
 
 @dataclass
 class Found:
-    """What came of a run: answers by asker and status, routes that were reached, lines logged, and what was wrong."""
+    """Results of a run: answers by caller and status, reached routes, logged lines, and faults."""
 
     answers: Counter[tuple[str, int]] = field(default_factory=Counter)
     routes: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""A database of an older version, as it was dumped while Zoe ran, goes on under this one."""
+"""A database of an older version, dumped while Zoe ran, continues under this one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_people_sign_in_and_find_what_was_there(api: Api) -> None:
 
 
 def test_a_master_goes_on_with_it(api: Api) -> None:
-    """What ran on a node that is gone runs again, and what waits can be cancelled."""
+    """Services of a lost node run again, and queued executions can be cancelled."""
     api.start_master()
     with Client(api.url, TOKEN) as client:
         until(lambda: client.execution(RUNNING).attempt == 2, lambda: client.execution(RUNNING))

@@ -97,7 +97,7 @@ def test_policy_and_settings_use_what_the_example_brings(
     assert "refused by filters of plugins: without 1 node" in reason.sentence
     nodes = client.explain(wide.id).nodes
     assert "the node is for the tenants blue" in nodes["n1"].values()
-    small = client.submit(job("true"))  # the one that no filter lets start holds up nobody
+    small = client.submit(job("true"))  # the execution that no filter lets start blocks no other
     assert client.wait(small.id, 60).state == "succeeded"
     client.cancel(wide.id)
 

@@ -12,7 +12,7 @@ LEAST_SAMPLES = 30
 
 @dataclass(frozen=True)
 class Kind:
-    """What is sampled, its unit, and by how much the last third may exceed the second: a share and an amount."""
+    """A sampled amount, its unit, and by how much the last third may exceed the second: a share and an amount."""
 
     name: str
     unit: str

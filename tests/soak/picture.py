@@ -1,4 +1,4 @@
-"""Draws what was sampled: one plot for each kind."""
+"""Draw the samples: one plot for each kind."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename <> 'c
 
 
 class Samples:
-    """What was seen, by name of kind and program or table; times since the begin."""
+    """Samples, by name of kind and program or table; times since the begin."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -34,7 +34,7 @@ class Samples:
         return time.monotonic() - self._began_s
 
     def take(self, programs: Mapping[str, int]) -> None:
-        """Look at everything once; what is away is left out.
+        """Sample everything once; absent programs are left out.
 
         A leader has threads and connections that a standby has not, so these are counted by role.
         """

@@ -1,4 +1,4 @@
-"""One object store for all tests here, and for some a whole of store and controller of their own."""
+"""One object store for all tests here, and for some a separate store with a controller."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def added(controller: httpx.Client, path: str, **body: Any) -> Any:
 
 
 def done_with(ann: Person, controller: httpx.Client, place: str) -> list[str]:
-    """Store an object; return the filters that it went through."""
+    """Store an object; return the filters applied to it."""
     ann.put(place, BODY)
     container, _, name = place.partition("/")
     why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": container, "object": name})
@@ -107,14 +107,14 @@ def test_an_expression_turns_a_rule_on_and_off_again(
         (True, False, {"MY_METRIC": 9.0}),
     ]
     assert shown["last"] == "switched off: MY_METRIC is 2"
-    # While Prometheus is away, the last value holds for a while, and then nothing is known.
+    # While Prometheus is away, the last value holds for a while, and then it is unknown.
     expressions.answers[EXPRESSION] = {("acme", "hot"): 7.0}
     follows(ann, controller, "hot", ["COMPRESSION"])
     expressions.away = True
     follows(ann, controller, "hot", [])
     assert "my_metric > 5: not known" in added_try(controller, "hot")["verdicts"][0]["sentence"]
     [metric] = controller.get("/v1/metrics").json()
-    assert "not in JSON" in metric["problem"], metric
+    assert "is not JSON" in metric["problem"], metric
     state = controller.get("/v1/controllers/metric-MY_METRIC").json()
     assert (state["failures"] > 0, state["problem"] != "") == (True, True)
     expressions.away = False
@@ -158,7 +158,7 @@ def added_try(controller: httpx.Client, container: str) -> dict[str, Any]:
 
 
 def test_a_program_turns_a_rule_on_and_off_again(whole: Whole, ann: Person, controller: httpx.Client) -> None:
-    """Uploaded by the appendix dialect; it counts what the proxies counted in the last second."""
+    """Uploaded in the appendix dialect; it counts requests of the proxies in the last second."""
     file = {"file": ("busy.py", PROGRAM.encode())}
     made = controller.post("/registry/metric_module/data", files=file, data={"metadata": '{"enabled": "True"}'})
     assert made.status_code == 201, made.text
@@ -178,7 +178,7 @@ def test_a_program_turns_a_rule_on_and_off_again(whole: Whole, ann: Person, cont
 
     until(lambda: active(name) is False)
     until(busy)
-    until(lambda: active(name) is False)  # nobody puts anything
+    until(lambda: active(name) is False)  # no more PUTs
     would = controller.get(f"/v1/controllers/rule-{dry['id']}").json()
     assert (would["mode"], [one["dry"] for one in would["switches"][-2:]]) == ("dry", [True, True])
     assert would["switches"][-1]["active"]
@@ -214,7 +214,7 @@ def test_a_program_that_misbehaves_holds_up_no_other(whole: Whole, controller: h
         "crashes": ("return 1 / 0", "ZeroDivisionError"),
         "hangs": ("\n        while True: pass", "did not answer within|the program ended"),
         "floods": ("return {str(n): n for n in range(2000)}", "at most 1000 are taken"),
-        "lies": ("return {'acme': 'many'}", "is no number"),
+        "lies": ("return {'acme': 'many'}", "is not a number"),
         "works": ("return 1", ""),
     }
     for name, (body, _) in bodies.items():
@@ -277,7 +277,7 @@ def test_the_command_line_adds_lists_tries_and_removes(
         assert "dry run" in ok("policy", "ls")
         until(lambda: "would be on" in ok("controllers", name))
         assert "LOAD 3, SEVEN 7" in ok("controllers", name)
-        assert "shares bandwidth" in ok("controllers", "-o", "json")
+        assert "divides bandwidth" in ok("controllers", "-o", "json")
         assert " on " in ok("controllers", name, "--mode", "on")
         assert zoe("controllers", "rule-999999")[0] != 0
         code, printed = zoe("metric", "rm", "load")

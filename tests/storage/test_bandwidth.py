@@ -1,4 +1,4 @@
-"""Bytes per second of accounts on a real proxy with two workers, limits pushed by a controller of the test's own."""
+"""Bytes per second of accounts on a real proxy with two workers, with limits pushed by the test's controller."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def account_of(person: Person) -> str:
 
 
 def rate_of_gets(person: Person, streams: int, seconds: float, enough: threading.Event | None = None) -> float:
-    """Bytes per second that so many clients read at once, for so long or until it is enough."""
+    """Return the bytes per second of so many concurrent readers, for so long or until it is enough."""
     over = enough or threading.Event()
     moved, stop = [0] * streams, time.monotonic() + seconds
 
@@ -114,7 +114,7 @@ def test_puts_are_paced_and_gets_are_not(pusher: Pusher, ann: Person) -> None:
 
 
 def test_what_a_writer_has_got_rid_of_is_what_was_counted(pusher: Pusher, ann: Person) -> None:
-    """The kernel takes little of a body ahead, so that writers see their pace: else it swallows megabytes of each."""
+    """The kernel buffers little of a body, so that writers see their pace: otherwise it swallows megabytes of each."""
     pusher.push(**{account_of(ann): {"put": 1 * MB}})
     place = urlsplit(ann.account_url)
     with closing(HTTPConnection(place.hostname or "", place.port, timeout=60)) as connection:
@@ -128,7 +128,7 @@ def test_what_a_writer_has_got_rid_of_is_what_was_counted(pusher: Pusher, ann: P
         while time.monotonic() < stop:
             connection.send(bytes(CHUNK))
             sent += CHUNK
-    # Three seconds and a burst of half a one, and what is under way: a kernel left alone takes up to 6 MB.
+    # Three seconds and a burst of half a second, and the bytes in flight: an untuned kernel buffers up to 6 MB.
     assert 2.5 * MB < sent < 4.8 * MB
 
 

@@ -95,7 +95,7 @@ def test_a_guarantee_is_kept_beside_another_execution_and_a_client_from_outside(
         time.sleep(WARM_UP_S)
         from_s = time.monotonic()
         while time.monotonic() < from_s + MEASURED_S:
-            connected.controller.slos()  # it renews the lease, as polls of the master do
+            connected.controller.slos()  # it renews the lease, like polls of the master
             time.sleep(min(MEASURED_S, RENEWED_EACH_S))
         until_s = time.monotonic()
         achieved = connected.controller.executions()

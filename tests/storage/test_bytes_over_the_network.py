@@ -1,7 +1,7 @@
-"""What placement by places saves: bytes that come to hosts over the network, with the weigher and without.
+"""Savings by placement by places: bytes to hosts over the network, with the weigher and without.
 
-Three hosts with an object server and a proxy each, as nodes of Zoe; its master decides on which of them readers of an
-input run, and they run there: the same programs, the same inputs, beside each other.
+Three hosts with an object server and a proxy each, as nodes of Zoe; its master places readers of an input on them, and
+they run there: the same programs, the same inputs, side by side.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def site(postgres_server: PostgresServer) -> Iterator[Site]:
 
 
 def names_by_host(whole: Whole, addresses: Sequence[str]) -> list[str]:
-    """Nine inputs, three on each host: whoever takes hosts in turn has every third one where it lies, as by chance."""
+    """Return nine inputs, three on each host: taking hosts in turn puts every third reader on the host of its input, as
+    by chance.
+    """
     found: dict[str, list[str]] = {address: [] for address in addresses}
     with httpx.Client(base_url=whole.url, headers={"X-Auth-Token": TOKEN}) as http:
         for number in range(1000):
@@ -94,7 +96,7 @@ def names_by_host(whole: Whole, addresses: Sequence[str]) -> list[str]:
 
 
 def placed(site: Site, installation: Installation, database_url: str) -> list[int]:
-    """The host to which Zoe's master gives the reader of each input."""
+    """Return the host to which Zoe's master gives the reader of each input."""
     wants = {"cores": 1, "memory": "1MiB"}
     sleeps = {"name": "c", "image": "zoe/tiny", "command": ["sleep", "600"], "resources": wants}
     document: dict[str, Any] = {"version": 4, "name": "reads", "components": [sleeps]}
@@ -137,7 +139,7 @@ def placements(site: Site, server: PostgresServer, tmp_path: Path) -> Iterator[l
 
 
 def crossed(site: Site, read: Callable[[str, int], str], hosts: Sequence[int]) -> int:
-    """Bytes that came to all hosts while each input was read on its host; all lines are read."""
+    """Return the bytes that reached all hosts while each input was read on its host; all lines are read."""
     before = sum(site.hosts.received())
     for name, host in zip(site.inputs, hosts, strict=True):
         assert int(read(name, host)) == LINES

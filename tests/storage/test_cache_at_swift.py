@@ -1,4 +1,4 @@
-"""Caches of two proxies of a real Swift: a hit needs no node, and nobody gets what is older or not theirs."""
+"""Caches of two proxies of a real Swift: a hit needs no node, and no client gets an outdated or foreign object."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def people(whole: Whole, second: str, login: str, account_url: str = "") -> Iter
 
 
 def of_store(answer: httpx.Response) -> tuple[int, bytes, dict[str, str]]:
-    """What the store says, without what is of one request."""
+    """Return the store's answer, without the headers of one request."""
     own = ("date", "x-trans-id", "x-openstack-request-id")
     return answer.status_code, answer.content, {k: v for k, v in answer.headers.items() if k not in own}
 
@@ -312,7 +312,7 @@ def test_where_swift_encrypts_nothing_is_cached() -> None:
         logged_in(store, "acme:ann") as ann,
     ):
         pushed(pusher, written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET CACHING"), id=1),))))
-        assert "nothing is cached: behind zoe_filters, Swift encrypts" in store.log_of("proxy")
+        assert "nothing is cached: Swift encrypts objects behind zoe_filters" in store.log_of("proxy")
         ann.put("c")
         ann.put("c/x", b"secret")
         assert [ann.call("GET", "c/x").content for _ in range(3)] == [b"secret"] * 3

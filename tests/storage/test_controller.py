@@ -178,7 +178,7 @@ def test_what_is_moved_is_told_by_the_addresses_of_clients(whole: Whole) -> None
 
 
 def test_a_sample_tells_the_rate_that_its_tenant_would_get(whole: Whole) -> None:
-    """Beside one who reads as fast as it may, half of the capacity; alone all of it."""
+    """Beside a reader without a limit, half of the capacity; alone all of it."""
     content, _ = meters(1, 5000)
     view = View("e1", "acme", "swift2d://meters.zoe/2015", tuple(WANTED["columns"]), str(WANTED["where"]))
     with logged_in(whole.store, "acme:ann") as ann, logged_in(whole.store, "beta:bob") as bob:
@@ -209,4 +209,4 @@ def test_a_store_that_does_not_make_accounts_by_itself_tells_which_tenants_there
             assert swift.has_account("acme")
             assert admin.http.delete(f"{root}/AUTH_acme").is_success
             assert not swift.has_account("acme")
-    assert swift.has_account("acme")  # nobody is refused because Swift is away
+    assert swift.has_account("acme")  # no request is refused because Swift is away

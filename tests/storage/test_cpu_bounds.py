@@ -23,7 +23,7 @@ RULE = "FOR TENANT {} DO SET COMPRESSION WITH TYPE=ZSTD, LEVEL=19"
 MIB = 2**20
 HEAVY, AT_ONCE, FOR_S = "heavy", 4, 8.0
 PIECE_S = 0.3
-"""What one piece may take: a frame at the highest level, on a busy machine."""
+"""Longest time for one piece: a frame at the highest level, on a busy machine."""
 
 
 def text(length: int, seed: int = 0) -> bytes:
@@ -53,7 +53,7 @@ def controller(whole: Whole) -> Iterator[httpx.Client]:
 
 
 def counted_s(controller: httpx.Client, name: str = "cpu_seconds", **labels: str) -> float:
-    """What the controller tells Prometheus, when it has heard all."""
+    """Return the controller's metric for Prometheus, after all reports."""
 
     def now() -> float:
         families = text_string_to_metric_families(controller.get("/metrics").text)
@@ -87,7 +87,7 @@ def used_s(whole: Whole, server: str = "proxy") -> float:
 
 @contextmanager
 def working(whole: Whole, login: str) -> Iterator[None]:
-    """Somebody stores objects that cost much, several at a time."""
+    """Several concurrent uploads that cost much CPU time."""
     ending = threading.Event()
     content = text(256 * 1024)  # one piece
 
@@ -157,7 +157,7 @@ def test_what_is_counted_is_what_the_proxy_used(whole: Whole, controller: httpx.
 
 @pytest.mark.parametrize("server", ["object-1", "proxy"])
 def test_a_view_is_counted_where_it_is_computed(whole: Whole, controller: httpx.Client, server: str) -> None:
-    """At the object server, or at the proxy if a rule has changed what is stored."""
+    """At the object server, or at the proxy if a rule has changed the stored bytes."""
     rules = [] if server == "object-1" else ["FOR TENANT beta DO SET COMPRESSION WITH TYPE=LZ4"]
     view = f"zoe-view-of-{server}"
     with ExitStack() as undo:

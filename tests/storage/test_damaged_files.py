@@ -1,4 +1,4 @@
-"""Damage to files that object servers have compressed: it is answered once, and is nobody else's business."""
+"""Damage to files that object servers have compressed: it is answered once, and affects no other object."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_others_are_served_while_one_reads_what_is_damaged(site: Site, kind: str
 
 
 def test_where_one_copy_is_damaged_the_other_is_read(site: Site) -> None:
-    """That each kind of damage is noticed is shown above."""
+    """The tests above show that each kind of damage is detected."""
     _, _, ann, _ = site
     name, wrong = damaged(site, "GZIP", 1), 0
     for _ in range(20):
@@ -77,5 +77,5 @@ def test_where_one_copy_is_damaged_the_other_is_read(site: Site) -> None:
             wrong += ann.call("GET", name).content != BODY
         except Exception:  # the connection ended early
             wrong += 1
-    assert wrong <= 1  # until the damaged file is set aside, as where nothing is filtered
+    assert wrong <= 1  # until the damaged file is quarantined, as without filters
     ann.call("DELETE", name)

@@ -1,4 +1,4 @@
-"""Credentials of executions on a real proxy with two workers: what they open, what they do not, and when they end."""
+"""Credentials of executions on a real proxy with two workers: their rights, their limits, and their end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def store(connected: tuple[ObjectStore, Pusher]) -> ObjectStore:
 
 
 def push(pusher: Pusher, alive: dict[str, dict[str, int]]) -> None:
-    """Also wait until all of the message is taken in: the next one is read after it."""
+    """Also wait until the complete message is processed: the next one is read after it."""
     pusher.alive = alive
     pusher.push(**{f"AUTH_mark{pusher.number}": {"get": 1.0 + pusher.number}})
 
@@ -63,11 +63,11 @@ def test_an_execution_owns_the_account_of_its_tenant(store: ObjectStore) -> None
         assert copied.status_code == 201
         assert two.call("GET").text.split() == ["data", "made"]
         assert one.call("POST", "made", headers={"X-Container-Read": "beta:bob"}).status_code == 204
-        assert two.call("HEAD", "made").headers["X-Container-Read"] == "beta:bob", "owners see who may read"
+        assert two.call("HEAD", "made").headers["X-Container-Read"] == "beta:bob", "owners see access lists"
         for name in ("made/object", "made/copied", "made"):
             assert two.call("DELETE", name).status_code == 204
         for method in ("PUT", "DELETE"):
-            assert one.call(method).is_error, "nobody makes or removes accounts"
+            assert one.call(method).is_error, "no user creates or deletes accounts"
 
 
 def test_no_other_account_is_open_not_even_what_all_may_read(store: ObjectStore) -> None:

@@ -1,4 +1,6 @@
-"""Requests that read another object which cannot be read to its end: a sentence for the client, a line in the log."""
+"""Requests that read another object with a failure before its end: an error message for the client, a line in the
+log.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ class Site:
     s3: S3Client
 
     def lines(self, before: int) -> list[str]:
-        """Return what the proxy has logged since, once it has all of it."""
+        """Return the lines that the proxy has logged since, complete."""
         self.ann.call("HEAD", "into/last")
         until(lambda: "/into/last" in self.whole.store.log_of("proxy")[before:])
         return self.whole.store.log_of("proxy")[before:].splitlines()
@@ -103,17 +105,17 @@ def test_s3_answers_a_damaged_object_with_a_sentence(site: Site) -> None:
     truncate(newest_file(site.whole.store, "from/cut"), CUT_BYTES // 3)
     for answer in (site.s3.call("GET", "from/cut"), site.s3.call("PUT", "into/copy", headers=FROM)):
         assert (answer.status_code, "<Code>InvalidRequest</Code>" in answer.text) == (400, True), answer.text
-        assert "the stored object is damaged: segment 0 is not as it was encrypted" in answer.text
+        assert "the stored object is damaged: segment 0 has changed since it was encrypted" in answer.text
 
 
 def test_a_plain_object_that_is_not_what_was_put_is_not_copied(site: Site) -> None:
-    """The store compares its checksum; s3api made 500 of what it says."""
+    """The store compares its checksum; s3api turned its answer into 500."""
     answer = site.s3.call("PUT", "into/copy", headers={"x-amz-copy-source": "/into/flipped"})
-    assert (answer.status_code, "it is not what was put" in answer.text) == (400, True), answer.text
+    assert (answer.status_code, "it differs from the original" in answer.text) == (400, True), answer.text
 
 
 def test_a_missing_segment_is_said(site: Site) -> None:
-    """It was 499, as if the client had gone."""
+    """It was 499, as if the client had disconnected."""
     site.ann.call("DELETE", "from/part-1")
     answer = site.ann.call("COPY", "from/static", headers=TO)
     assert (answer.status_code, "bytes are missing at its end" in answer.text) == (422, True), answer.text

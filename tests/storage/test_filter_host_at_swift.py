@@ -1,4 +1,4 @@
-"""The same property at a real Swift, for fewer cases: a tenant under rules sees what one without any sees."""
+"""The same property at a real Swift, for fewer cases: a tenant under rules sees the same as one without."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def at_gateway_before_s3() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
 
 @pytest.fixture(scope="module", params=[at_swift, at_gateway_before_s3])
 def both(request: pytest.FixtureRequest) -> Iterator[Both]:
-    """Bob has no rules, Ann has those that are pushed; what answers have in common; and what Ann's store logged."""
+    """Bob has no rules, Ann has the pushed ones; the common parts of answers; and the log of Ann's store."""
     with request.param() as made, people(*made) as found:
         yield *found, (seen if request.param is at_swift else of_gateway), lambda: last_lines(made[1])
 
@@ -77,7 +77,7 @@ def test_clients_of_a_real_swift_see_no_difference(both: Both, wanted: list[dict
         elif one["method"] == "LIST":
             lists = [[(e["name"], e["bytes"], e["hash"]) for e in person.listing("c")] for person in (bob, ann)]
             assert lists[0] == lists[1]
-        elif "cut" not in one:  # who hangs up is tried by test_rules.py
+        elif "cut" not in one:  # test_rules.py tests disconnects
             plain, behind = (asked(person, one, tags) for person in (bob, ann))
             assert judged(plain) == judged(behind), (one, said())
             if one["method"] == "PUT" and plain.is_success:
@@ -98,14 +98,14 @@ def last_lines(store: ObjectStore) -> str:
 
 
 def of_gateway(answer: httpx.Response) -> tuple[Any, ...]:
-    """Without the type of what a condition refuses: at a gateway it may be that of the ranges that were asked for."""
+    """Without the type of a refusal by a condition: at a gateway it may be that of the requested ranges."""
     if answer.status_code in (304, 412):
         return answer.status_code, answer.headers.get("Etag"), answer.headers.get("Content-Range"), answer.content
     return seen(answer)
 
 
 def pushed(pusher: Pusher, rules: dict[str, Any]) -> None:
-    """Return when these rules are in force: a message is taken in before the next one."""
+    """Return when these rules are in force: a message is processed before the next one."""
     pusher.rules = rules
     pusher.push()
     pusher.push(AUTH_nobody={"get": float(pusher.number + 1)})

@@ -1,4 +1,4 @@
-"""The catalogue's modules: what they do, and that they are what their sources give."""
+"""The catalogue's modules: their effects, and that they match their sources."""
 
 from __future__ import annotations
 

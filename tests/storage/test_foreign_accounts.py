@@ -1,4 +1,4 @@
-"""A credential of another account is used for that account only: of the tenant's own nothing is told through it."""
+"""A credential of another account opens that account only: errors reveal nothing about the tenant's account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""eventlet's server with Zoe's filter: a second request never hides behind one that has two readings."""
+"""eventlet's server with Zoe's filter: a second request never hides behind an ambiguous one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 
 UNSEEN = {"a bare CR in a value", "a folded length", "a line without a colon", "a line without a name"}
-"""Of a filter that sees a head only as Python's parser made it."""
+"""Cases that a filter misses if it sees only the head parsed by Python."""
 FINE = (
     b"PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     b"3;a=b\r\nabc\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n"

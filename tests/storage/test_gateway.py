@@ -1,4 +1,4 @@
-"""A gateway before a real Swift: it answers as Swift does, and the store behind it knows nothing of what it adds."""
+"""A gateway before a real Swift: it answers like Swift, and the store behind it does not know its additions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def name() -> str:
 
 
 def steps(chance: random.Random) -> Iterator[tuple[str, str, bytes, dict[str, str]]]:
-    """Requests of a few objects: what is put, changed, read in parts and under conditions, copied and removed."""
+    """Requests for a few objects: PUT, POST, reads of ranges and under conditions, COPY and DELETE."""
     names = ["a", "b/c", "ä ö", "d%e?f"]
     contents = [b"", b"x", chance.randbytes(70_000)]
     etags = [f'"{hashlib.md5(one).hexdigest()}"' for one in contents]
@@ -88,7 +88,7 @@ def steps(chance: random.Random) -> Iterator[tuple[str, str, bytes, dict[str, st
 
 
 def told(answer: httpx.Response) -> tuple[object, ...]:
-    """What both have to say alike. The parts of several ranges are separated by a text that is made up each time."""
+    """Return the common parts of both answers. A random text separates the parts of several ranges."""
     if answer.request.method not in ("GET", "HEAD"):
         return answer.status_code, answer.headers.get("etag") if answer.is_success else None
     several = "multipart/byteranges" in answer.headers.get("content-type", "")
@@ -129,7 +129,7 @@ def test_large_objects_are_the_gateways_and_listed_with_their_size(ann: Person, 
     assert ann.call("GET", f"{name}/whole", headers={"If-Match": '"other"'}).status_code == 412
     sizes = {entry["name"]: entry["bytes"] for entry in ann.listing(name)}
     assert sizes == {"part-0": 1000, "part-1": 700, "whole": 1700}
-    plain = behind.call("GET", f"{name}/whole")  # to the store it is an object that lists its parts
+    plain = behind.call("GET", f"{name}/whole")  # to the store it is an object with a list of its parts
     assert [one["bytes"] for one in json.loads(plain.content)] == [1000, 700]
     assert "x-static-large-object" not in plain.headers
     assert ann.call("POST", f"{name}/whole", headers={"X-Object-Meta-Colour": "blue"}).status_code == 202
@@ -262,7 +262,7 @@ def multipart(client: S3Client, path: str, parts: list[bytes]) -> str:
 
 
 def test_metadata_that_the_store_cannot_keep_are_refused_with_a_sentence(ann: Person, name: str) -> None:
-    """Its disks would not take them, and it would say that it is away, so that clients try for ever."""
+    """Its disks would not take them, and it would report that it is away, so that clients retry for ever."""
     ann.put(name)
     few = {f"X-Object-Meta-A{number:02}": "x" * 60 for number in range(20)}  # 1,540 bytes
     many = {f"X-Object-Meta-A{number:02}": "x" * 60 for number in range(25)}  # 1,925 bytes

@@ -120,7 +120,7 @@ def test_listings_are_swifts_in_each_format(here: Person, ann: Person, name: str
         seen = []
         for person in (here, ann):
             answer = person.call("GET", f"{name}{query}", headers=headers)
-            # What is put at another time, as is the list of parts, has another time and hash.
+            # Times and hashes differ, also of the list of parts, since the PUTs have other times.
             text = re.sub(r"20\d\d-[-0-9T:.]*|[0-9a-f]{32}", "", answer.text)
             told = json.loads(text) if "json" in answer.headers["content-type"] else text
             seen.append((answer.status_code, answer.headers["content-type"], answer.headers.get("vary"), told))

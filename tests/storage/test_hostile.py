@@ -36,7 +36,7 @@ def planted(ann: Person, marks: Marks) -> list[str]:
 
 
 def state(ann: Person, names: list[str]) -> list[object]:
-    """Return all of Ann's that others could have changed."""
+    """Return everything of Ann's that other users could have changed."""
     containers = [(one["name"], one["count"]) for one in ann.call("GET", params={"format": "json"}).json()]
     heads = [ann.call("HEAD", one).headers for one in ("", *{name.partition("/")[0] for name in names}, *names)]
     kept = [

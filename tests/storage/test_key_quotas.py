@@ -1,4 +1,4 @@
-"""Quotas of keys at gateways before several stores: what a key wrote last counts, and nobody else's."""
+"""Quotas of keys at gateways before several stores: each object counts for the key that wrote it last."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ def test_each_key_has_its_own(admin: Person, ann: Person, amy: Person) -> None:
     assert status(ann, "kept/1", os.urandom(400)) == 201
     assert [status(ann, name, os.urandom(400)) for name in ("other/2", "kept/3")] == [201, 413]
     assert status(amy, "kept/4", os.urandom(400)) == 201
-    assert status(amy, "kept/5", os.urandom(400)) == 413, "what others hold is theirs"
+    assert status(amy, "kept/5", os.urandom(400)) == 413, "other keys' objects do not count"
     assert [status(ann, name, os.urandom(5)) for name in ("kept/6", "kept/7")] == [201, 413], "three objects are all"
     answer = ann.call("PUT", "kept/7", content=b"")
     assert (answer.status_code, answer.text) == (413, "Upload exceeds quota.")
-    assert amy.call("DELETE", "kept/1").status_code == 204, "whoever removes it: it is the key's that wrote it"
+    assert amy.call("DELETE", "kept/1").status_code == 204, "after any deletion, it counts for the key that wrote it"
     until(lambda: status(ann, "kept/8", os.urandom(300)) == 201)
-    assert status(admin, "kept/9", os.urandom(5000)) == 201, "a reseller admin has no quota, and charges nobody"
+    assert status(admin, "kept/9", os.urandom(5000)) == 201, "a reseller admin has no quota, and charges no key"
     assert {"name", "hash", "bytes", "content_type", "last_modified"} >= set(ann.listing("kept")[0])
 
 
@@ -108,7 +108,7 @@ def test_an_object_is_the_key_s_that_wrote_it_last(admin: Person, ann: Person, a
     assert status(amy, "kept/3", os.urandom(200)) == 413
     assert ann.call("POST", "kept/1", headers={"Content-Type": "text/x", "X-Object-Meta-A": "b"}).status_code == 202
     assert ann.call("HEAD", "kept/1").headers["content-type"].startswith("text/x")
-    assert status(amy, "kept/3", os.urandom(200)) == 413, "metadata alone makes nobody an owner"
+    assert status(amy, "kept/3", os.urandom(200)) == 413, "metadata alone do not change the owner"
     copied = ann.call("COPY", "kept/1", headers={"Destination": "kept/4"}).status_code
     assert copied == 413, "a copy is its writer's"
     assert ann.call("COPY", "kept/2", headers={"Destination": "kept/4"}).status_code == 201
@@ -171,7 +171,7 @@ def test_what_a_killed_gateway_had_in_hand_is_forgotten_and_what_lasts_counts(
     with begun(amy, "kept/slow", 900, 300) as slow:
         began_s = time.monotonic()
         until(lambda: status(ann, "kept/all", bytes(1000)) == 201, deadline_s=65)
-        slow.sendall(bytes(1))  # what stands still for a minute ends
+        slow.sendall(bytes(1))  # an upload without progress for a minute ends
         until(lambda: time.monotonic() > began_s + 65, deadline_s=70)
         assert status(amy, "kept/more", bytes(101)) == 413
         assert status(amy, "kept/fits", bytes(100)) == 201

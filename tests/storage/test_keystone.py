@@ -40,7 +40,7 @@ ROLE = "swiftoperator"
 
 @dataclass
 class Member:
-    """Somebody with a role in a project, a token and an EC2 credential for it."""
+    """A user with a role in a project, a token and an EC2 credential for it."""
 
     user: KeystoneUser
     project: Project

@@ -1,4 +1,4 @@
-"""Each part of what `make demo-storage` starts is killed; work goes on, and so it does after all of it was killed."""
+"""Each part of `make demo-storage` is killed; work continues, also after all parts were killed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Site:
         self.process.stdin.flush()
 
     def works(self) -> None:
-        """A new execution reads from the store and succeeds. What a part took with it may cost one try."""
+        """A new execution reads from the store and succeeds. The loss of a part may cost one attempt."""
         for _ in range(2):
             before = self.output.count("\ntrue: ")
             self.begin("true")

@@ -1,4 +1,6 @@
-"""A real master is killed between any two steps, or its controller fails it: nothing stays or starts that must not."""
+"""A real master is killed between any two steps, or its controller fails: no resource leaks, and no service starts too
+early.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ REQUIRED = 1 * MB
 TIMEOUT_S = 1.0
 LEASE_S = 6.0
 HEADERS = {"X-Auth-Token": TOKEN}
-# What a service finds at the controller, asked past every cache, at the moment in which it runs.
+# What a service finds at the controller while it runs, bypassing every cache.
 LOOK = """
 import json, sys, time, urllib.request
 def ask(path):
@@ -114,7 +116,7 @@ def application(whole: Whole, run_s: float, guarantee: str = "required") -> dict
 
 
 def left(whole: Whole) -> tuple[dict[str, Any], list[str], list[str]]:
-    """SLOs and views at the controller, and view containers in Swift; without renewing any lease."""
+    """Return SLOs and views at the controller, and view containers in Swift; without renewing any lease."""
     with httpx.Client(base_url=whole.url, headers=HEADERS, trust_env=False, timeout=30) as http:
         slos = http.get("/v1/owners/zoe/slos").json()
         views = [one["id"] for one in http.get("/v1/owners/zoe/views").json()]

@@ -99,7 +99,7 @@ def test_encrypted_objects_are_filtered_by_the_proxy() -> None:
 
 
 def test_erasure_coded_objects_are_filtered_by_the_proxy_also_with_a_node_less() -> None:
-    """A node has fragments only: none of them is taken for the object, and the object is what they come to together."""
+    """A node has fragments only: none of them is taken for the object, which consists of all of them."""
     content, wanted = meters(7, 40_000)  # more than one segment of a MiB
     with object_store(nodes=3, erasure_coded=True) as store, logged_in(store, "acme:ann") as ann:
         ann.put("meters")

@@ -21,7 +21,7 @@ AS_JSON = {"Accept": "application/json"}
 @of_storage
 def test_more_objects_than_one_listing_has_are_all_shown(of_many: Person) -> None:
     ann, names = of_many, [f"data/{number:05d}.csv." for number in range(MANY)]
-    # As clients page: first by what they are given, then by smaller steps from somewhere, then below a name.
+    # Like clients' paging: first by the default size, then by smaller steps from some marker, then below a name.
     for query, marker, wanted in (
         ("", "", names),
         ("&limit=4000", "", names),

@@ -1,4 +1,4 @@
-"""What modules do ends in bytes or in a sentence, in bounded time."""
+"""Every module ends with output or an error message, in bounded time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
 
 BOUND_S = 2.0
-"""Of CPU, for one piece of whatever module; what it is charged for ends after 0.1 s."""
+"""CPU seconds for one piece of any module; its own time ends after 0.1 s."""
 
 
 def named(*functions: str, **parameters: str) -> NamedModule:
@@ -58,7 +58,7 @@ def test_it_sees_its_parameters_and_no_other_name() -> None:
 _SAID = '(data (i32.const 0) "no\\nreason")'
 _DEEP = "(func $deep (call $deep) (call $deep))"
 _GROW = "(if (i32.lt_s (memory.grow (i32.const 1000)) (i32.const 0)) (then unreachable))"
-_OFTEN = "calls the host more than 20000 times for a piece|computes longer for a piece"
+_OFTEN = "calls the host more than 20000 times for a piece|computes for more than 0.1 s for a piece"
 FAULTS = [
     (
         entry("forward", "(loop $l (br $l)) (i32.const 0)"),
@@ -101,7 +101,7 @@ def test_a_module_that_takes_long_within_its_fuel_is_ended() -> None:
     fuel, module_run.FUEL_A_CALL = module_run.FUEL_A_CALL, 10**12
     begun_s = time.process_time()
     try:
-        with pytest.raises(ModuleFaultError, match="computes longer for a piece"):
+        with pytest.raises(ModuleFaultError, match=r"computes for more than 0\.1 s for a piece"):
             one.piece(b"x", last=True)
     finally:
         module_run.FUEL_A_CALL = fuel
@@ -124,13 +124,13 @@ except module_run.ModuleFaultError as error:
 
 
 def test_its_time_is_that_of_the_thread_that_runs_it_in_a_proxy_too() -> None:
-    """There, eventlet has replaced what Python says of threads."""
+    """There, eventlet has replaced Python's functions for threads."""
     python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"
     endless = module(entry("forward", "(loop $l (br $l)) (i32.const 0)"), copying("reverse"))
     ended = subprocess.run(
         [python, "-W", "ignore", "-c", _GREEN, CLONE], input=endless, capture_output=True, timeout=60, check=True
     )
-    assert b"computes longer for a piece" in ended.stdout
+    assert b"computes for more than 0.1 s for a piece" in ended.stdout
 
 
 def test_garbage_of_the_process_is_not_collected_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,10 +149,10 @@ def test_garbage_of_the_process_is_not_collected_in_its_time(monkeypatch: pytest
 
 
 def test_a_filter_that_does_not_give_back_what_was_put_stores_nothing() -> None:
-    with pytest.raises(FilterRefused, match="the filter one cannot store this object: what it stores"):
+    with pytest.raises(FilterRefused, match="the filter one cannot store this object: its reverse"):
         b"".join(ModuleFilter(named(*LYING)).forward([b"content"]))
     short = entry("reverse", "(drop (call $read (i32.const 0) (i32.const 65536))) (i32.const 0)")
-    with pytest.raises(FilterRefused, match="the last 7 bytes do not come back"):
+    with pytest.raises(FilterRefused, match="does not return the last 7 bytes"):
         b"".join(ModuleFilter(named(copying("forward"), short)).forward([b"content"]))
 
 

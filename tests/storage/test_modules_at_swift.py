@@ -1,4 +1,4 @@
-"""Modules at a real Swift: sent to the proxy, run there, and never in the way of others."""
+"""Modules at a real Swift: sent to the proxy, run there, and without delay for other requests."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ PROGRAM = """
 require('readline').createInterface({input: process.stdin}).on('line', line =>
   console.log(WebAssembly.validate(Buffer.from(line, 'base64')) ? 'valid' : 'invalid'))
 """
-# A type (i32) -> (i32), a function of it, a table, a memory, and what follows is the function's code.
+# A type (i32) -> (i32), a function of it, a table and a memory, followed by the function's code.
 FRAME = bytes.fromhex("0061736d0100000001060160017f017f0302010004040170000105030100020705010166 0000")
 INSTRUCTIONS = bytes.fromhex("20414200016a7c1a0b0f452836024003057f7ed070d1fcfd08100c0d1214d2061f0afbfe04")
 

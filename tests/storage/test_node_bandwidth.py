@@ -36,7 +36,7 @@ TWO = {"nodes": 2, "replicas": 2, "bandwidth_at_nodes": True}
 
 
 class Nodes:
-    """What the object servers are told, and what they report."""
+    """Messages for the object servers, and their reports."""
 
     def __init__(self, store: ObjectStore, pusher: Pusher) -> None:
         self._store = store
@@ -267,4 +267,4 @@ def test_filters_at_object_servers_are_counted_and_bounded(whole: Whole, control
             assert 0.02 < took < 3.0
             assert wrote_s > 0.5 * took / CORES
         assert bob.call("GET", "packed/object").content == content
-        assert counted_s(controller, tenant="beta", proxy="proxy") < 0.05, "but for a sum of what was put"
+        assert counted_s(controller, tenant="beta", proxy="proxy") < 0.05, "except a checksum of the original"

@@ -45,7 +45,7 @@ def nodes_of(store: ObjectStore, restart: Callable[[str], list[str]] = lambda _:
 
 @contextmanager
 def watch(store: ObjectStore, **further: Any) -> Iterator[NodeWatch]:
-    """Asks when it is told to."""
+    """Checks nodes when a test requests it."""
     settings: dict[str, Any] = {"bounds": ROOMY, "timeout_s": PATIENT_S} | further
     made = NodeWatch(nodes_of(store), Supervisor(), lambda: Mode.ON, **settings)
     try:
@@ -140,7 +140,7 @@ def test_a_server_that_was_killed_is_away_until_an_admin_restarts_it(store: Obje
 
 
 def test_an_object_server_that_cannot_encrypt_is_failing() -> None:
-    """With two replicas clients see nothing of it: one is stored."""
+    """With two replicas clients do not notice it: one is stored."""
     with pushed_store(nodes=2, replicas=2, keyring=keyring) as (store, pusher), logged_in(store, "acme:ann") as ann:
         ann.put("c")
         conf = store.directory / "object-1.conf"

@@ -1,4 +1,4 @@
-"""Two proxies with caches over one store, against a store without: nobody ever gets an older object."""
+"""Two proxies with caches over one store, against a store without: no client ever gets an older object."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def steps(draw: st.DrawFn) -> list[Request]:
 
 
 def judged(request: Request, answer: Any) -> None:
-    """Hold an answer, and those to what came meanwhile, against the plain store's."""
+    """Compare an answer, and the answers meanwhile, with the plain store's."""
     if answer is None:
         return
     possible, got, told = answer
@@ -128,7 +128,7 @@ def judged(request: Request, answer: Any) -> None:
 @given(wanted=steps())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_nobody_gets_an_older_object(ask: Ask, wanted: list[Request]) -> None:
-    """Whatever is written, through whichever proxy, while the other reads, and whatever fails meanwhile."""
+    """With any writes through any proxy while the other reads, and any failures meanwhile."""
     for request, answer in zip(wanted, ask(wanted), strict=True):
         judged(request, answer)
 

@@ -1,4 +1,4 @@
-"""Filters that object servers run, by a store in memory: where each ran, and what is done where one cannot."""
+"""Filters at object servers, with a store in memory: where each runs, and the fallback if it cannot run."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_module_stays_at_the_proxy_and_so_does_what_runs_before_it(ask: Ask) -
 def test_servers_without_the_host_store_nothing_rather_than_plain_bytes(ask: Ask) -> None:
     answers = ask([rules(BOTH), {**put("a", TEXT), "bare": True}, get("a")])
     assert answers[1][1]["status"] == "503 Service Unavailable"
-    assert b"the object servers do not run the filters that rules set ON OBJECT" in content(answers[1][1])
+    assert b"the object servers cannot run the filters that rules set ON OBJECT" in content(answers[1][1])
     assert answers[2][1]["status"] == "404 Not Found"
     [*_, (_, wrong)] = ask([rules(BOTH), put("a", TEXT, {"Etag": "0" * 32})])
     assert wrong["status"].startswith("422"), "the client's own mistake"

@@ -1,4 +1,6 @@
-"""Where objects lie: the controller as a process is asked about a real Swift of three hosts, whose disks tell."""
+"""Places of objects: the controller, as a process, reports them for a real Swift of three hosts, and the disks
+confirm.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ from zoe_lib.domain.values.locality import InputObjects, Places
 ROOM = {"cores": 4, "memory_bytes": 2**30}
 HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 SIZES = {f"meters/2015/day{i}.csv": 1000 + i for i in range(9)}
-"""Each object is of a size of its own, by which it is found on disks."""
+"""Each object has a different size, which identifies it on disks."""
 LISTING = "meters?format=json&prefix=2015/day"
 
 
@@ -62,7 +64,7 @@ def ann(whole: Whole) -> Iterator[Person]:
 
 
 def on_disks(store: ObjectStore, sizes: dict[str, int]) -> dict[str, InputObjects]:
-    """What of these objects is on the disks of each host."""
+    """Return the part of these objects on the disks of each host."""
     found = {}
     for node, host in enumerate(HOSTS, 1):
         files = (store.directory / "devices" / f"node{node}").rglob("objects/**/*.data")
@@ -85,7 +87,7 @@ def test_of_one_object_and_of_a_whole_container(whole: Whole, ann: Person) -> No
     assert told == Places(InputObjects(1, 1004), InputObjects(1, 1004), on_disks(whole.store, one))
     container = whole.controller.locality("acme", "swift2d://meters.zoe", ann.token)
     assert container is not None
-    assert container.listed == InputObjects()  # Spark reads no directories below the one that it is told
+    assert container.listed == InputObjects()  # Spark reads no directories below the given one
 
 
 def test_of_directories_below_only_partitions_count(whole: Whole, ann: Person) -> None:
@@ -125,7 +127,7 @@ def test_a_view_is_where_its_source_is(whole: Whole, ann: Person) -> None:
 
 
 def test_only_who_may_list_them_is_told_of_objects(whole: Whole, ann: Person) -> None:
-    """Nobody without a token, nobody of another tenant; and neither hears whether there is such a container."""
+    """No client without a token or of another tenant; and neither learns whether such a container exists."""
     with logged_in(whole.store, "beta:bob") as bob:
         for token in ("", bob.token, "nonsense"):
             for source in ("swift2d://meters.zoe/2015", "swift2d://nothing.zoe/2015"):
@@ -148,7 +150,9 @@ def test_swifts_own_answer_in_both_dialects_is_passed_on(whole: Whole) -> None:
 
 
 def test_who_cannot_tell_is_not_known(whole: Whole, ann: Person) -> None:
-    """Crystal's dialects say where a name would be, not what is below it; an older controller has no such route."""
+    """Crystal's dialects report where a name would be, not which objects are below it; an older controller has no such
+    route.
+    """
     settings = ControllerSettings(whole.url, TOKEN, "zoe", timeout_s=30)
     line = ControllerHttp(settings)
     older = replace(settings, url=f"{whole.url}/older")

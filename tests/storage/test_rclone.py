@@ -1,4 +1,4 @@
-"""rclone, which nobody here wrote, at a gateway before SeaweedFS: by Swift's protocol and by S3's."""
+"""rclone, as an independent client, at a gateway before SeaweedFS: with Swift's protocol and with S3."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_is_copied_there_comes_back(gateway: ObjectStore, remotes: Path, tm
     again = rclone(remotes, "copy", "-v", "--use-json-log", str(source), f"{remote}:{name}")
     assert again.returncode == 0, again.stderr
     moved = [json.loads(line)["msg"] for line in again.stderr.splitlines() if "Copied" in line]
-    assert moved == [], "sizes and times of what is there are true"
+    assert moved == [], "sizes and times of objects are right"
     assert rclone(remotes, "purge", f"{remote}:{name}").returncode == 0
 
 

@@ -41,7 +41,7 @@ def asked(where: str | None, *wanted: str, **types: str) -> Pushdown:
 
 
 def group(pushdown: Pushdown, *lines: str | bytes, csv: CsvInput = WITH_NAMES) -> Group:
-    """Each line is an object of its own: what is lost in one does not hide behind others."""
+    """Each line is a separate object: a lost row in one does not hide behind others."""
     return Group(pushdown, csv, [line.encode() if isinstance(line, str) else line for line in lines])
 
 
@@ -86,7 +86,7 @@ NAMED: dict[str, Group] = {
     "64 bits as decimals": group(asked(f"a >= {BIG}.5", "a", a="decimal(30_2)"), *IDS),
     "blanks around numbers": group(asked("b >= 5", "a", "b", b="double"), *OF_NUMBERS),
     "not a number is the greatest": group(asked("b > 1e300", "b", b="double"), *OF_NUMBERS),
-    "the opposite of what is not certain": group(asked("not (b < 6)", "b", b="double"), *OF_NUMBERS),
+    "the opposite of an uncertain value": group(asked("not (b < 6)", "b", b="double"), *OF_NUMBERS),
     "numbers that are null": group(asked("b is null", "a", "b", b="double"), *OF_NUMBERS),
     "single precision": group(asked("b <= 16777216", "b", b="float"), "1,16777217,", "1,16777218,", *OF_NUMBERS),
     "no type, and a number": group(asked("b > 4", "b"), *OF_NUMBERS),

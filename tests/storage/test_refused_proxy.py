@@ -121,7 +121,7 @@ os._exit(0)
 
 
 def test_the_longer_a_controller_is_away_the_more_often_it_is_not_asked(tmp_path: Path) -> None:
-    """A connection with reports that wait was tried on and on after it was given up, beside those that came after."""
+    """A connection with queued reports was retried for ever after it was given up, beside the later ones."""
     public, secret = (one.decode() for one in zmq.curve_keypair())
     (tmp_path / "key").write_text(f"{public}\n{public}\n{secret}\n")
     python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"

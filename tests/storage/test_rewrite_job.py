@@ -115,7 +115,7 @@ def test_a_module_of_the_tenant_is_applied(whole: Whole, ann: Person, controller
         found = ended(controller, begun(controller, container="turned"))
         assert (found["changed"], found["failed"], done(controller, "turned", "a")) == (1, 0, ["turned"])
         assert ann.call("GET", "turned/a").content == TEXT
-        newer = base64.b64encode(module(*EMPTY)).decode()  # by a user: the rule runs what it ran
+        newer = base64.b64encode(module(*EMPTY)).decode()  # by a user: the rule keeps its version
         again = controller.put("/v1/modules/turned?tenant=acme&only_author=true", json={"data": newer})
         assert again.status_code == 201
         assert ended(controller, begun(controller, container="turned"))["changed"] == 0
@@ -154,7 +154,7 @@ def test_one_job_at_a_time_and_it_can_be_cancelled(whole: Whole, ann: Person, co
         assert controller.delete(f"/v1/rewrites/{number}").status_code == 404
         found = job(controller, number)
         assert (found["state"], 0 < found["looked"] < 30) == ("cancelled", True)
-        # What it was to do next is not done any more, and another job may run.
+        # Its remaining work is not done any more, and another job may run.
         assert ended(controller, begun(controller, container="slow", plain=True))["looked"] == 30
 
 
@@ -230,6 +230,6 @@ def test_a_controller_that_is_killed_goes_on_where_it_was(postgres_url: str) -> 
         until(lambda: http.get("/v1/rewrites").is_success)  # it leads
         found = ended(http, number)
         assert (found["state"], found["looked"], found["failed"]) == ("done", objects, 0)
-        assert found["changed"] >= objects - 20  # what was changed and not yet noted was found so
+        assert found["changed"] >= objects - 20  # unrecorded changes were found to be done
         assert all(done(http, "many", f"{one:02}") == ["COMPRESSION"] for one in range(objects))
         assert all(ann.call("GET", f"many/{one:02}").content == TEXT for one in range(objects))

@@ -1,4 +1,4 @@
-"""Objects stored again by today's rules, or as they were put, at a real Swift: clients see no difference."""
+"""Objects rewritten by the present rules, or to their original bytes, at a real Swift: clients see no difference."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ WRITES, JOBS = (60, 40) if LONG else (20, 20)
 
 
 class Site:
-    """Ann with her objects, and the storage controller in her account. store: with the disks. times: whether what is
-    stored again has the time of what was put."""
+    """Ann with her objects, and the storage controller in her account. store: with the disks. times: whether a
+    rewritten object keeps the time of the original.
+    """
 
     def __init__(
         self, store: ObjectStore, ann: Person, admin: Person, pusher: Pusher, kind: str, ring: str | None = None
@@ -110,7 +111,7 @@ def site(made: Site) -> Iterator[Site]:
 
 
 def seen(site: Site, path: str) -> tuple[Any, ...]:
-    """Return all that a client sees of an object."""
+    """Return everything that a client sees of an object."""
     answers = [site.ann.call(method, path, headers=one) for method in ("GET", "HEAD") for one in ({}, _RANGE)]
     [entry] = [one for one in site.ann.listing(path.partition("/")[0]) if one["name"] == path.partition("/")[2]]
     if not site.times:
@@ -191,7 +192,7 @@ def test_only_a_reseller_admin_may(site: Site) -> None:
 
 
 def test_no_write_of_a_client_is_lost_or_undone(site: Site) -> None:
-    """A client writes, changes and deletes all the time: after each, it sees what it did last, and nothing older."""
+    """A client writes, changes and deletes all the time: after each, it sees its last action, and nothing older."""
     over, outcomes = threading.Event(), dict[str, int]()
 
     def again() -> None:
@@ -249,11 +250,11 @@ def test_what_cannot_be_read_stays_as_it_is(site: Site) -> None:
         assert (outcome, "key acme-1" in sentence) == ("failed", True)
         site.rules("FOR TENANT acme DO SET ENCRYPTION")
         outcome, sentence = site.rewrite("c/secret")
-        assert (outcome, "no key encrypts objects of acme" in sentence) == ("failed", True)
+        assert (outcome, "no key for objects of acme" in sentence) == ("failed", True)
     finally:
         site.ring.write_text(kept)
     both = {"acme-1": "11" * 32, "acme-2": "22" * 32}
-    try:  # the current key is another one now, so what has the old one is encrypted anew
+    try:  # the current key has changed, so objects with the old one are encrypted anew
         site.ring.write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
         assert [site.rewrite("c/secret")[0] for _ in range(2)] == ["changed", "kept"]
     finally:

@@ -1,4 +1,4 @@
-"""Rules at a real Swift: an admin writes one, the proxies carry it out, and everybody reads what was put."""
+"""Rules at a real Swift: an admin writes one, the proxies apply it, and all clients read the original."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_rule_is_carried_out_and_everybody_reads_what_was_put(
         {"If-None-Match": "*"},
         {"If-Match": '"nonsense"'},
     ]
-    for headers in conditions:  # the rule holds no more: the object says what was done
+    for headers in conditions:  # the rule is removed: the object records its filters
         for method in ("GET", "HEAD"):
             plain, behind = (ann.call(method, f"{c}/notes.txt", headers=headers) for c in ("plain", "docs"))
             assert seen(plain) == seen(behind), (method, headers)
@@ -249,10 +249,10 @@ def test_a_missing_key_is_a_conflict_with_its_name(
             ann.put("secret/b", b"newer")
             ring.write_text(json.dumps({"acme": {"current": "acme-1", "keys": {"acme-1": "33" * 32}}}))
             refused = ann.call("GET", "secret/a")
-            assert (refused.status_code, "key acme-1 is not the one" in refused.text) == (409, True)
+            assert (refused.status_code, "key acme-1 differs from the key" in refused.text) == (409, True)
             ring.write_text(json.dumps({}))
             refused = ann.call("PUT", "secret/c", content=b"x")
-            assert (refused.status_code, "no key encrypts objects of acme" in refused.text) == (409, True)
+            assert (refused.status_code, "no key for objects of acme" in refused.text) == (409, True)
         finally:
             both = {"acme-1": "11" * 32, "acme-2": "22" * 32}
             ring.write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
@@ -317,7 +317,7 @@ def test_clients_of_s3_read_what_was_put(whole: Whole, ring: Path, ann: Person, 
 
 @pytest.mark.parametrize("kind", [{"encrypted": True, "nodes": 1, "replicas": 1}, {"erasure_coded": True, "nodes": 3}])
 def test_filters_stand_before_swifts_own_encryption_and_fragments(kind: dict[str, Any]) -> None:
-    """Where the store encrypts its disks itself, or stores fragments, clients still see what was put."""
+    """Where the store encrypts its disks itself, or stores fragments, clients still see the original."""
     rules = RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=7),))
     etag = hashlib.md5(TEXT, usedforsecurity=False).hexdigest()
     with pushed_store(**kind) as (store, pusher), logged_in(store, "acme:ann") as ann:
@@ -369,12 +369,12 @@ def test_a_rule_with_a_metric_holds_while_its_condition_does(
 
 
 def test_the_last_rules_hold_while_the_controller_is_away() -> None:
-    """What a proxy was told is in its file: no request asks the controller, also after a restart of the proxy."""
+    """A proxy has the last rules in its file: no request asks the controller, also after a restart of the proxy."""
     rules = RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=7),))
     with pushed_store(nodes=1, replicas=1) as (store, pusher):
         pusher.rules = written(rules)
         pusher.push()
-        pusher.push(AUTH_nobody={"get": 1.0})  # what was sent before is in force
+        pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
         pusher.limits.close()
         with logged_in(store, "acme:ann") as ann:
             ann.put("away")

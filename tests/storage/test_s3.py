@@ -67,7 +67,7 @@ def test_reads_and_writes_are_held_to_the_limits_of_the_account(pusher: Pusher, 
 
 
 def test_what_is_moved_counts_once_for_the_account(connected: tuple[ObjectStore, Pusher]) -> None:
-    """Reports come in sequence: with the last upload all that was moved before is told."""
+    """Reports come in sequence: once the last upload is reported, all transfers are."""
     store, pusher = connected
     with s3_client(store, "beta:bob") as bob:
         assert bob.call("PUT", "counted").status_code == 200

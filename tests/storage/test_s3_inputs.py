@@ -57,7 +57,7 @@ def content(whole: Whole) -> tuple[bytes, bytes]:
 
 
 def reading(client: Client, whole: Whole, installation: Installation) -> tuple[ExecutionView, dict[str, Any]]:
-    """One that runs until it is cancelled, and what its program is told of its input."""
+    """An execution that runs until it is cancelled, and its program's entry for the input."""
     key = whole.store.user("acme:ann").key
     client.set_storage_credential("s3a", CredentialRequest(user="acme:ann", key=key))
     installation.start_master()

@@ -1,4 +1,4 @@
-"""S3 requests through Swift's own filters in the shipped order: what is not signed is refused, or has no effect."""
+"""S3 requests through Swift's own filters in the shipped order: unsigned parts are refused, or have no effect."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def signed_requests() -> Iterator[Wire]:
 
 
 def told(seen: list[Any], names: set[str]) -> list[Any]:
-    """What the store was asked, without the names of an upload, and without the header itself."""
+    """Return the requests at the store, without the names of an upload, and without the header itself."""
     text = json.dumps([[*one[:3], {k: v for k, v in one[3].items() if k not in names}, one[4]] for one in seen])
     return list(json.loads(re.sub(r"[\w-]{40,}", "", text)))
 

@@ -62,4 +62,4 @@ def test_a_second_start_finds_views_and_bandwidth_as_the_first_one_does(home: Ho
         assert ended.storage_problem == ""
     told = Path(home.path / "storage" / "zoe-storage.log").read_text()
     assert told.count("leading with epoch") == 2
-    assert "cannot give the lead away" not in told
+    assert "cannot release the lead" not in told

@@ -1,4 +1,4 @@
-"""`make serve STORAGE=1`: what it prints is enough to use all of Zoe with a store, rules included."""
+"""`make serve STORAGE=1`: its output suffices to use all of Zoe with a store, including rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unmodified Spark and Stocator on a real Swift: plain reads, views, and what is written."""
+"""Unmodified Spark and Stocator on a real Swift: plain reads, views, and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote run unchanged through the pipeline, and Spark writes with few requests."""
+"""Independent clients run unchanged through the pipeline, and Spark writes with few requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_swift_bench_finds_no_failure(swift: ObjectStore) -> None:
 
 
 def test_python_swiftclient_gets_back_what_it_sent(swift: ObjectStore, tmp_path: Path) -> None:
-    """Also what it sends in segments, and copies."""
+    """Also in segments, and copies."""
     content, ann = os.urandom(3_000_000), swift.user("acme:ann")
     (tmp_path / "file").write_bytes(content)
     swift_client(swift, ann, "upload", "parcels", "file", "--segment-size", "1000000", cwd=tmp_path)

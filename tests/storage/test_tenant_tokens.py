@@ -1,4 +1,4 @@
-"""Users who may not read a source learn nothing of it, neither by a `where` and a sample nor by a column."""
+"""Users without access to a source learn nothing of it, neither by a `where` and a sample nor by a column."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def whole(shared: Whole) -> Whole:
 
 
 def told(whole: Whole, credentials: dict[str, Credential]) -> set[str]:
-    """What a master with these credentials of the tenant acme says of all guesses."""
+    """Return the answers of a master with these credentials of the tenant acme to all guesses."""
     tokens = TenantTokens({"zoe": whole.store.auth_url}, lambda tenant: credentials if tenant == "acme" else {})
     looks = ViewReconciler(whole.controller, never_crash, tokens)
     found = looks.look(GUESSES, frozenset(view.id for view in GUESSES))
@@ -47,7 +47,7 @@ def test_who_has_no_right_to_a_source_is_told_the_same_whatever_it_holds(whole: 
     assert told(whole, {}) == {f"plainly: there is no view ({NO_CREDENTIAL})"}
     wrong = Credential("acme:ann", "guessed")
     assert told(whole, {"zoe": wrong}) == {f"plainly: there is no view ({UNREADABLE})"}
-    other = Credential("beta:bob", "bob-key")  # who may sign in, but has no rights here
+    other = Credential("beta:bob", "bob-key")  # a valid user without rights here
     assert told(whole, {"zoe": other}) == {f"plainly: there is no view ({OTHER_ACCOUNT})"}
     sentences = told(whole, {"zoe": Credential("acme:ann", whole.store.user("acme:ann").key)})
     assert len(sentences) == len(GUESSES)

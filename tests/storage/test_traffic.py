@@ -157,7 +157,7 @@ def test_requests_are_counted_by_who_signs_them_and_by_object_servers(whole: Who
 
     until(lambda: by_key("GET").keys() >= {("acme", "acme:ann"), ("acme", ""), ("acme", "executions")})
     until(lambda: ("beta", "beta:bob") in by_key("DELETE"))
-    assert ("acme", "beta:bob") not in by_key("DELETE"), "who may not is counted for an account of its own"
+    assert ("acme", "beta:bob") not in by_key("DELETE"), "refused requests count for the caller's account"
     counted = totals(whole, tenant="acme", key="executions", method="GET")
     assert counted["zoe_object_store_key_requests_total answered"] == 1
     assert counted["zoe_object_store_key_bytes_total read"] == len(BODY)
@@ -229,7 +229,7 @@ def test_a_tried_rule_is_told_the_requests_of_the_last_hour(whole: Whole, ann: P
     found = until(lambda: (hour := tried("acme", rule))["gets"] == 1 and hour["puts"] == 4 and hour)
     assert (found["put_bytes"], found["get_bytes"], found["narrowed"]) == (3 * len(BODY), len(BODY), False)
     assert tried("acme", f"{rule} TO OBJECT_SIZE<10M")["narrowed"]
-    assert tried("beta", rule)["puts"] == 0, "of other tenants nothing is told"
+    assert tried("beta", rule)["puts"] == 0, "nothing of other tenants is shown"
     assert tried("acme", "FOR TENANT beta DO SET NOOP")["puts"] == 0
 
 

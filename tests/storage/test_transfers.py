@@ -285,7 +285,7 @@ def test_the_history_of_an_execution_tells_its_requests_and_the_rules_that_they_
 
 
 def _put_by(ann: Any, rule: int) -> bool:
-    """Whether the proxy has the rule by now: what it stores says so."""
+    """Whether the proxy has the rule: the records of stored objects show it."""
     ann.put("data/probe", b"probe")
     return f'"rule":{rule}' in str(ann.call("HEAD", "data/probe", headers={"X-Zoe-Why": "yes"}).headers).replace(
         " ", ""

@@ -35,7 +35,7 @@ def whole(postgres_server: PostgresServer) -> Iterator[Whole]:
 
 
 class Readers:
-    """Who reads one object again and again at a proxy, and at the first one once that is gone."""
+    """Clients that read one object repeatedly at a proxy, and at the first one once that is gone."""
 
     def __init__(self, person: Person, urls: list[str]) -> None:
         self.pieces: list[tuple[float, int]] = []
@@ -103,6 +103,6 @@ def test_what_one_proxy_moves_is_promised_and_kept_when_the_other_is_lost(whole:
     assert kept(promised, from_s, lost_s) >= KEPT_SHARE
     assert kept(promised, lost_s + MOVED_WITHIN_S, until_s) >= KEPT_SHARE
     for when in ((from_s, lost_s), (lost_s + MOVED_WITHIN_S, until_s)):
-        assert max(windows(other.pieces, *when)) > 0, "what is not promised is lent"
+        assert max(windows(other.pieces, *when)) > 0, "unguaranteed bandwidth is lent"
     total = windows(promised.pieces + other.pieces, lost_s + MOVED_WITHIN_S, until_s)
     assert max(total) < 1.3 * OF_ONE_PROXY

@@ -1,4 +1,4 @@
-"""Views on a real Swift: what is shown, to whom, and what happens to what cannot be shown."""
+"""Views on a real Swift: their contents, their readers, and objects that cannot have views."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADER = b"id,city,kwh,note\n"
 
 
 def meters(seed: int, rows: int) -> tuple[bytes, bytes]:
-    """An object, and what a view of it shows: id and kwh of what is in Nice and above 90."""
+    """Return an object, and the contents of its view: id and kwh of rows in Nice and above 90."""
     numbers, lines, wanted = random.Random(seed), [], []
     for row in range(rows):
         city, kwh = numbers.choice(CITIES), round(numbers.random() * 100, 3)
@@ -36,7 +36,7 @@ WANTED = {"columns": ["id", "kwh"], "where": "city = 'Nice' and kwh > 90"}
 
 @pytest.fixture
 def source(ann: Person) -> tuple[str, bytes]:
-    """A container with two objects of several splits each, and what a view of it shows."""
+    """A container with two objects of several splits each, and the contents of its view."""
     name = f"meters-{os.urandom(4).hex()}"
     ann.put(name)
     shown = b""

@@ -196,7 +196,7 @@ def output(client: Client, execution_id: str, service_id: str) -> str:
 def everything(
     installation: Installation, client: Client, execution_id: str, postgres_url: str, whole: Whole
 ) -> dict[str, str]:
-    """All that somebody could read, by what it is."""
+    """Return everything readable, by its kind."""
     ports = json.loads((installation.base / "state" / "ports" / f"{execution_id}.json").read_text())
     logs = [*installation.base.glob("*.log"), *whole.store.directory.glob("*.log")]
     state = [path for path in (installation.base / "state").rglob("*") if path.is_file()]

@@ -173,7 +173,7 @@ def test_an_admin_sees_what_is_active_where_and_sets_controllers(admin: Visitor,
     page.keyboard.press("Enter")  # and nothing is asked
     expect(row.get_by_role("button", name="Dry run")).to_have_attribute("aria-pressed", "true")
     expect(row).to_contain_text("it would be on")
-    bandwidth = page.get_by_role("row").filter(has_text="a little for each, then what is guaranteed")
+    bandwidth = page.get_by_role("row").filter(has_text="a minimum for each, then the guarantees")
     off, dialog = bandwidth.get_by_role("button", name="Off"), page.get_by_role("dialog")
     off.click()
     expect(dialog).to_contain_text("All limits are lifted")
@@ -182,11 +182,13 @@ def test_an_admin_sees_what_is_active_where_and_sets_controllers(admin: Visitor,
     assert ledger.mode("bandwidth") is Mode.ON
     off.click()
     dialog.get_by_role("button", name="Off").click()
-    expect(page.get_by_role("alert")).to_contain_text("the controller bandwidth is off: no limit and no SLO is kept")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "the controller bandwidth is off: limits and SLOs are not enforced"
+    )
     assert ledger.mode("bandwidth") is Mode.OFF
     assert wrong(admin, "controllers", PICTURES) == []
     admin.open("/cluster/storage")
-    expect(page.get_by_role("alert")).to_contain_text("no limit and no SLO is kept")
+    expect(page.get_by_role("alert")).to_contain_text("limits and SLOs are not enforced")
     admin.open("/cluster/rules/controllers")
     bandwidth.get_by_role("button", name="On").click()
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -231,7 +233,7 @@ def test_an_admin_applies_rules_to_stored_objects(admin: Visitor, controller: Se
     expect(row).to_contain_text("3 of 8")
     expect(row).to_contain_text("docs/b: no key")
     expect(stored.get_by_role("button", name="Apply")).to_be_disabled()
-    expect(stored.get_by_text(f"Job {running.id} runs, and one does at a time")).to_be_visible()
+    expect(stored.get_by_text(f"Job {running.id} is running, and only one runs at a time")).to_be_visible()
     row.get_by_role("button", name=f"Cancel job {running.id}").click()
     expect(row).to_contain_text("cancelled")
     row.get_by_role("button", name=f"Resume job {running.id}").click()

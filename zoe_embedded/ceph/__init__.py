@@ -1,1 +1,1 @@
-"""Ceph's object gateway on loopback, with one node that keeps everything in memory."""
+"""Ceph's object gateway on loopback, with one node that stores everything in memory."""

@@ -1,4 +1,4 @@
-"""A Ceph of one monitor, one node in memory and RADOS gateways, from Debian's packages; nothing of it stays."""
+"""A temporary Ceph of one monitor, one node in memory and RADOS gateways, from Debian's packages."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ class CephStore:
 
     @property
     def url(self) -> str:
-        """Return where the first gateway listens; S3's protocol is there."""
+        """Return the URL of the first gateway, for S3."""
         return self.urls[0]
 
     @property
     def urls(self) -> list[str]:
-        """Return where the gateways listen."""
+        """Return the URLs of the gateways."""
         return [f"http://127.0.0.1:{port}" for port in self._held.numbers[1:]]
 
     def __enter__(self) -> Self:
@@ -128,18 +128,18 @@ class CephStore:
         return next((name for name, one in self._processes.items() if one.poll() is not None), None)
 
     def add_user(self, name: str, key: str) -> str:
-        """Make a user with an account of that name, and return the login for Swift's protocol."""
+        """Create a user with an account of that name, and return its login for Swift's protocol."""
         self.admin("user", "create", f"--uid={name}", f"--display-name={name}")
         made = (f"--uid={name}", f"--subuser={name}:swift", "--access=full", "--key-type=swift", f"--secret={key}")
         self.admin("subuser", "create", *made)
         return f"{name}:swift"
 
     def admin(self, *words: str) -> str:
-        """Return what `radosgw-admin` says; CephError."""
+        """Return the output of `radosgw-admin`. Raises CephError."""
         return self._run("radosgw-admin", "-n", self._gateways[0], *words)
 
     def close(self) -> None:
-        """Stop all: the gateway first."""
+        """Stop all programs, the gateway first."""
         for process in reversed(self._processes.values()):
             process.terminate()
             try:
@@ -168,7 +168,7 @@ class CephStore:
         self._run("ceph-mon", "--mkfs", "-i", "a", "--monmap", str(initial), "--keyring", str(keyring))
 
     def _make_node(self) -> None:
-        one = str(uuid.uuid4())  # the monitor lets no node join that has another
+        one = str(uuid.uuid4())  # the monitor admits only nodes with its own id
         self._ceph("osd", "new", one)
         self._run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", one, "--no-mon-config")
 

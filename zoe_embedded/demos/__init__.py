@@ -1,1 +1,1 @@
-"""The demos and `make serve`: their data, their settings, their runs."""
+"""The demos and `make serve`: their data, settings and runs."""

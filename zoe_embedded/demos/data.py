@@ -80,7 +80,7 @@ class Dataset:
 
 
 def _generator() -> ModuleType:
-    """Return the generator beside the descriptions; it belongs to the catalogue, not to a package."""
+    """Return the generator, which belongs to the catalogue of descriptions, not to a package."""
     spec = importlib.util.spec_from_file_location("energy_data", _PROGRAMS / "energy_data.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,5 +1,5 @@
-"""`make demo-deadline`: one Spark job with three deadlines, each promised and kept by another choice of workers and
-bandwidth, and a fourth that cannot be promised, of which an offer is accepted and kept.
+"""`make demo-deadline`: one Spark job with three deadlines, each met by a promise with different workers and bandwidth,
+and a fourth deadline that gets a counter-offer, which is accepted and met.
 """
 
 from __future__ import annotations
@@ -47,17 +47,19 @@ _STEP = 1.05
 _LATEST = 3.0
 _SHORTEST_S = 5.0
 _ROOMY = 1.2
-"""A deadline is at most so many times the earliest one of its choice."""
+"""Latest deadline, as a multiple of the earliest one of its choice."""
 _TRIES = 3
 _NEEDED = {"late": 1, "middle": 2, "tight": 1}
 _CHOICES_LEAST = 2
 _IMPOSSIBLE = 0.8
-"""Times the shortest time in which the services of a run were ready, before any of them computed."""
+"""Impossible deadline, as a share of the shortest time in which the services of a run were ready, before any of them
+computed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadlineChoice:
-    """What would be promised for a deadline in seconds from its submission, from `first_s` to `last_s`."""
+    """The promise for deadlines from `first_s` to `last_s`, in seconds after the submission."""
 
     first_s: float
     last_s: float
@@ -65,19 +67,19 @@ class DeadlineChoice:
 
     @property
     def key(self) -> tuple[int, int | None]:
-        """Return what is chosen."""
+        """Return the workers and the bandwidth of this choice."""
         return self.terms.elastic, self.terms.read_bytes_per_s
 
     @property
     def in_s(self) -> float:
-        """Return a deadline for which this is chosen: not on the edge, since a moment passes until it is asked for."""
+        """Return a deadline of this choice, away from its edge, since the request comes a moment later."""
         return min(math.sqrt(self.first_s * self.last_s), self.first_s * _ROOMY)
 
 
 @dataclass(frozen=True, slots=True)
 class DeadlineStage:
-    """What runs: everything of Zoe, the store with its other readers, and the runs of the job; further: users of the
-    store of whom nobody reads yet.
+    """Running parts: everything of Zoe, the store with its other readers, and the runs of the job; further: users of
+    the store without readers so far.
     """
 
     site: Site
@@ -100,9 +102,7 @@ def main() -> int:
         home, settings = prepared(arguments.settings, programs=[MEMCACHED])
         console.print("[bold]1[/bold] Start OpenStack Swift, PostgreSQL, master, API and storage controller")
         with stage(console, home, settings, arguments.rows) as running, held_cores(running.client):
-            console.print(
-                f"  ready after {time.monotonic() - began_s:.1f} s; others hold the cores that nobody promised"
-            )
+            console.print(f"  ready after {time.monotonic() - began_s:.1f} s; other executions hold the free cores")
             learn(console, running.runs, 1 if arguments.short else len(LEARNING))
             kept = _promises(console, running.runs, DEADLINES[:1] if arguments.short else DEADLINES)
     except FAILURES as error:
@@ -119,7 +119,9 @@ def main() -> int:
 def stage(
     console: Console, home: Home, settings: dict[str, object], rows: int, further: int = 0
 ) -> Iterator[DeadlineStage]:
-    """Start everything, put the readings into the store, and let others read from it; `further`: users who do not."""
+    """Start everything, put the readings into the store, and let other users read from it; `further`: users who do
+    not.
+    """
     users = others(home.create(), 1 + further)
     with storage_site(home, BandwidthSlo(RATE, RATE), {**settings, "local_nodes": [node()]}, users) as site:
         console.print(f"  a store that delivers {RATE / MB:g} MB/s to all who read; data in {home.path}")
@@ -156,7 +158,7 @@ def _taught(console: Console, runs: DeadlineRuns, workers: int, rate: int | None
 
 
 def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
-    """Return what would be promised now for an earlier and earlier end, the latest first."""
+    """Return the possible promises for earlier and earlier deadlines, the latest first."""
     longest = runs.expected(0, None)
     in_s = _LATEST * (longest.p90_s if longest else 0.0)
     found: dict[tuple[int, int | None], DeadlineChoice] = {}
@@ -170,8 +172,8 @@ def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
 
 
 def chosen(name: str, choices: Sequence[DeadlineChoice], used: Collection[object]) -> DeadlineChoice | None:
-    """Return a choice for the deadline of this name that was not used; None: there is none. A middle one leaves one for
-    the tight deadline.
+    """Return an unused choice for the deadline of this name, or None. A middle choice leaves one for the tight
+    deadline.
     """
     new = [one for one in choices if one.key not in used]
     if len(new) < _NEEDED[name]:
@@ -224,9 +226,9 @@ def _promises(console: Console, runs: DeadlineRuns, names: Sequence[str]) -> boo
 def promised(
     console: Console, runs: DeadlineRuns, name: str, used: Collection[object]
 ) -> tuple[float, RunOutcome] | None:
-    """Ask for a deadline with another choice than those used, by what is offered at this moment, and follow the run;
-    return the seconds that it had and the run, None if there was none. Each run teaches, so the answer may be another
-    one than what was just told: then it is asked again.
+    """Request a promise for a deadline with an unused choice, by the present offers, and follow the run; return its
+    deadline in seconds and the run, None without one. Each run teaches the model, so the answer may differ from the
+    printed one: then request again.
     """
     for _ in range(_TRIES):
         choices = curve(runs)
@@ -250,7 +252,7 @@ def promised(
 
 
 def counter(console: Console, runs: DeadlineRuns, in_s: float) -> RunOutcome | None:
-    """Ask for too much, accept the first offer, and follow it; None if it was not countered."""
+    """Request an impossible deadline, accept the first offer, and follow it; None without an offer."""
     execution, result = runs.asked(in_s)
     offers = offers_of(execution)
     if offers is None or not offers.offers:
@@ -276,7 +278,7 @@ def counter(console: Console, runs: DeadlineRuns, in_s: float) -> RunOutcome | N
 
 
 def tell(console: Console, name: str, in_s: float, outcome: RunOutcome) -> None:
-    """Print what was asked, what was chosen, and what came of it."""
+    """Print the requested deadline, the choice and the outcome."""
     assert outcome.promise is not None
     terms, lent = outcome.promise.terms, most_workers_used(outcome) - outcome.workers
     console.print(f"  [bold]{name}[/bold], in {in_s:.0f} s: {choice_text(terms.elastic, terms.read_bytes_per_s)}")

@@ -13,12 +13,12 @@ from zoe_embedded.swift.site import SERVICE
 
 NAME, CONTAINER, INPUT = "energy-pseudonyms", "deadline", "readings"
 ROWS, PARTS, ROUNDS = 240_000, 24, 30
-"""24 tasks, a file each: with one, two or three workers, all of them have as many. Rounds: one worker computes for
-longer than the store takes at 1 MB/s, so that workers matter at most rates, and bandwidth where there are several.
+"""24 tasks, a file each: divisible among one, two or three workers. Rounds: one worker computes for longer than the
+store needs at 1 MB/s, so that workers matter at most rates, and bandwidth matters with several workers.
 """
 MB = 10**6
 RATE = 4 * MB
-"""Bytes per second that the store can deliver to all who read: little, so that reading takes as long as computing."""
+"""Bytes per second of the store for all readers: little, so that reading takes as long as computing."""
 WORKERS_MOST = 3
 WORKER_CORES = 0.5
 MASTER_CORES, DRIVER_CORES = 0.1, 0.2
@@ -30,8 +30,8 @@ _USED = {"vid": "string", "sumHC": "long", "sumHP": "long", "type": "string", "t
 
 @dataclass(frozen=True, slots=True)
 class DeadlineJob:
-    """One kind of the job. name: of the application, and its directory in the workspace; container: what it reads;
-    views: whether it may have the store leave out columns that it does not use; event_log: whether Spark writes one.
+    """One kind of the job. name: of the application, and its directory in the workspace; container: its input; views:
+    whether the store may leave out unused columns; event_log: whether Spark writes one.
     """
 
     name: str = NAME
@@ -51,8 +51,8 @@ def dataset(stack: Stack, rows: int, job: DeadlineJob = DEMO_JOB) -> Dataset:
 def description(
     result: str, essential: int = 1, read_bytes_per_s: int | None = None, job: DeadlineJob = DEMO_JOB
 ) -> dict[str, Any]:
-    """Return the job with so many essential workers of three; the others are elastic. `result`: the directory of its
-    answer, below the job's. `read_bytes_per_s`: bandwidth that it requires; None: none.
+    """Return the job with so many essential workers of three; the others are elastic. result: the directory of its
+    answer, below the job's. read_bytes_per_s: the bandwidth that it requires; None: none.
     """
     parameters = {
         "core_workers": essential,
@@ -79,13 +79,15 @@ def description(
     }
 
 
-# Half of what a short run computes would be its compiler's work otherwise.
+# Otherwise half of the computing of a short run would be the compiler's.
 _JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 _MASTER = {"resources": {"cores": MASTER_CORES}, "environment": _JAVA}
 
 
 def _held_worker(directory: str) -> dict[str, Any]:
-    """Return what holds a worker to its share of a core: its control group, and `core_share.py` where there is none."""
+    """Return the parts that limit a worker to its share of a core: its control group, or `core_share.py` without
+    one.
+    """
     executor_mb = 512
     return {
         "command": [
@@ -105,9 +107,9 @@ def _driver(result: str, job: DeadlineJob) -> dict[str, Any]:
         "spark.driver.host": "{host:self}",
         "spark.ui.port": "{port:ui}",
         "spark.sql.files.maxPartitionBytes": str(_PART_BYTES_MAX),
-        # A file for each task: several would make tasks of unlike sizes.
+        # A file for each task: several would make tasks of unequal sizes.
         "spark.sql.files.openCostInBytes": str(_PART_BYTES_MAX),
-        # All workers are there when it begins, so it waits for them rather than begin with the first.
+        # Start with all workers, rather than with the first one.
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     }
     if job.event_log:
@@ -144,7 +146,7 @@ def _driver(result: str, job: DeadlineJob) -> dict[str, Any]:
 
 
 def answer_is_right(data: Dataset, result: str) -> bool:
-    """Return whether the job wrote what was computed without Spark."""
+    """Return whether the job wrote the result computed without Spark."""
     path = data.directory / result / "result.json"
     found = json.loads(path.read_text()) if path.exists() else None
     return bool(found == data.expected())

@@ -1,4 +1,4 @@
-"""The runs of `make demo-deadline`: those that it learns from, those that are promised, and what came of each."""
+"""Runs of `make demo-deadline`: the training runs, the promised ones, and their outcomes."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ LEARNING: Sequence[tuple[int, int | None]] = (
     (2, QUARTER),
     (3, ALL),
 )
-"""Workers and bandwidth. A confidence of 90 % needs ten runs of its own kind of which the rate is known, which it is of
-those that were guaranteed one; before, a rule of thumb stands for it, and times are three times as long.
+"""Workers and bandwidth. A confidence of 90 % needs ten runs of the same kind with a known rate, which guaranteed runs
+have; before, a rule of thumb replaces it, and times are three times as long.
 """
 EXTREMES: Sequence[tuple[int, int | None]] = ((1, QUARTER), (WORKERS_MOST, ALL))
 """The least and the most of both."""
 CONFIDENCE = 0.9
 _ANSWER_S_MAX, _LOOK_S = 60.0, 0.1
-_LEARNS_S = 2.0  # a thread of the master learns what has come each second
+_LEARNS_S = 2.0  # a thread of the master learns each second
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRun:
-    """How long a run takes by what was learned before it: seconds from its placement; runs: how many that was."""
+    """Expected duration of a run, from the knowledge before it: seconds from its placement; runs: how many it is based
+    on.
+    """
 
     p50_s: float
     p90_s: float
@@ -57,7 +59,7 @@ class ExpectedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """A run that has ended. took_s: seconds from its placement; expected: None if nothing was known of it."""
+    """An ended run. took_s: seconds from its placement; expected: None without knowledge."""
 
     execution: ExecutionView
     workers: int
@@ -73,24 +75,24 @@ class RunOutcome:
 
     @property
     def late_s(self) -> float:
-        """Return by how much it ended after its promised time; negative: before it."""
+        """Return the seconds between its promised time and its end; negative: it ended early."""
         assert self.promise is not None
         return self.execution.marks[Mark.ENDED] - self.promise.terms.finish_s
 
 
 def rate_text(rate: int | None) -> str:
-    """Return a guaranteed rate for people."""
+    """Return a guaranteed rate as text."""
     return f"{rate / MB:g} MB/s guaranteed" if rate else "no bandwidth guaranteed"
 
 
 def choice_text(elastic: int, rate: int | None) -> str:
-    """Return a choice for people."""
+    """Return a choice as text."""
     workers = elastic + 1
     return f"{workers} worker{'s' if workers > 1 else ''}, {rate_text(rate)}"
 
 
 class DeadlineRuns:
-    """Submits runs of the job, one after the other; ZoeError if one does not succeed."""
+    """Submits runs of the job, one after the other. Raises ZoeError if one does not succeed."""
 
     def __init__(self, client: Client, data: Dataset, job: DeadlineJob = DEMO_JOB) -> None:
         self.client = client
@@ -99,11 +101,11 @@ class DeadlineRuns:
         self._number = int(time.time())
 
     def known(self) -> int:
-        """Return how many runs Zoe has learned from."""
+        """Return the number of runs that Zoe has learned from."""
         return max((one.samples for one in self.client.plan(self._described("plan")).run_times), default=0)
 
     def settled(self, runs: int) -> None:
-        """Wait until Zoe has learned from so many runs, and knows what the last one read; ZoeError."""
+        """Wait until Zoe has learned from so many runs, including the bytes of the last one. Raises ZoeError."""
         give_up_s = time.monotonic() + _ANSWER_S_MAX
         while time.monotonic() < give_up_s:
             ended = self.client.executions(states=[ExecutionState.SUCCEEDED], name=self.job.name, limit=1).executions
@@ -116,14 +118,14 @@ class DeadlineRuns:
         raise ZoeError(f"Zoe has not learned from {runs} runs after {_ANSWER_S_MAX:g} s, but from {self.known()}")
 
     def expected(self, elastic: int, rate: int | None) -> ExpectedRun | None:
-        """Return what Zoe expects of a run of so many workers beside the first, at this rate."""
+        """Return the run time that Zoe expects with so many workers beside the first, at this rate."""
         told = self.client.plan(self._described("plan", 1, rate)).run_times
         found = next((one for one in told if one.elastic == elastic), None)
         return None if found is None else ExpectedRun(found.p50_s, found.p90_s, found.samples)
 
     def unpromised(self, workers: int, rate: int | None, kind: str | None = None) -> RunOutcome:
-        """Run it with so many essential workers and this bandwidth, without a promise; `kind`: under another name, so
-        that nothing is learned from it about the job.
+        """Run the job with so many essential workers and this bandwidth, without a promise; `kind`: under another name,
+        so that Zoe does not learn from it about the job.
         """
         expected = self.expected(workers - 1, rate)
         result = self._next_result()
@@ -132,12 +134,12 @@ class DeadlineRuns:
         return self._ended(execution.id, workers, rate, expected, result)
 
     def would_be(self, in_s: float) -> FinishTermsView | None:
-        """Return what would be promised for an end in so many seconds; None: nothing."""
+        """Return the promise for an end in so many seconds; None: none is possible."""
         outlook = self.client.plan(self._described("plan"), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE).promise
         return None if outlook is None else outlook.terms
 
     def asked(self, in_s: float) -> tuple[ExecutionView, str]:
-        """Submit it to end in so many seconds; return it with its answer, a promise or offers, and its result."""
+        """Submit the job to end in so many seconds; return it with its answer, a promise or offers, and its result."""
         result = self._next_result()
         execution = self.client.submit(self._described(result), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE)
         give_up_s = time.monotonic() + _ANSWER_S_MAX
@@ -153,7 +155,7 @@ class DeadlineRuns:
         return self.client.accept(execution.id, offer)
 
     def withdrawn(self, execution: ExecutionView) -> None:
-        """Cancel it, and wait until it has ended."""
+        """Cancel the execution, and wait until it has ended."""
         self.client.cancel(execution.id)
         until_it_ends(self.client, execution.id, lambda _: None)
 
@@ -165,7 +167,7 @@ class DeadlineRuns:
         return self._ended(execution.id, terms.elastic + 1, terms.read_bytes_per_s, expected, result)
 
     def clear(self) -> None:
-        """Cancel what an earlier demo left behind, and what has no promise."""
+        """Cancel executions of an earlier demo, and executions without a promise."""
         for state in (ExecutionState.QUEUED, ExecutionState.STARTING, ExecutionState.RUNNING):
             for one in self.client.executions(states=[state]).executions:
                 if one.name == self.job.name or one.name.endswith("neighbour"):
@@ -196,12 +198,12 @@ class DeadlineRuns:
 
 
 def offers_of(execution: ExecutionView) -> OffersView | None:
-    """Return the offers of an execution that was not promised what it asked for."""
+    """Return the offers of an execution that did not get the requested promise."""
     return execution.offers if execution.promise is None else None
 
 
 def most_workers_used(outcome: RunOutcome) -> int:
-    """Return how many workers it had, lent ones included."""
+    """Return its number of workers, lent ones included."""
     return min(
         sum(one.component.endswith("worker") and one.ready_at_s is not None for one in outcome.execution.services),
         WORKERS_MOST,

@@ -1,4 +1,4 @@
-"""The others of `make demo-deadline`: who reads from the same store, and who holds the cores that nobody promised."""
+"""Other users in `make demo-deadline`: readers of the same store, and executions on the free cores."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from zoe_master.backends.local.machine.cgroups import find_parent
 from zoe_master.backends.local.machine.hints import hint_name
 
 NODE_CORES, NODE_MEMORY = 3.0, 8 << 30
-"""What may be reserved: more than the job, since promises hold at most four fifths of it."""
+"""Cores and memory for reservations: more than the job, since promises use at most four fifths of them."""
 _OWN_CONTAINER, _OWN_OBJECT, _OWN_BYTES = "backups", "backup", 8 << 20
-"""Large: readers are to take bandwidth, not the processor, as a request for each of many small objects would."""
+"""Large objects: readers should use bandwidth, not the processor, as requests for many small objects would."""
 _PIECE = 64 << 10
 _PAUSE_S = 0.5
-_PRICES_IN_S = 3.0  # a list may not begin in the past
+_PRICES_IN_S = 3.0  # a list must not begin in the past
 _FIRST = 1000  # priority
 _TRIES = 240
 _WEIGHT = {1: ("cpu.shares", 8 * 1024), 2: ("cpu.weight", 8 * 100)}
-"""Of the control group of all services, by version: otherwise each busy program of the machine gets as much as all of
-them together. As for eight programs.
+"""Weight of the control group of all services, by version: otherwise each busy program of the machine gets as much as
+all services together. This is the weight of eight programs.
 """
 _IDLE, _BUSY = "import time\nwhile True: time.sleep(3600)", "while True: pass"
 
 
 def node() -> dict[str, Any]:
-    """Return the node on which all run."""
+    """Return the node of all services."""
     return {"name": "local", "cores": NODE_CORES, "memory_bytes": NODE_MEMORY}
 
 
 def weigh(home: Home) -> None:
-    """Have all services of this home together weigh as much as eight programs where they have a control group, so that
-    what is reserved on a machine with other work is about there.
+    """Give all services of this home together the weight of eight programs, if they have a control group, so that
+    reservations hold on a busy machine.
     """
     parent = find_parent(hint_name((home.state / "local").absolute()))
     if parent is not None and parent.cpu is not None:
@@ -58,7 +58,7 @@ def others(home: Home, number: int) -> list[StoreUser]:
 
 
 def set_prices(client: Client) -> None:
-    """Set a price list if there is none, and wait until it holds: bandwidth of a slow store is dear."""
+    """Set a price list if there is none, and wait until it is valid: bandwidth of a slow store is expensive."""
     if client.admin.price_lists().price_lists:
         return
     begins = datetime.now(UTC) + timedelta(seconds=_PRICES_IN_S)
@@ -70,7 +70,7 @@ def set_prices(client: Client) -> None:
 
 @contextmanager
 def readers(site: Site, users: Sequence[StoreUser], ours: bool) -> Iterator[None]:
-    """Have users of other tenants read from the store all the time, and with `ours` a program of the job's tenant."""
+    """Let users of other tenants read from the store all the time, and with `ours` a program of the job's tenant."""
     with ExitStack() as undo:
         for user in (*users, site.user) if ours else users:
             _put_own_object(site, user)
@@ -80,7 +80,7 @@ def readers(site: Site, users: Sequence[StoreUser], ours: bool) -> Iterator[None
 
 @contextmanager
 def held_cores(client: Client, busy: bool = False) -> Iterator[None]:
-    """Have an execution hold all cores that nobody promised, by elastic services of a higher priority than the job's.
+    """Let an execution hold all free cores, by elastic services with a higher priority than the job's.
 
     They sleep; with `busy`, they compute.
     """
@@ -151,7 +151,7 @@ def _reading(site: Site, user: StoreUser, path: str) -> Iterator[None]:
 
 
 def _read(site: Site, user: StoreUser, path: str, closing: threading.Event) -> None:
-    """Read an object again and again; after a failure, sign in again."""
+    """Read an object repeatedly; after a failure, sign in again."""
     while not closing.is_set():
         try:
             with _signed_in(site, user) as (http, root):

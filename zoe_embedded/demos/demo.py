@@ -1,4 +1,4 @@
-"""`make demo`: a real Spark application on Zoe, its result checked against one computed without Spark."""
+"""`make demo`: a real Spark application on Zoe, with its result checked against one computed without Spark."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from zoe_lib.domain.executions.execution import ACTIVE_STATES, TERMINAL_STATES, 
 
 _REFRESH_S = 0.25
 _CORES_BESIDE = 0.6
-"""What master and driver of the demo take, with a little to spare."""
+"""Cores of the demo's master and driver, with a margin."""
 _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "created": "dim", "stopping": "magenta"}
 
 
@@ -85,8 +85,8 @@ def _run(console: Console, stack: Stack, rows: int) -> bool:
 
 @contextmanager
 def alone_submitted(console: Console, client: Client, home: Home, document: dict[str, Any]) -> Iterator[str]:
-    """Submit a demo's application, and yield its id. That of a demo that was killed is cancelled first, as it would
-    hold cores and write the same result.
+    """Submit a demo's application, and yield its id. Cancel the execution of a killed demo first, which would hold
+    cores and write the same result.
     """
     left = home.state / "demo-execution"
     if left.exists():
@@ -100,7 +100,7 @@ def alone_submitted(console: Console, client: Client, home: Home, document: dict
 
 
 def fit(document: dict[str, Any], cores: float) -> list[str]:
-    """Make the worker smaller if no node has room for it beside master and driver; return what was changed."""
+    """Make the worker smaller if no node has room for it beside master and driver; return the changes."""
     parameters = document["frameworks"][0]["parameters"]
     fitting = max(0.1, round(cores - _CORES_BESIDE, 1))
     if fitting >= parameters["worker_cores"]:
@@ -123,13 +123,13 @@ def prepare(console: Console, data: Dataset) -> None:
 
 
 def follow(console: Console, client: Client, execution_id: str) -> ExecutionView:
-    """Show the execution live until it ends; ZoeError if nothing moves for STALLED_AFTER_S."""
+    """Show the execution live until it ends. Raises ZoeError without progress for STALLED_AFTER_S."""
     with Live(console=console, refresh_per_second=8, transient=not console.is_terminal) as live:
         return until_it_ends(client, execution_id, lambda execution: live.update(_picture(execution)))
 
 
 def until_it_ends(client: Client, execution_id: str, show: Callable[[ExecutionView], None]) -> ExecutionView:
-    """Return the execution when it has ended; ZoeError if nothing moves for STALLED_AFTER_S."""
+    """Return the ended execution. Raises ZoeError without progress for STALLED_AFTER_S."""
     moving, look_s = Movement(time.monotonic()), time.monotonic()
     while True:
         execution = client.execution(execution_id)
@@ -169,7 +169,7 @@ def _picture(execution: ExecutionView) -> RenderableType:
 
 
 def slower_ways(execution: ExecutionView) -> list[str]:
-    """Return in which ways it may be slower than it could be, since the storage controller gave no answer in time."""
+    """Return reasons why it may be slower than possible, because the storage controller gave no answer in time."""
     reads = [
         f"Input {read.name} is read {read.why}. This may be slower." for read in execution.inputs if read.unanswered
     ]

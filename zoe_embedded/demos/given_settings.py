@@ -28,12 +28,12 @@ CHOSEN = frozenset(
         "local_environments_dir",
     }
 )
-"""What the stack sets itself: everything is below ZOE_HOME and on loopback."""
+"""Settings of the stack itself: everything is below ZOE_HOME and on loopback."""
 _BYTES_MAX = 1 << 20
 
 
 class GivenSettingsError(Exception):
-    """A setting is wrong; the message says which and why."""
+    """A setting is invalid; the message names it, with the reason."""
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +42,9 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 
 
 def given_settings(file: Path | None, environment: Mapping[str, str] = os.environ) -> dict[str, object]:
-    """Return the settings of the file and of variables ZOE_...; variables win. GivenSettingsError.
+    """Return the settings of the file and of variables ZOE_...; variables win. Raises GivenSettingsError.
 
-    Variables of CHOSEN belong to another installation of the user, and are left out; in the file they are an error.
+    Variables of CHOSEN belong to another installation of the user, and are ignored; in the file they are an error.
     """
     given = _of_file(file) if file is not None else {}
     if wrong := sorted(CHOSEN & given.keys()):

@@ -1,4 +1,6 @@
-"""Whether an execution of a demo still gets on, so that a slow machine gets its time and a stuck one is given up."""
+"""Detect whether an execution of a demo makes progress, so that a slow machine gets its time and a stuck execution is
+given up.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from zoe_client.vocabulary import ServiceState
 from zoe_client.wire import ExecutionView
 
 STALLED_AFTER_S = 300.0
-"""Without progress for so long, a demo gives up."""
+"""Seconds without progress after which a demo gives up."""
 WORKING_CORES = 0.2
-"""Average cores from which on services work. A Spark cluster that waits for something uses less."""
+"""Average cores from which on services count as working. A waiting Spark cluster uses less."""
 LOOK_EVERY_S = 5.0
 _CHUNK_BYTES = 1 << 20
 K = TypeVar("K")
@@ -20,7 +22,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What shows that something moves: states, the end of each service's output as far as it was read, CPU seconds."""
+    """Signs of progress: states, the end of each service's output as far as it was read, CPU seconds."""
 
     states: tuple[str, ...]
     output_ends: dict[str, int]
@@ -28,7 +30,7 @@ class Signs:
 
 
 class Movement:
-    """Compares signs with those before."""
+    """Compares signs with earlier ones."""
 
     def __init__(self, now_s: float) -> None:
         self._moved_s = now_s
@@ -37,11 +39,11 @@ class Movement:
 
     @property
     def last(self) -> Signs:
-        """Return the signs of the last look."""
+        """Return the signs of the last check."""
         return self._last
 
     def stalled_s(self, now_s: float, signs: Signs) -> float:
-        """Return for how many seconds nothing has moved."""
+        """Return the seconds without progress."""
         last, elapsed_s = self._last, now_s - self._looked_s
         works = _grown(last.cpu_s, signs.cpu_s) > WORKING_CORES * elapsed_s
         if works or last.states != signs.states or _grown(last.output_ends, signs.output_ends) > 0:
@@ -55,7 +57,7 @@ def _grown(before: dict[K, int] | dict[K, float], after: dict[K, int] | dict[K, 
 
 
 def signs_of(client: Client, execution: ExecutionView, last: Signs) -> Signs:
-    """Ask for the signs of an execution; output is read from where the last look ended."""
+    """Return the signs of an execution; output is read from the end of the last check."""
     used: dict[str, float] = {}
     for sample in client.execution_usage(execution.id).usage:
         used[sample.service_id] = max(used.get(sample.service_id, 0.0), sample.cpu_s)

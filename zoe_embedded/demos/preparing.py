@@ -1,4 +1,4 @@
-"""What `make serve` and the demos do first: read the user's settings, and look for what they need."""
+"""Preparation of `make serve` and the demos: read the user's settings, and check the prerequisites."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NotReadyError(Exception):
 
 
 def prepared(file: Path | None, programs: Sequence[str] = (), spark: bool = True) -> tuple[Home, dict[str, object]]:
-    """Return the home and the given settings. NotReadyError; nothing was built or started then."""
+    """Return the home and the given settings. Raises NotReadyError before anything is built or started."""
     try:
         home, given = Home.find(CLONE), given_settings(file)
         check(home, programs, spark)

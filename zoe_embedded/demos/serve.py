@@ -21,13 +21,13 @@ from zoe_embedded.swift.site import Site
 from zoe_lib.tokens.api_tokens import FIRST_USER
 
 STOPPED = (
-    "Stopped. With the next `make serve`, queued executions keep their places, and those that ran begin again from the "
-    "start."
+    "Stopped. With the next `make serve`, queued executions keep their places, and running ones restart from the "
+    "beginning."
 )
 
 
 def main() -> int:
-    """Serve until Ctrl-C; return 1 if a process does not start, or ends by itself again and again."""
+    """Serve until Ctrl-C; return 1 if a process does not start, or repeatedly ends by itself."""
     parser = argparse.ArgumentParser(prog="serve", description=__doc__)
     add_option(parser)
     parser.add_argument("--storage", action="store_true", help="with an OpenStack Swift and its controller")

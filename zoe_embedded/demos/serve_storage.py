@@ -44,7 +44,7 @@ def tell_store(console: Console, site: Site) -> None:
     s3 = f"endpoint {site.store.proxy_urls[0]}, region {S3_REGION}, path style; access key $ST_USER, secret key $ST_KEY"
     console.print(f"By S3: {s3}")
     console.print(
-        f"Applications read it as swift2d://CONTAINER.{SERVICE}/PREFIX; {RATE / 1e6:.0f} MB/s can be promised."
+        f"Applications read it as swift2d://CONTAINER.{SERVICE}/PREFIX; {RATE / 1e6:.0f} MB/s can be guaranteed."
     )
     console.print("  .venv/bin/zoe storage top")
     console.print("  .venv/bin/zoe storage policy add 'FOR TENANT default DO SET COMPRESSION, SET ENCRYPTION'")

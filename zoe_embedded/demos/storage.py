@@ -1,6 +1,6 @@
 """`make demo-storage`: the energy report from a real OpenStack Swift, with and without pushdown, on Zoe.
 
-With `STORE=ceph` or `STORE=seaweedfs` from that store, through a gateway before it.
+With `STORE=ceph` or `STORE=seaweedfs`, the report reads from that store, through a gateway.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.tokens.api_tokens import FIRST_TENANT
 
 RATE = 20_000_000
-"""Bytes per second that the demo's store can promise: the speed of a laptop's network, not of its memory."""
+"""Bytes per second that the demo's store can guarantee: the speed of a laptop's network, not of its memory."""
 CONTAINER, PREFIX, REGION_SHOWN = "energy", "readings", "Bretagne"
 SWIFT = "swift"
-"""The store that is there without a gateway."""
+"""The store without a gateway."""
 _NAMES = {SWIFT: "OpenStack Swift", "ceph": "Ceph behind a gateway", "seaweedfs": "SeaweedFS behind a gateway"}
 FAILURES = (
     StoreError,
@@ -106,7 +106,7 @@ def _site(home: Home, store: str, settings: Mapping[str, object]) -> Iterator[Si
 
 
 def _run(console: Console, site: Site, rows: int) -> str | None:
-    """Return the last line of the application's output; None if something is not as expected."""
+    """Return the last line of the application's output; None if the run failed."""
     console.print("[bold]2[/bold] Copy smart-meter readings into the store")
     data = Dataset(site.stack.workspace / "energy-report", site.stack.component_account, rows)
     prepare(console, data)
@@ -119,7 +119,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
             execution = follow(console, client, execution_id)
         driver = next(service for service in execution.services if service.component == "driver")
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
-    console.print("[bold]4[/bold] How it read its inputs, and what it printed")
+    console.print("[bold]4[/bold] How it read its inputs, and its output")
     for read in execution.inputs:
         console.print(f"  {read.name}: {read.why}", markup=False, style="yellow" if read.unanswered else None)
     if execution.state is not ExecutionState.SUCCEEDED:
@@ -134,7 +134,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
 
 
 def upload(console: Console, site: Site, directory: Path, container: str) -> None:
-    """Upload CSV files as the tenant's own user; skip objects that exist with the same size. StoreError."""
+    """Upload CSV files as the tenant's user; skip objects that exist with the same size. Raises StoreError."""
     try:
         sent = _uploaded(site, directory, container)
     except httpx.HTTPError as error:
@@ -143,7 +143,7 @@ def upload(console: Console, site: Site, directory: Path, container: str) -> Non
 
 
 def _uploaded(site: Site, directory: Path, container: str) -> int:
-    """Return how many bytes were sent."""
+    """Return the number of sent bytes."""
     with httpx.Client(timeout=120, trust_env=False) as http:
         login = {"X-Auth-User": site.user.login, "X-Auth-Key": site.user.key}
         answer = http.get(site.store.auth_url, headers=login).raise_for_status()
@@ -167,7 +167,7 @@ def _parts(directory: Path) -> Iterator[Path]:
 
 
 def _judge(console: Console, data: Dataset, last: str, plainly: Sequence[str]) -> bool:
-    """Return whether the answer is right, and pushdown read less. plainly: why inputs were read so."""
+    """Return whether the answer is right, and pushdown read less. plainly: the reasons of plain reads."""
     found = _LAST_LINE.fullmatch(last)
     expected = [row for row in data.expected() if row["region"] == REGION_SHOWN]
     if data.result("swift") != expected:

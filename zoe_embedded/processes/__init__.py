@@ -1,1 +1,1 @@
-"""Started programs: their logs, ports and ends."""
+"""Started programs: logs, ports and ends."""

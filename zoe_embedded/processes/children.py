@@ -1,4 +1,4 @@
-"""Programs that are started here: they end with the process that started them, and none of a killed one stays."""
+"""Child processes that end with their parent, even if that is killed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _prctl = ctypes.CDLL(None).prctl  # looked up before a fork, after which other t
 
 
 def end_with_parent() -> None:
-    """Have this process end with the thread that started it, however that one ends; for `preexec_fn`."""
+    """End this process with the thread that started it, however that one ends; for `preexec_fn`."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def end_left(is_one: Callable[[Sequence[str], Mapping[str, str]], bool]) -> None:
-    """End processes that a killed one has left, by their command lines and environments, and wait for their ends.
+    """End processes that a killed one has left, found by command lines and environments, and wait for their ends.
 
-    They are told to end when it dies, but may take some seconds, in which they keep a port, a lead or a socket's file.
+    They get a signal when it dies, but may need some seconds, in which they hold a port, a lead or a socket's file.
     """
     found = [one for one in psutil.process_iter() if _matches(one, is_one)]
     for process in found:
@@ -36,7 +36,7 @@ def end_left(is_one: Callable[[Sequence[str], Mapping[str, str]], bool]) -> None
 def _matches(process: psutil.Process, is_one: Callable[[Sequence[str], Mapping[str, str]], bool]) -> bool:
     try:
         return is_one(process.cmdline(), process.environ())
-    except (psutil.Error, OSError):  # it has ended, or is another user's
+    except (psutil.Error, OSError):  # it has ended, or belongs to another user
         return False
 
 

@@ -1,4 +1,4 @@
-"""Restart what ends by itself, in a thread while a demo runs; and the bound beyond which that does not help."""
+"""Restart processes that end by themselves, in a thread during a demo, until restarts become too frequent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REVIVALS_MAX = 5
 REVIVALS_WITHIN_S = 60.0
 """If processes end more often than this, a restart does not help."""
 PATIENCE_S = 60.0
-"""For so long a demo's requests are tried again while a part is restarted."""
+"""Seconds for which a demo retries requests while a part restarts."""
 
 
 class Revivals:
@@ -26,15 +26,15 @@ class Revivals:
         self._at_s: deque[float] = deque(maxlen=REVIVALS_MAX)
 
     def too_often(self, now_s: float) -> bool:
-        """Note a restart; return whether it is one too many."""
+        """Record a restart; return whether it is one too many."""
         often = len(self._at_s) == REVIVALS_MAX and now_s - self._at_s[0] < REVIVALS_WITHIN_S
         self._at_s.append(now_s)
         return often
 
 
 class KeptUp:
-    """Use as a context manager around what needs all parts. `revive` restarts parts and returns a sentence for each; if
-    it raises an error, or parts end too often, it is not called again.
+    """Use as a context manager around work that needs all parts. `revive` restarts parts and returns a sentence for
+    each; if it raises an error, or parts end too often, it is not called again.
     """
 
     def __init__(self, console: Console, revive: Callable[[], Sequence[str]]) -> None:
@@ -50,14 +50,14 @@ class KeptUp:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End the thread, and say what to do if what ran beside it failed after a restart."""
+        """End the thread, and advise the user if the work failed after a restart."""
         self._closing.set()
         self._thread.join()
         if self.revived and isinstance(error, Exception):
             self.say_again()
 
     def say_again(self) -> None:
-        """Say what to do if what ran beside has failed after a restart; nothing without one."""
+        """Advise the user if the work has failed after a restart; print nothing without one."""
         if self.revived:
             self._console.print("A part had ended by itself meanwhile. Run this again.", style="yellow")
 
@@ -66,7 +66,7 @@ class KeptUp:
         while not self._closing.wait(LOOK_INTERVAL_S):
             try:
                 stories = self._revive()
-            except Exception as error:  # whatever it is, the one who waits has to see it
+            except Exception as error:  # any error, since the waiting user has to see it
                 self.revived = True
                 self._console.print(f"A part cannot be restarted: {error}", style="red", markup=False)
                 return
@@ -74,5 +74,5 @@ class KeptUp:
                 self.revived = True
                 self._console.print(story, style="yellow", markup=False)
                 if revivals.too_often(time.monotonic()):
-                    self._console.print("That happens too often, so it is not restarted again.", style="red")
+                    self._console.print("It ended too often, so it is not restarted again.", style="red")
                     return

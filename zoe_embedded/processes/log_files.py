@@ -1,4 +1,4 @@
-"""Log files of the programs that are started here, bounded in size and number."""
+"""Log files of started programs, bounded in size and number."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Copy standard input into files of bounded size: `rotating.py FILE BYTES FILES`. Standard library only,
-and without pathlib, whose import takes longer than the rest of its start.
+"""Copy standard input into files of bounded size: `rotating.py FILE BYTES FILES`. Standard library only, and without
+pathlib, whose import takes longer than the rest of its start.
 
-It runs as a separate process beside each program that is started here: such a program may write anything at any time,
-and may outlive the process that started it. It ends when no process that could write is left.
+It runs as a separate process beside each started program, which may write at any time, and may outlive its parent. It
+ends when no process with the pipe is left.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RotatingFile:
                     return
             os.close(self._file)
             self._file = -1
-        # The directory may belong to a less privileged account, which could put a link there.
+        # A less privileged account may own the directory, and could put a link there.
         self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
 
     def _rotate(self) -> None:

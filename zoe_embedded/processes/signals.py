@@ -1,4 +1,4 @@
-"""The signals that end what runs in a terminal."""
+"""Signals that end programs in a terminal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def end_by_keyboard_interrupt() -> None:
-    """Turn the first of these signals into KeyboardInterrupt; ignore the others, so that a second Ctrl-C does not leave
-    half of it running.
+    """Turn the first of these signals into KeyboardInterrupt; ignore the others, so that a second Ctrl-C does not
+    interrupt the clean-up.
     """
     for number in _ENDING:
         signal.signal(number, _interrupt)

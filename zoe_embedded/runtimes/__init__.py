@@ -1,1 +1,1 @@
-"""What is installed once for all clones: Spark, Java, jars, programs."""
+"""Runtimes installed once for all clones: Spark, Java, jars, programs."""

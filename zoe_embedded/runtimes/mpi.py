@@ -15,7 +15,7 @@ _PROGRAMS = Path(__file__).parent / "mpi_programs"
 
 
 def ensure_mpi(home: Home) -> Runtime:
-    """Return the runtime of MPI, building it if it is missing. RuntimeBuildError says why it cannot."""
+    """Return the runtime of MPI, building it if it is missing. Raises RuntimeBuildError with the reason."""
     return _describe(provide(home, _recipe()))
 
 

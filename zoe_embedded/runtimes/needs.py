@@ -1,4 +1,4 @@
-"""What this machine must have before something is built that takes minutes."""
+"""Check the prerequisites of this machine before a build that takes minutes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MORE_PATHS = ("/usr/bin", "/usr/sbin")
 
 
 class NeedsError(Exception):
-    """The machine lacks something; the message lists everything that is missing, with what to do."""
+    """Prerequisites are missing; the message lists all of them, with a remedy."""
 
 
 def find_program(name: str, environment: Mapping[str, str] = os.environ) -> str | None:
@@ -33,7 +33,7 @@ def find_program(name: str, environment: Mapping[str, str] = os.environ) -> str 
 
 
 def check(home: Home, programs: Sequence[str] = (), spark: bool = True) -> None:
-    """Raise NeedsError unless all is there: programs, a Python for Spark, room on the disks."""
+    """Raise NeedsError unless all prerequisites exist: programs, a Python for Spark, room on the disks."""
     lacking = [f"{name}: not installed; {PROGRAMS[name]}" for name in programs if find_program(name) is None]
     if spark:
         try:

@@ -1,4 +1,4 @@
-"""What pip is configured to use, for the other programs that download: uv, npm, and this process.
+"""Configuration of pip, for other programs that download: uv, npm, and this process.
 
 Standard library only: the set-up runs it with a bare Python.
 """
@@ -22,9 +22,9 @@ _UV = {
     "trusted-host": "UV_INSECURE_HOST",
     "proxy": "ALL_PROXY",
 }
-"""pip's option, and the variable of uv that says the same."""
+"""Options of pip, and the equivalent variables of uv."""
 _SEVERAL = {"UV_FIND_LINKS": ",", "UV_INDEX": " ", "UV_INSECURE_HOST": " "}
-"""Variables with several values, and what is between them; pip separates its values by white space."""
+"""Variables with several values, and their separator; pip separates its values by white space."""
 _SECTIONS = (":env:", "install", "global")
 _ANSWERS_WITHIN_S = 60.0
 
@@ -41,7 +41,7 @@ def options(listed: str) -> dict[str, str]:
 
 
 def variables(configured: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what to add to the environment of uv and npm. Variables that are set already stay as they are."""
+    """Return the variables to add to the environment of uv and npm. Variables that are set already stay."""
     added: dict[str, str] = {}
     for option, variable in _UV.items():
         if (value := configured.get(option)) and variable not in environment:
@@ -55,13 +55,13 @@ def variables(configured: Mapping[str, str], environment: Mapping[str, str]) -> 
 
 
 def _there(place: str) -> bool:
-    """Return whether uv can look there; unlike pip, it does not go on without a directory that does not exist."""
+    """Return whether uv can use a place; unlike pip, it fails for a directory that does not exist."""
     return "://" in place or Path(place).exists()
 
 
 @cache
 def configured_by(python: Path) -> dict[str, str]:
-    """Return what the pip of this Python is configured to use; nothing if it does not say."""
+    """Return the configuration of pip for this Python; empty if pip does not report it."""
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "config", "list"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWERS_WITHIN_S, check=False)
@@ -74,12 +74,12 @@ def configured_by(python: Path) -> dict[str, str]:
 
 
 def downloading(python: Path) -> dict[str, str]:
-    """Return the environment in which other programs download as pip does."""
+    """Return an environment in which other programs download like pip."""
     return {**os.environ, **variables(configured_by(python), os.environ)}
 
 
 def trusted(python: Path) -> ssl.SSLContext:
-    """Return the authorities that downloads of this process trust: the machine's, and those that pip trusts."""
+    """Return the authorities that downloads of this process trust: the machine's and pip's."""
     context = ssl.create_default_context()
     if file := downloading(python).get("SSL_CERT_FILE"):
         context.load_verify_locations(file)

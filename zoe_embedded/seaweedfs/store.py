@@ -41,7 +41,7 @@ def ensure_seaweedfs(home: Home) -> Path:
 
 
 class SeaweedStore:
-    """Use as a context manager. users: secrets by the identifiers of their access keys; each may do everything."""
+    """Runs SeaweedFS; use as a context manager. users: secrets by access key ids; each user may do everything."""
 
     def __init__(self, program: Path, directory: Path, users: dict[str, str]) -> None:
         self._program, self.directory, self.users = program, directory, users
@@ -50,7 +50,7 @@ class SeaweedStore:
 
     @property
     def url(self) -> str:
-        """Return where S3's protocol is."""
+        """Return the URL of S3's protocol."""
         return f"http://127.0.0.1:{self._held.numbers[_PORTS.index('s3.port')]}"
 
     def __enter__(self) -> Self:
@@ -67,7 +67,7 @@ class SeaweedStore:
         self.close()
 
     def signal(self, number: int) -> None:
-        """Send the process a signal; do nothing if it has ended."""
+        """Send the process a signal, unless it has ended."""
         if self._process is not None:
             self._process.send_signal(number)
 
@@ -85,7 +85,7 @@ class SeaweedStore:
                 self._process.kill()
                 self._process.wait()
             self._process = None
-        for number in self._held.numbers:  # SeaweedFS leaves them there, under the numbers of its ports
+        for number in self._held.numbers:  # SeaweedFS leaves them there, under its port numbers
             for path in _SOCKETS.glob(f"seaweedfs-*-{number}.sock"):
                 path.unlink(missing_ok=True)
         self._held.close()
@@ -131,7 +131,7 @@ def _end_of(log_file: Path) -> str:
 
 
 def _environment() -> dict[str, str]:
-    # By default each new bucket gets seven files of its own at once.
+    # By default each new bucket immediately gets seven files.
     own = {"WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}
     return {name: text for name, text in os.environ.items() if not name.startswith(("AWS_", "S3_", "WEED_"))} | own
 

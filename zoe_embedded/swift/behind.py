@@ -1,4 +1,4 @@
-"""The stores that a gateway on this machine can have behind it: Ceph and SeaweedFS, which know nothing of Zoe."""
+"""Stores behind a gateway on this machine: Ceph and SeaweedFS, without Zoe's filters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _USER = "gateway"
 
 @contextmanager
 def ceph_behind(home: Home, accounts: Iterable[str], secret: str) -> Iterator[StoreBehind]:
-    """Start Ceph, with a user of its own for each account: nobody there may use the accounts of others."""
+    """Start Ceph, with a separate user for each account, without access to other accounts."""
     with _directory() as directory, CephStore(directory / "ceph") as ceph:
         yield line_to_ceph(home, ceph, accounts, secret)
 
 
 def line_to_ceph(home: Home, ceph: CephStore, accounts: Iterable[str], secret: str) -> StoreBehind:
-    """Return who a gateway is at a Ceph that runs; its users are made."""
+    """Create the gateway's users at a running Ceph, and return its connection."""
     known = {}
     for account in sorted(set(accounts)):
         key = f"{secret}-{account}"
@@ -39,7 +39,7 @@ def line_to_ceph(home: Home, ceph: CephStore, accounts: Iterable[str], secret: s
 
 @contextmanager
 def seaweedfs_behind(home: Home, _: Iterable[str], secret: str) -> Iterator[StoreBehind]:
-    """Start SeaweedFS, which knows one user, whose secret it is."""
+    """Start SeaweedFS, with one user and its secret."""
     program = ensure_seaweedfs(home)
     with _directory() as directory, SeaweedStore(program, directory / "data", {_USER: secret}) as store:
         key = _written(home, directory / "key", secret)
@@ -49,19 +49,19 @@ def seaweedfs_behind(home: Home, _: Iterable[str], secret: str) -> Iterator[Stor
 BEHIND: Mapping[str, Callable[[Home, Iterable[str], str], AbstractContextManager[StoreBehind]]] = MappingProxyType(
     {"ceph": ceph_behind, "seaweedfs": seaweedfs_behind}
 )
-"""By name: starts a store that goes with all its objects in the end, for accounts, with keys made from a secret."""
+"""Starters by name: each starts a temporary store for accounts, with keys derived from a secret."""
 
 
 @contextmanager
 def _directory() -> Iterator[Path]:
-    """Make a directory in which the gateway's user can open what it knows."""
+    """Create a directory for the files of the gateway's user."""
     with tempfile.TemporaryDirectory(prefix="zoe-behind-") as apart:
         Path(apart).chmod(0o711)
         yield Path(apart)
 
 
 def _written(home: Home, path: Path, text: str) -> str:
-    """Write a file that only the gateway's user reads."""
+    """Write a file that only the gateway's user can read."""
     path.touch(mode=0o600)
     path.write_text(text)
     if (account := home.server_account) is not None:

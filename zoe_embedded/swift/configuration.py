@@ -42,7 +42,7 @@ class StoreUser:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The ports of the servers on loopback; of each kind, one for each node; further: of proxies after the first."""
+    """Ports of the servers on loopback; of each kind, one for each node; further: of proxies after the first."""
 
     proxy: int
     memcached: int
@@ -61,9 +61,9 @@ class ControllerLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreBehind:
-    """The store behind a gateway: its authentication, or that store if it speaks S3; who the gateway is there, and
-    the file with that user's key; the file of accounts that have a user of their own there, if there is one. order: in
-    which an S3 store lists. ended: returns the name of a program of it that ended by itself.
+    """The store behind a gateway: its authentication, or the store itself if it speaks S3; the gateway's user there,
+    and the file with that user's key; the file of accounts with separate users, if there is one. order: of an S3
+    store's listings. ended: returns the name of a program of it that ended by itself.
     """
 
     url: str
@@ -83,13 +83,12 @@ class StoreConfiguration:
     `filters` False leaves Zoe's filters out, for comparison; `s3` adds the S3 protocol. `encrypted`: data on disks are
     encrypted, with a key derived from the hash prefix. `erasure_coded`: objects are stored as two fragments of data and
     one of parity, which needs three nodes. `autocreate` False: a reseller admin has to create accounts. `pipeline`: of
-    the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret from which
-    the credentials of executions follow; without it, executions have none. `keyring`: the file of tenants' keys,
-    without which nothing is encrypted by rules. `cache`: the proxy keeps what rules say; `cache_fence` False: it asks
-    the nodes each time. `versions`: containers may keep old versions. `hosts`: the addresses of the nodes' servers,
-    which the rings use; loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its
-    own. `proxies`: how many proxies there are before the same nodes. `bandwidth_at_nodes`: the controller holds
-    bandwidth at the object servers.
+    the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret for the
+    credentials of executions; without it, executions have none. `keyring`: the file of tenants' keys, which encryption
+    by rules needs. `cache`: the proxy caches objects as rules say; `cache_fence` False: it asks the nodes each time.
+    `versions`: containers may keep old versions. `hosts`: the addresses of the nodes' servers, which the rings use;
+    loopback if not given. `behind`: the proxy is a gateway to that store, without nodes. `proxies`: number of proxies
+    before the same nodes. `bandwidth_at_nodes`: the object servers enforce bandwidth.
     """
 
     users: Sequence[StoreUser]
@@ -118,12 +117,12 @@ class StoreConfiguration:
 
     @property
     def proxy_names(self) -> Sequence[str]:
-        """Return the names of the proxies, as they call themselves."""
+        """Return the names of the proxies."""
         return (PROXY_NAME, *(f"{PROXY_NAME}-{number}" for number in range(2, self.proxies + 1)))
 
     @property
     def own_nodes(self) -> int:
-        """Return how many nodes run here."""
+        """Return the number of nodes that run here."""
         return 0 if self.behind is not None else self.nodes
 
     def host(self, node: int) -> str:
@@ -172,7 +171,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 name=f"{kind}-{node}",
                 kind=kind,
                 user=user,
-                # By default up to 512 MB of an object are written to the disk when it ends, which stops all writers.
+                # By default up to 512 MB of an object are written to the disk at its end, which stops all writers.
                 options="mb_per_sync = 2" if kind == "object" else "",
                 recon=recon,
                 replication=_replication(directory, configuration, node, recon) if kind == "object" else "",
@@ -190,7 +189,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
 
 
 def _further_policies(file: Path) -> str:
-    """Return the sections of storage policies that were made since the store was."""
+    """Return the sections of storage policies that were created after the store."""
     before, after = configparser.ConfigParser(interpolation=None), configparser.ConfigParser(interpolation=None)
     before.read(file)
     names = (one for one in before.sections() if one.startswith("storage-policy:") and one != "storage-policy:0")
@@ -201,7 +200,7 @@ def _further_policies(file: Path) -> str:
 
 
 def _replication(directory: Path, configuration: StoreConfiguration, node: int, recon: Path) -> str:
-    """Return the sections of replication in the file of an object server."""
+    """Return the sections of replication in the configuration of an object server."""
     line = configuration.controller
     told = f"limits_from = {line.limits_from}\nkey_file = {line.key_file}" if line else ""
     return templates.REPLICATION.format(rates=directory / f"replication-{node}", line=told, recon=recon)

@@ -25,7 +25,7 @@ from zoe_embedded.processes.ports import HeldPorts
 from zoe_embedded.swift.configuration import ControllerLine, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError
 
-_READY_WITHIN_S = 180.0  # a machine with much other work takes a minute
+_READY_WITHIN_S = 180.0  # a busy machine needs a minute
 _STOP_WITHIN_S = 20.0
 _LOOK_S = 0.1
 _LEADER = "leader"
@@ -48,7 +48,8 @@ def _at(port: int) -> str:
 
 
 class ControllerSite:
-    """Keys, a token and ports, in a directory; created before the store, whose proxy needs the endpoints. Close it.
+    """Keys, a token and ports of controllers, in a directory; created before the store, since its proxy needs the
+    endpoints. Close it.
 
     With several `controllers`, one leads and the others stand by.
     """
@@ -73,9 +74,9 @@ class ControllerSite:
             os.chown(self.executions_secret, store_account.uid, store_account.gid)
         self.token = token
         self.further: dict[str, object] = {}
-        """Settings beside those that follow from the store; to be set before it is configured."""
+        """Settings beside the ones derived from the store; set them before `configure`."""
         self.restart_command: Callable[[str], list[str]] = lambda _: []
-        """What restarts a server of the store; to be set before it is configured."""
+        """Returns the command that restarts a server of the store; set it before `configure`."""
         self.token_file = self._private("token", token)
         self.urls = [f"http://127.0.0.1:{place.web}" for place in self._places]
         self.url = ",".join(self.urls)
@@ -90,7 +91,7 @@ class ControllerSite:
         return self._directory / "zoe-storage.log"
 
     def configure(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> None:
-        """Write the settings: these bytes per second to promise and through the proxy."""
+        """Write the settings: these bytes per second to guarantee and through the proxy."""
         read, write = rates.read_bytes_per_s or 0, rates.write_bytes_per_s or 0
         settings = {
             "database_url": database_url,
@@ -116,13 +117,13 @@ class ControllerSite:
             self._private(_SETTINGS.format(number), tomli_w.dumps({**settings, **own}))
 
     def start(self, number: int = 0) -> subprocess.Popen[bytes]:
-        """Start a controller, which was configured; the tables must exist."""
+        """Start a configured controller; the tables must exist."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
         environment[CONFIG_VARIABLE] = str(self._directory / _SETTINGS.format(number))
         return self._spawn(environment)
 
     def revive(self) -> list[str]:
-        """Start the controller that `serve` started again if it has ended by itself; return a sentence then."""
+        """Start the controller of `serve` again if it has ended by itself; return a sentence then."""
         if self._served is None or (code := self._served.poll()) is None:
             return []
         self._served = self.start()
@@ -158,7 +159,7 @@ class ControllerSite:
                 process.wait()
 
     def _for_executions(self, store: ObjectStore) -> dict[str, str]:
-        """Return the setting with which executions get credentials, if the store accepts them."""
+        """Return the setting for credentials of executions, if the store accepts them."""
         secret = store.configuration.executions_secret
         return {"executions_secret_file": secret} if secret else {}
 
@@ -169,7 +170,7 @@ class ControllerSite:
         return path
 
     def wait_until_up(self, process: subprocess.Popen[bytes], number: int = 0, leading: bool = False) -> None:
-        """Return when it answers, or when it leads, since one that stands by refuses all else; StoreError if not."""
+        """Return when it answers, or when it leads, since a standby refuses all else. Raises StoreError otherwise."""
         give_up_s, url = time.monotonic() + _READY_WITHIN_S, self.urls[number]
         with httpx.Client(base_url=url, trust_env=False, verify=verification(url)) as http:
             while process.poll() is None and time.monotonic() < give_up_s:
@@ -185,7 +186,7 @@ class ControllerSite:
 
 
 def _at_nodes(store: ObjectStore, rate: int) -> dict[str, object]:
-    """Return the settings with which bandwidth is held at the object servers, if it is: each moves so much."""
+    """Return the settings that make the object servers enforce bandwidth, if configured: each moves so much."""
     configuration = store.configuration
     if not configuration.bandwidth_at_nodes:
         return {}

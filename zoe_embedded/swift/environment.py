@@ -25,8 +25,8 @@ _FILTERS = {
 def ensure_swift(home: Home) -> Path:
     """Return the directory with Swift's programs and Zoe's filters, building it if it is missing or has changed.
 
-    Swift itself is shared. The filters are those of this clone, in a small environment of the home that finds Swift in
-    the other one. One that has not changed stays as it is: another process of this home may be running from it.
+    Swift itself is shared. The filters of this clone are in a small environment of the home, which finds Swift in the
+    shared one. An unchanged environment stays: another process of this home may be running from it.
     """
     python = find_python(ANY, "Swift")
     swift = provide(home, _recipe(python))
@@ -53,7 +53,7 @@ def _recipe(python: Path) -> Recipe:
 
 
 def _make_small_environment(directory: Path, python: Path, swift: Path) -> None:
-    """Make an environment whose Python finds what is installed in `swift`, and has its programs."""
+    """Make an environment whose Python finds the packages of `swift`, with its programs."""
     shutil.rmtree(directory, ignore_errors=True)
     make_bare_environment(directory, python)
     [theirs], [ours] = (list(one.glob("lib/python3*/site-packages")) for one in (swift, directory))

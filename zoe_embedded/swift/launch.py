@@ -1,7 +1,6 @@
 """Run a server of Swift with the interpreter of its environment: `<program> <configuration> ...`.
 
-Swift reads storage policies and limits from /etc/swift when it is imported; those of another directory have to be read
-again.
+Swift reads storage policies and limits from /etc/swift at import; this program reads those of another directory again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Build the rings of a store; run by the interpreter of Swift's environment, with the path of `rings.json`.
 
-The seed is fixed, so that the same devices get the same partitions when ports change. Rings of storage policies that
-were made later keep their builder files, and get the present addresses of their devices.
+The seed is fixed, so that the same devices get the same partitions when ports change. Rings of later storage policies
+keep their builder files, and get the present addresses of their devices.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import warnings
 from pathlib import Path
 
-# Hide warnings about Swift's dependencies, which users of this store cannot act on.
+# Hide warnings about Swift's dependencies, which users of this store cannot fix.
 warnings.filterwarnings("ignore", r"\s*Eventlet is deprecated")
 
 from swift.common.ring import RingBuilder  # noqa: E402

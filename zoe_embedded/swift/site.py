@@ -42,13 +42,15 @@ class Site:
     controller: ControllerSite
 
     def revive(self) -> list[str]:
-        """Restart what has ended by itself, but for servers of Swift; return a sentence for each. memcached holds
-        tokens only, and is none of these.
+        """Restart ended processes, except servers of Swift; return a sentence for each. memcached, which holds only
+        tokens, is restarted too.
         """
         return [*self.store.revive([MEMCACHED]), *self.stack.revive(), *self.controller.revive()]
 
     def revive_all(self) -> list[str]:
-        """Restart what has ended by itself; return a sentence for each. StoreError if that does not help."""
+        """Restart ended processes, including servers of Swift; return a sentence for each. Raises StoreError if that
+        does not help.
+        """
         return [*self.store.revive(), *self.revive()]
 
 
@@ -62,10 +64,11 @@ def storage_site(
     spark_optional: bool = False,
     **options: Any,
 ) -> Iterator[Site]:
-    """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised.
+    """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` can be guaranteed.
 
     `given` are settings of the user. `others` are further users of the store, `options` other options of it; with
-    `behind` it is a gateway."""
+    `behind` it is a gateway.
+    """
     home.create()
     account = home.server_account
     directory = home.path / "storage"
@@ -74,7 +77,7 @@ def storage_site(
     user = StoreUser(FIRST_TENANT, FIRST_TENANT, home.secret("swift-default"))
     run_as = account.name if account is not None else None
     with ExitStack() as undo:
-        undo.enter_context(alone(home))  # before files of a store that runs are written anew
+        undo.enter_context(alone(home))  # before the files of a running store are written anew
         end_left(partial(_is_left, f"{directory}/"))
         token = home.secret("storage-controller-token")
         controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
@@ -102,7 +105,7 @@ def storage_site(
             "storage_jars": readable_jars(home),
             "storage_interval_s": 1.0,
         }
-        # PostgreSQL ends after the controller, which gives its lead away there; else the next one waits for it.
+        # PostgreSQL ends after the controller, which releases its lead there; otherwise the next one waits for it.
         postgres = EmbeddedPostgres(home)
         undo.callback(postgres.stop)
         database_url = postgres.start()
@@ -114,14 +117,12 @@ def storage_site(
 
 
 def _is_left(directory: str, words: Sequence[str], variables: Mapping[str, str]) -> bool:
-    """Return whether a process was started with a configuration in this directory, as servers of the store and the
-    controller are.
-    """
+    """Return whether a process is a server of the store or a controller with a configuration in this directory."""
     return any(one.startswith(directory) for one in (*words, variables.get(CONFIG_VARIABLE, "")))
 
 
 def _wait_for_answers(stack: Stack) -> None:
-    """Return when the controller has answered the master; StackError if it does not."""
+    """Return when the controller has answered the master. Raises StackError if it does not."""
     give_up_s = time.monotonic() + _ANSWERS_WITHIN_S
     with Client(stack.url, stack.token, patience_s=_ANSWERS_WITHIN_S) as client:
         while problem := client.storage().problem:

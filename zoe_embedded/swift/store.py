@@ -34,7 +34,7 @@ class StoreError(Exception):
 
 
 class ObjectStore:
-    """OpenStack Swift as processes; use as a context manager. The data stay in `directory`."""
+    """Runs OpenStack Swift as processes; use as a context manager. The data stay in `directory`."""
 
     def __init__(self, home: Home, directory: Path, configuration: StoreConfiguration) -> None:
         self._home = home
@@ -73,7 +73,7 @@ class ObjectStore:
 
     @property
     def memcached_port(self) -> int:
-        """Return the port of the server that knows the tokens."""
+        """Return the port of the server with the tokens."""
         return self._known_ports().memcached
 
     @property
@@ -96,8 +96,8 @@ class ObjectStore:
         ]
 
     def revive(self, only: Collection[str] | None = None) -> list[str]:
-        """Restart the servers, or only these, that ended by themselves; return a sentence for each. StoreError if the
-        store behind a gateway has ended.
+        """Restart the servers, or only these, that ended by themselves; return a sentence for each. Raises StoreError
+        if the store behind a gateway has ended.
         """
         if (behind := self.configuration.behind) is not None and (name := behind.ended()) is not None:
             raise StoreError(f"the store behind the gateway has ended ({name}), and its objects with it")
@@ -182,8 +182,8 @@ class ObjectStore:
             self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
 
     def make_policy(self, document: str) -> str:
-        """Make a storage policy, as `storage_filters/storage_policy.py` describes it, and restart the servers, which
-        read policies when they start; return a sentence. StoreError if there is none now.
+        """Create a storage policy, as `storage_filters/storage_policy.py` describes it, and restart the servers, which
+        read policies at start; return a sentence. Raises StoreError on failure.
         """
         if not self.configuration.own_nodes:
             raise StoreError("the store behind a gateway has its own storage policies")
@@ -199,18 +199,18 @@ class ObjectStore:
         return made.stdout.strip()
 
     def build_rings(self) -> None:
-        """Build the rings of `rings.json`, which servers read again by themselves."""
+        """Build the rings of `rings.json`, which servers reload by themselves."""
         environment = self._home.runtime / "swift"
         self._run([*_script(environment, "rings.py"), str(self.directory / "rings.json")])
 
     def replicate(self, node: int) -> None:
-        """Run one pass of the replicator of a node's objects, to its end; none runs by itself."""
+        """Run one complete pass of the replicator of a node's objects; none runs by itself."""
         environment = self._home.runtime / "swift"
         program, file = environment / "bin" / "swift-object-replicator", self.directory / f"object-{node}.conf"
         self._run([*_script(environment, "launch.py"), str(program), str(file), "once", "-v"])
 
     def signal(self, name: str, number: int) -> None:
-        """Send a server a signal; do nothing if it has ended."""
+        """Send a server a signal, unless it has ended."""
         self._processes[name].send_signal(number)
 
     def _known_ports(self) -> Ports:
@@ -226,7 +226,7 @@ class ObjectStore:
             device = self.directory / "devices" / f"node{node}" / f"d{node}"
             device.mkdir(parents=True, exist_ok=True)
             (self.directory / f"recon-{node}").mkdir(exist_ok=True)
-            (device / ".ismount").touch()  # recon tells nothing of a disk that is not mounted
+            (device / ".ismount").touch()  # recon does not report unmounted disks
         self._held = HeldPorts(1 + self.configuration.proxies + len(KINDS) * len(nodes))
         numbers = iter(self._held.numbers)
         servers = {kind: [next(numbers) for _ in nodes] for kind in KINDS}
@@ -296,8 +296,8 @@ def _memcached() -> str:
 
 
 def _script(environment: Path, name: str) -> list[str]:
-    """Run one of our scripts with Swift's interpreter; passed as text, since the servers' account may not read our
-    files.
+    """Run a script of this package with Swift's interpreter; passed as text, since the servers' account may not read
+    its file.
     """
     return [str(environment / "bin" / "python"), "-c", Path(__file__).with_name(name).read_text()]
 

@@ -1,5 +1,4 @@
-"""How another process of the same user asks for a restart of one server of a store, or for a storage policy: the
-commands of the storage controller.
+"""Socket of a running store, for the storage controller's commands to restart a server or to create a storage policy:
 
 python -m zoe_embedded.swift.store_socket SOCKET restart NAME
 python -m zoe_embedded.swift.store_socket SOCKET policy JSON
@@ -30,7 +29,7 @@ _DONE, _FAILED = "done ", "failed "
 
 
 class StoreSocket:
-    """A Unix socket in a directory of its own, which only its user enters; use as a context manager."""
+    """A Unix socket in a directory that only its user can enter; use as a context manager."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -44,12 +43,12 @@ class StoreSocket:
         self._thread = threading.Thread(target=self._run, name="zoe-store", daemon=True)
 
     def restarts(self, name: str) -> list[str]:
-        """Return program and arguments that restart a server."""
+        """Return the command that restarts a server."""
         return [*self._program, "restart", name]
 
     @property
     def makes_policies(self) -> list[str]:
-        """Return program and arguments that make a storage policy, whose document is a further one."""
+        """Return the command that creates a storage policy; its document is a further argument."""
         return [*self._program, "policy"]
 
     @property
@@ -63,7 +62,7 @@ class StoreSocket:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End after the restart that runs, so that its server is stopped with the others."""
+        """End after the running restart, so that its server is stopped with the others."""
         self._closing.set()
         self._thread.join()
         self._socket.close()
@@ -71,7 +70,7 @@ class StoreSocket:
 
     def _run(self) -> None:
         while not self._closing.is_set():
-            with suppress(OSError):  # a time-out, or one who asks and leaves
+            with suppress(OSError):  # a timeout, or a client that disconnects
                 line, _ = self._socket.accept()
                 with line:
                     line.settimeout(_QUESTION_S)
@@ -99,7 +98,7 @@ def _all_of(line: socket.socket, most: int) -> str:
 
 
 def main(path: str, verb: str, what: str) -> int:
-    """Ask and wait; return 1 with a sentence if it failed."""
+    """Send a request and wait; return 1 with an error message if it failed."""
     try:
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(_ANSWER_S)
@@ -108,7 +107,7 @@ def main(path: str, verb: str, what: str) -> int:
             line.shutdown(socket.SHUT_WR)
             answer = _all_of(line, _ANSWER_BYTES_MAX)
     except OSError as error:
-        answer = f"{_FAILED}the store cannot be asked: {error}"
+        answer = f"{_FAILED}cannot reach the store: {error}"
     print(answer.removeprefix(_DONE).removeprefix(_FAILED) or "no answer")
     return 0 if answer.startswith(_DONE) else 1
 

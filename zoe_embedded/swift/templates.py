@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 # By default an object server gives a container server half a second to accept its connection and one to record an
-# object, and leaves the rest to a program that runs every five minutes and does not run here: the object would be in no
-# listing.
+# object, and leaves the rest to a program that runs every five minutes and does not run here: the object would be
+# missing in listings.
 SERVER = """\
 [DEFAULT]
 bind_ip = {host}
@@ -60,8 +60,8 @@ sync_method = ssync
 recon_cache_path = {recon}
 """
 
-# By default a proxy waits half a second for the object servers beyond a quorum. On a busy machine, who reads next could
-# meet one that has not written yet.
+# By default a proxy waits half a second for the object servers beyond a quorum. On a busy machine, the next reader
+# could reach one that has not written yet.
 SWIFTS_OWN = "use = egg:swift#proxy\npost_quorum_timeout = 3"
 GATEWAY = """\
 paste.app_factory = storage_gateway.application:app_factory
@@ -73,16 +73,16 @@ store_key_file = {key_file}
 locks_dir = {directory}/locks
 store_metadata_bytes = 1900
 {accounts}"""
-# Other metadata counts as well in a store that keeps the gateway's.
+# A store that keeps the gateway's metadata counts these as well.
 GATEWAY_LIMITS = """\
 [swift-constraints]
 max_meta_count = 60
 max_meta_overall_size = 2048
 """
 
-# Of objects, in extended attributes. Some file systems, such as ext4, have 4 KB for all of an object's: its name, which
-# may be long, what the filters note of it, and what clients say. An object server that cannot store them says that its
-# disk is full, and the proxy then asks it nothing for a minute.
+# Metadata of objects, in extended attributes. Some file systems, such as ext4, have 4 KB for all of an object's: its
+# name, which may be long, the records of filters, and the clients' metadata. If an object server cannot store them, it
+# reports a full disk, and the proxy avoids it for a minute.
 SHORT_ATTRIBUTES = """\
 [swift-constraints]
 max_meta_count = 24
@@ -173,11 +173,11 @@ rates_file = {rates}
 proxy_name = {name}
 {controller}
 """
-# An object server that holds an account back answers late, and is no lost one.
+# An object server that limits an account answers late, and is not lost.
 PATIENCE = "node_timeout = 60\nrecoverable_node_timeout = 60"
 # By default a proxy has two connections to memcached, and after ten requests that waited a second for one it does not
 # use memcached for a minute: all tokens are unknown then, and every request gets 401 or 503. 64 clients reach that if
-# memcached gets no CPU time for a second. With no other server to try, this does not help.
+# memcached gets no CPU time for a second. Without another server to try, this does not help.
 MEMCACHE = """\
 memcache_max_connections = 128
 connect_timeout = 10

@@ -1,1 +1,1 @@
-"""Commands of Slurm inside a job that ask the API."""
+"""Commands of Slurm inside a job that call the API."""

@@ -14,7 +14,7 @@ from typing import Any
 
 _ANSWER_S = 60.0
 _PATIENCE_S = 300.0
-"""For how long a call is tried again that came too often, or while the API is away."""
+"""Seconds for which a rate-limited call, or one to an API that is away, is retried."""
 _PAUSE_S, _PAUSE_MAX_S = 0.5, 30.0
 _AGAIN = (429, 502, 503, 504)
 _ERRORS_SHOWN = 5
@@ -22,11 +22,11 @@ _BYTES_MAX = 16 << 20
 
 
 class NoApiError(Exception):
-    """This service has no token, or does not know where the API is."""
+    """This service has no token, or no address of the API."""
 
 
 class RefusedError(Exception):
-    """The API refused a call; `code` is stable, `status` that of HTTP."""
+    """The API refused a call; `code` is stable, `status` is the HTTP status."""
 
     def __init__(self, status: int, code: str, why: str) -> None:
         self.status = status
@@ -35,7 +35,7 @@ class RefusedError(Exception):
 
 
 class Api:
-    """The API, as `ZOE_API_URL` and `ZOE_API_TOKEN_FILE` say; NoApiError."""
+    """Client of the API at `ZOE_API_URL` with `ZOE_API_TOKEN_FILE`. Raises NoApiError."""
 
     def __init__(
         self,
@@ -53,22 +53,22 @@ class Api:
         self._url = url.rstrip("/")
         self._sleep = sleep
         self._now_s = now_s
-        # Proxies of the environment are for the world outside.
+        # Proxies of the environment are for external hosts.
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def get(self, path: str, **query: Any) -> Any:
-        """Return the answer to a question; RefusedError."""
+        """Return the answer to a GET. Raises RefusedError."""
         text = urllib.parse.urlencode({name: one for name, one in query.items() if one is not None}, doseq=True)
         return self._ask("GET", f"{path}?{text}" if text else path)
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:
-        """Return the answer to a change, which may be made more than once to the same effect; RefusedError. `key`: an
+        """Return the answer to a POST, which may be sent repeatedly with the same effect. Raises RefusedError. key: an
         idempotency key, for submissions.
         """
         return self._ask("POST", path, body, key)
 
     def patch(self, path: str, body: Any) -> Any:
-        """Return what was changed; RefusedError."""
+        """Return the changed object. Raises RefusedError."""
         return self._ask("PATCH", path, body)
 
     def _ask(self, method: str, path: str, body: Any = None, key: str | None = None) -> Any:
@@ -84,7 +84,7 @@ class Api:
             pause_s = min(2 * pause_s, _PAUSE_MAX_S)
 
     def _once(self, method: str, path: str, body: Any, key: str | None) -> tuple[Any, float]:
-        """Return the answer or the refusal, and the seconds to wait before another try."""
+        """Return the answer or the refusal, and the seconds to wait before a retry."""
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
@@ -107,7 +107,7 @@ def _refusal(error: urllib.error.HTTPError) -> RefusedError:
     try:
         told = json.loads(error.read(_BYTES_MAX))
         sentence, hint = told.get("detail") or told["title"], told.get("hint")
-        if errors := told.get("errors"):  # the sentence only counts them
+        if errors := told.get("errors"):  # the sentence only has their number
             sentence = "; ".join(f"{one['pointer']}: {one['message']}" for one in errors[:_ERRORS_SHOWN])
         return RefusedError(error.code, told["code"], f"{sentence}; {hint}" if hint else sentence)
     except (ValueError, KeyError, AttributeError, OSError):

@@ -1,4 +1,4 @@
-"""What the programs of Slurm inside a job have in common: ids, errors, and how they end."""
+"""Common parts of Slurm's programs inside a job: ids, errors, and exit codes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _DENIED = ("not_of_job", "not_found", "no_such_route")
 
 
 class NotHereError(Exception):
-    """A call, or an option, that exists in Slurm only; the job fails in the end."""
+    """A call, or an option, that exists in Slurm only; the job fails at its end."""
 
 
 def run_program(main: Callable[[list[str]], int]) -> None:
-    """Run a program of Slurm with the words of the command line, and exit as it says.
+    """Run a program of Slurm with the words of the command line, and exit with its code.
 
-    What Slurm has and Zoe has not fails the job, whatever its script makes of the error.
+    A feature that Zoe lacks fails the job, even if its script ignores the error.
     """
     name, words = Path(sys.argv[0]).name, sys.argv[1:]
     try:
@@ -38,20 +38,20 @@ def run_program(main: Callable[[list[str]], int]) -> None:
     except (BadOptionError, RefusedError) as error:
         print(f"{name}: error: {error}", file=sys.stderr)
         code = FAILED
-    except BrokenPipeError:  # as `squeue | head`
+    except BrokenPipeError:  # as with `squeue | head`
         code = FAILED
         sys.stderr.close()
     sys.exit(code)
 
 
 def is_array(job_id: str) -> bool:
-    """Return whether an id is that of a whole array."""
+    """Return whether an id belongs to a whole array."""
     return _ARRAY.fullmatch(job_id) is not None
 
 
 def job_ids(text: str, *, shown: bool = False) -> Iterator[str]:
-    """Yield the ids in a list with commas; `ARRAY_[1-3,7]` is that of each index. A component `ID+N` of a heterogeneous
-    job is that of the job if it is only `shown`, or the first. BadOptionError.
+    """Yield the ids in a list with commas; `ARRAY_[1-3,7]` stands for each index. A component `ID+N` of a heterogeneous
+    job stands for the job if it is only `shown`, or the first. Raises BadOptionError.
     """
     for part in re.split(r",(?![^\[]*\])", text):
         one, plus, component = part.strip().split(".")[0].partition("+")  # a step is a part of its job
@@ -82,7 +82,7 @@ def _indices(text: str) -> Iterator[int]:
 
 
 def sentence_of(error: RefusedError, job_id: str) -> str:
-    """Return the words of Slurm for a refusal about a job, with what Zoe says."""
+    """Return Slurm's message for a refusal about a job, with Zoe's."""
     if error.code in _DENIED:
         return f"Invalid job id specified for job {job_id} ({error})"
     if error.code == "already_ended":

@@ -1,4 +1,4 @@
-"""Variables that a script has set, which go on to the jobs that it submits, as with `--export=ALL` of Slurm."""
+"""Variables that a script has set, for the jobs that it submits, as with Slurm's `--export=ALL`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _NEVER = frozenset(("HOME", "HOSTNAME", "LOGNAME", "OLDPWD", "PWD", "SHLVL", "TM
 _NEVER_FROM = ("BASH_FUNC_", "SLURM_", "SLURMD_", "ZOE_")
 _BYTES_MAX = 64 << 10
 MAY_BE_SECRET = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
-"""Names of variables whose values a description, which others may see, takes only if they are asked for by name."""
+"""Names of variables whose values go into a description, which others may see, only if they are requested by name."""
 
 
 def changed_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the variables that differ from those with which the script began; BadOptionError if they are too long."""
+    """Return the variables that differ from those at the start of the script. Raises BadOptionError if they are too
+    long.
+    """
     begun = _begun(environment)
     programs = f"{Path(__file__).resolve().parents[2] / 'bin'}{os.pathsep}"
     found = {
@@ -40,7 +42,7 @@ def changed_variables(environment: Mapping[str, str] = os.environ) -> dict[str, 
 
 
 def _begun(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables with which the script began, as the first node knows them."""
+    """Return the variables at the start of the script, from the first node."""
     try:
         channel = connect(environment["ZOE_SRUN"])
         channel.send(b"e")

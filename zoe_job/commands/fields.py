@@ -1,4 +1,4 @@
-"""Texts of jobs: times, and what `scontrol show job` prints. Source: Slurm 22.05."""
+"""Texts of jobs: times, and the output of `scontrol show job`. Source: Slurm 22.05."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def short_span(seconds: float) -> str:
 
 
 def memory(kib: int, unit: str | None = None) -> str:
-    """Return a size as Slurm prints it, in the largest unit in which it is a whole number, or in K, M, G or T."""
+    """Return a size as Slurm prints it, in the largest unit with a whole number, or in K, M, G or T."""
     if unit is not None:
         return f"{kib / 1024 ** _UNITS.index(unit):.2f}{unit}"
     place = 0
@@ -50,7 +50,7 @@ def memory_of(job: JobRecord, nodes: int = 1) -> str:
 
 
 def output_of(job: JobRecord) -> str:
-    """Return the file of a job's output."""
+    """Return the output file of a job."""
     pattern = job.output or ("slurm-%A_%a.out" if job.array_id else "slurm-%j.out")
     environment = {"SLURM_JOB_ID": job.job_id, "SLURM_JOB_NAME": job.name, "SLURM_JOB_USER": job.user}
     if job.array_id:
@@ -59,13 +59,13 @@ def output_of(job: JobRecord) -> str:
 
 
 def directory_of(job: JobRecord) -> str:
-    """Return the directory in which a job's script runs."""
+    """Return the directory of a job's script."""
     return os.path.normpath(os.path.join(os.environ.get("HOME", "/"), job.directory))  # noqa: PTH118
 
 
 def show_job(job: JobRecord, now_s: float | None = None) -> str:
-    """Return the lines of `scontrol show job`, also for one group of a heterogeneous job; what Zoe does not have is
-    left out.
+    """Return the lines of `scontrol show job`, also for one group of a heterogeneous job, without fields that Zoe
+    lacks.
     """
     limit = "UNLIMITED" if job.limit_s is None else span(job.limit_s)
     end_s = job.ended_s
@@ -100,7 +100,7 @@ def show_job(job: JobRecord, now_s: float | None = None) -> str:
 
 
 def states_of(words: Sequence[str]) -> frozenset[str]:
-    """Return the states that long or short names mean; BadOptionError for others, as in Slurm."""
+    """Return the states of long or short names. Raises BadOptionError for others, as in Slurm."""
     by_short = {short: name for name, short in SHORT.items()}
     found = [by_short.get(one.upper(), one.upper()) for one in words]
     if strange := next((one for one in found if one not in SHORT), None):

@@ -1,4 +1,4 @@
-"""Lists of the jobs that a job may see: itself, and what it and its descendants submitted."""
+"""Lists of the jobs that are visible to a job: itself, and the submissions of itself and its descendants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAGES_MAX = 20
 
 
 def jobs_of(api: Api, ids: Sequence[str] | None = None) -> tuple[list[JobRecord], dict[str, RefusedError]]:
-    """Return whole records of these jobs, of all if none are named, and the refusals by id."""
+    """Return complete records of these jobs, of all without ids, and the refusals by id."""
     found: list[JobRecord] = []
     refused: dict[str, RefusedError] = {}
     if ids is None:
@@ -28,8 +28,8 @@ def jobs_of(api: Api, ids: Sequence[str] | None = None) -> tuple[list[JobRecord]
 
 
 def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -> list[JobRecord]:
-    """Return the records of these jobs, of all if none are named, oldest first; `whole`: with the details of each.
-    RefusedError if none of those that are named may be seen.
+    """Return the records of these jobs, of all without ids, oldest first; `whole`: with the details of each. Raises
+    RefusedError if none of the named jobs is visible.
     """
     if ids is not None:
         found, refused = jobs_of(api, ids)
@@ -37,7 +37,7 @@ def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -
             raise next(iter(refused.values()))
         return found
     views = list(_pages(api, "/executions", "executions"))
-    # Whether one of several nodes is heterogeneous is known of it by itself only.
+    # The list does not say which jobs of several nodes are heterogeneous; their own records do.
     each = (_whole(api, view["id"]) if whole or view["core_total"] > 1 else [record_of(view)] for view in views)
     records = [record for found in each for record in found]
     arrays = _pages(api, "/arrays", "arrays", open=None if whole else "true")
@@ -52,7 +52,7 @@ def array_of_waiting(api: Api, job_id: str) -> Any | None:
 
 
 def _without_execution(api: Api, job_id: str) -> tuple[Any, str] | None:
-    """Return the array and the state of an index; None for ids that are no index of an array."""
+    """Return the array and the state of an index; None for other ids."""
     array_id, _, index = job_id.partition("_")
     if not (is_array(array_id) and index.isascii() and index.isdecimal()):
         return None
@@ -95,7 +95,7 @@ def _whole(api: Api, job_id: str) -> list[JobRecord]:
 def _waiting(api: Api, array: Any) -> Iterator[JobRecord]:
     if not array["counts"].get("waiting"):
         return
-    if "description" not in array:  # as it is listed
+    if "description" not in array:  # the record of a list
         array = api.get(path_of(array["id"]))
     if text := array["ranges"].get("waiting"):
         yield waiting_record(array, text)
@@ -105,7 +105,7 @@ def _never_begun(api: Api, array: Any) -> Iterator[JobRecord]:
     """Yield the indices that were cancelled before they had an execution, as one record."""
     if not array["counts"].get("cancelled"):
         return
-    if "description" not in array:  # as it is listed
+    if "description" not in array:  # the record of a list
         array = api.get(path_of(array["id"]))
     found: list[int] = []
     after = None
@@ -119,7 +119,7 @@ def _never_begun(api: Api, array: Any) -> Iterator[JobRecord]:
 
 
 def _ranges(indices: Sequence[int]) -> str:
-    """Return rising indices as `3-6,9`."""
+    """Return ascending indices as `3-6,9`."""
     parts: list[list[int]] = []
     for one in indices:
         if parts and one == parts[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""Jobs as the commands of Slurm show them, from the answers of the API."""
+"""Jobs in the form of Slurm's commands, from the answers of the API."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SIGNALS_FROM, _SIGNALS_TO = 128, 192
 
 @dataclass(frozen=True)
 class Group:
-    """A group of nodes of a job, with resources of its own; memory of each node in MiB, cores of all."""
+    """A group of nodes of a job, with separate resources; memory of each node in MiB, cores of all."""
 
     nodes: int = 1
     memory_mib: int = 0
@@ -66,8 +66,8 @@ class Group:
 @dataclass(frozen=True)
 class JobRecord:
     """One job, or the indices of an array that wait. Times in seconds since the epoch, None before they are known;
-    memory in MiB. `nodes_named` and `first_service` are known of whole records only; `limit_s`, `cores`, `memory_mib`
-    and `directory` also of the indices of an array that was asked for.
+    memory in MiB. `nodes_named` and `first_service` are set in complete records only; `limit_s`, `cores`, `memory_mib`
+    and `directory` also for the indices of a requested array.
     """
 
     id: str
@@ -90,9 +90,9 @@ class JobRecord:
     groups: tuple[Group, ...] = ()
     """One unless the job is heterogeneous."""
     nodes_of_groups: tuple[str, ...] = ()
-    """Names of the nodes of each group, as far as they are known."""
+    """Names of the nodes of each group, as far as known."""
     offset: int | None = None
-    """Which group of a heterogeneous job it is, if it is one of them."""
+    """Number of the group of a heterogeneous job that it represents, if it does."""
     directory: str = ""
     output: str = ""
     comment: str = ""
@@ -107,11 +107,11 @@ class JobRecord:
         return self.attempt - 1
 
     def is_named(self, names: Sequence[str]) -> bool:
-        """Return whether it has one of these names, as they were submitted or as lists show them."""
+        """Return whether it has one of these names, as submitted or as listed."""
         return self.name in names or self.name in map(shown_name, names)
 
     def ran_s(self, now_s: float | None = None) -> float:
-        """Return for how many seconds its present or last attempt ran."""
+        """Return the seconds that its present or last attempt ran."""
         if self.started_s is None:
             return 0.0
         until_s = self.ended_s if self.ended_s is not None else (time.time() if now_s is None else now_s)
@@ -119,11 +119,11 @@ class JobRecord:
 
     @property
     def job_id(self) -> str:
-        """Return the id of the job, also of one of its groups."""
+        """Return the id of the job, also for one of its groups."""
         return self.id.partition("+")[0]
 
     def components(self) -> list[JobRecord]:
-        """Return a record for each group of a heterogeneous job, as Slurm lists them; itself if it is none."""
+        """Return a record for each group of a heterogeneous job, as Slurm lists them; itself for other jobs."""
         if len(self.groups) < 2:
             return [self]
         return [
@@ -143,7 +143,7 @@ class JobRecord:
 
 
 def record_of(view: Mapping[str, Any], description: Mapping[str, Any] | None = None) -> JobRecord:
-    """Return the record of an execution, as it is listed or shown. description: of the array whose index it is."""
+    """Return the record of an execution, as listed or shown. description: of the array, for an index."""
     marks = view["marks"]
     array_id, _, task = view["id"].partition("_")
     return JobRecord(
@@ -168,7 +168,7 @@ def record_of(view: Mapping[str, Any], description: Mapping[str, Any] | None = N
 
 
 def waiting_record(array: Mapping[str, Any], indices: str, *, alone: bool = False) -> JobRecord:
-    """Return the record of the indices of an array that have no execution yet; `alone`: of one that was asked for."""
+    """Return the record of the indices of an array without an execution yet; `alone`: of a requested one."""
     return JobRecord(
         id=f"{array['id']}_{indices}" if alone else f"{array['id']}_[{indices}]",
         name=array["name"],
@@ -200,7 +200,7 @@ def _state(view: Mapping[str, Any]) -> str:
 
 
 def _code(view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return exit code and signal, as Slurm tells them apart."""
+    """Return exit code and signal, which Slurm separates."""
     code = view["exit_code"]
     if code is None:
         return {"exit_code": int(view["state"] == "failed")}
@@ -256,12 +256,12 @@ def _of_services(services: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def group_of(service_id: str) -> int:
-    """Return of which group of its job a service is: `x1.group-2.0.1` is of 2."""
+    """Return the group of a service in its job: `x1.group-2.0.1` is of 2."""
     return _group(service_id.split(".")[1])
 
 
 def _group(component: str) -> int:
-    """Return of which group a component is, as `zoe_job/submission/draft.py` names them."""
+    """Return the group of a component, by its name from `zoe_job/submission/draft.py`."""
     number = component.removeprefix("group-")
     return int(number) if component.startswith("group-") and number.isdecimal() else 0
 

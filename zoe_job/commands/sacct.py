@@ -1,4 +1,4 @@
-"""List how jobs went, the own one and what it and its descendants submitted: sacct."""
+"""List how jobs went, the present one and the submissions of itself and its descendants: sacct."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BRIEF = "jobid,state,exitcode"
 
 
 def main() -> None:
-    """List jobs as the options say."""
+    """List jobs by the options."""
     run_program(sacct)
 
 
@@ -43,7 +43,7 @@ def sacct(words: Sequence[str]) -> int:
 
 
 def _unit(options: Mapping[str, Given]) -> str | None:
-    """Return the unit in which sizes are printed; BadOptionError."""
+    """Return the unit of printed sizes. Raises BadOptionError."""
     if "units" not in options:
         return None
     unit = (options["units"].value or "").upper()
@@ -65,7 +65,7 @@ def _row(job: JobRecord, use: JobUse | None, fields: Sequence[tuple[str, int]], 
 
 
 def _fields(options: Mapping[str, Given]) -> list[tuple[str, int]]:
-    """Return the names of the columns and their widths; below 0: to the left."""
+    """Return the names of the columns and their widths; negative: left-aligned."""
     asked = options.get("format") or options.get("fields")
     default = _BRIEF if "brief" in options else os.environ.get("SACCT_FORMAT") or _DEFAULT
     found: list[tuple[str, int]] = []
@@ -106,7 +106,7 @@ def _lines(options: Mapping[str, Given], fields: Sequence[tuple[str, int]], rows
 
 
 def _cut(text: str, width: int) -> str:
-    """Return a text in a column; as in sacct, one that is cut ends with `+`."""
+    """Return a text in a column; as in sacct, a truncated one ends with `+`."""
     size = abs(width)
     text = text if len(text) <= size else f"{text[: size - 1]}+"
     return text.ljust(size) if width < 0 else text.rjust(size)

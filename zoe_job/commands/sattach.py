@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def sattach(words: Sequence[str]) -> int:
-    """Return the exit code of the job that is followed, as that of Slurm does."""
+    """Return the exit code of the followed job, as Slurm's program does."""
     given, rest, unknown = read(words, dict(SATTACH.all))
     if unknown:
         raise BadOptionError(f"unrecognized option '{unknown[0]}'")
@@ -38,7 +38,7 @@ def sattach(words: Sequence[str]) -> int:
 
 
 def follow(api: Api, job_id: str) -> int:
-    """Print what the first service of a job prints, from its beginning to the end of the job."""
+    """Print the output of the first service of a job, from its beginning to the end of the job."""
     offset, service = 0, ""
     while True:
         job = record_of(api.get(path_of(job_id)))
@@ -51,7 +51,7 @@ def follow(api: Api, job_id: str) -> int:
 
 
 def _print(api: Api, job: JobRecord, offset: int) -> int:
-    """Print what there is from an offset, and return the next one."""
+    """Print the output from an offset, and return the next offset."""
     if job.started_s is None or not job.first_service:
         return offset
     while True:

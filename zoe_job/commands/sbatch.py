@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def sbatch(words: Sequence[str]) -> int:
-    """Submit what the words and the `#SBATCH` lines say; return the exit code."""
+    """Submit the job of the words and the `#SBATCH` lines; return the exit code."""
     given, more, rest, unknown = read_groups(words, {**SBATCH, **_OWN})
     if unknown:
         raise BadOptionError(f"unrecognized option '{unknown[0]}'")
@@ -73,7 +73,9 @@ def _text_of(path: str) -> str | None:
 
 
 def _surround(request: JobRequest, given: Sequence[Given]) -> None:
-    """Let the job begin where this one submits it, with the variables that its script has set, unless it says other."""
+    """Let the job start in the present directory, with the variables that its script has set, unless options say
+    otherwise.
+    """
     request.chdir = _below_workspace(Path.cwd()) if request.chdir is None else request.chdir
     asked = [one.value or "" for one in given if one.name == "export"]
     if not asked or "ALL" in asked[-1].split(","):
@@ -81,7 +83,9 @@ def _surround(request: JobRequest, given: Sequence[Given]) -> None:
 
 
 def _below_workspace(directory: Path) -> str | None:
-    """Return a directory as its path below the workspace, which lies elsewhere on other nodes; None: the workspace."""
+    """Return a directory as its path below the workspace, which has another path on other nodes; None: the
+    workspace.
+    """
     try:
         below = directory.relative_to(Path(os.environ.get("HOME", "/")).resolve())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Cancel the job itself, or what it and its descendants submitted: scancel."""
+"""Cancel the job itself, or submissions of itself and its descendants: scancel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KILLS = ("KILL", "SIGKILL", "9", "TERM", "SIGTERM", "15")
 
 
 def main() -> None:
-    """Cancel what the words name."""
+    """Cancel the named jobs."""
     run_program(scancel)
 
 
@@ -42,7 +42,7 @@ def scancel(words: Sequence[str]) -> int:
 
 
 def _split(words: Sequence[str]) -> tuple[list[Given], list[str]]:
-    """Return the options and the ids, which may come in any order."""
+    """Return the options and the ids, which may be in any order."""
     given: list[Given] = []
     ids: list[str] = []
     rest = list(words)
@@ -57,8 +57,8 @@ def _split(words: Sequence[str]) -> tuple[list[Given], list[str]]:
 
 
 def _cancel_chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> int:
-    """Cancel what all options choose until a pass finds nothing more, since jobs may submit others meanwhile; the job
-    itself last.
+    """Cancel the jobs that all options choose, until a pass finds no more, since jobs may submit others meanwhile; the
+    job itself last.
     """
     own, code = os.environ.get("SLURM_JOB_ID", ""), 0
     done: set[str] = set()
@@ -78,7 +78,7 @@ def _cancel_chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | 
 
 
 def _chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> list[str]:
-    """Return the ids of the jobs that have not ended and that all options choose."""
+    """Return the ids of the unfinished jobs that all options choose."""
     name = options.get("name") or options.get("jobname")
     states = _states(options["state"].value or "") if "state" in options else None
     user = options["user"].value if "user" in options else None
@@ -94,14 +94,14 @@ def _chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -
 
 
 def _states(text: str) -> set[str]:
-    """Return the states that `--state` chooses; BadOptionError as in Slurm."""
+    """Return the states of `--state`. Raises BadOptionError as in Slurm."""
     if strange := next((one for one in text.upper().split(",") if one not in _STATES), None):
         raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states are {', '.join(_LONG)}")
     return {state for one in text.upper().split(",") for state in _STATES[one]}
 
 
 def _cancel(api: Api, ids: Sequence[str]) -> int:
-    """Cancel each; as in Slurm, one that has ended is no error."""
+    """Cancel each; as in Slurm, an ended job is not an error."""
     code = 0
     for job_id in ids:
         try:
@@ -117,9 +117,9 @@ def _cancel(api: Api, ids: Sequence[str]) -> int:
 
 
 def _cancelling(job_id: str) -> str:
-    """Return the path of a cancellation; indices of an array may not have begun, so their array is asked."""
+    """Return the path of a cancellation; indices of an array may not have begun, so it is sent to their array."""
     array_id, _, indices = job_id.partition("_")
-    indices = indices.strip("[]").removesuffix(",...")  # of a long list, the next pass has the rest
+    indices = indices.strip("[]").removesuffix(",...")  # the next pass cancels the rest of a long list
     if is_array(array_id) and indices and "r" not in indices:
         return f"{path_of(array_id)}/cancel?indices={indices}"
     return f"{path_of(job_id)}/cancel"

@@ -12,7 +12,7 @@ _USAGE = 1
 
 
 def main() -> None:
-    """Do what the words say."""
+    """Run the command in the words."""
     words = sys.argv[1:]
     if words[:1] == ["show"] and words[1:2] in (["hostnames"], ["hostname"]):
         sys.exit(_hostnames(words[2] if len(words) > 2 else os.environ.get("SLURM_JOB_NODELIST", "")))

@@ -1,4 +1,4 @@
-"""Change and show jobs: the part of scontrol that asks the API."""
+"""Change and show jobs: the part of scontrol that calls the API."""
 
 from __future__ import annotations
 
@@ -67,23 +67,25 @@ def _change(command: str, words: Sequence[str]) -> int:
 
 
 def _whole_jobs(text: str, ids: list[str]) -> list[str]:
-    """Return the ids, unless one is of a component of a heterogeneous job; NotHereError."""
+    """Return the ids. Raises NotHereError if one is a component of a heterogeneous job."""
     if "+" in text:
         raise NotHereError(f"a component of a heterogeneous job is changed with its job: name {ids[0]}")
     return ids
 
 
 def _refuse_waiting(api: Api, ids: Sequence[str], command: str) -> None:
-    """Refuse to change an index of an array that has not begun, which Slurm splits off, before anything is changed."""
+    """Refuse to change an index of an array that has not begun, which Slurm would split off, before anything is
+    changed.
+    """
     for one in ids:
         if (array := array_of_waiting(api, one)) is not None:
             whole = array["id"]
-            how = f"`scontrol {command}{whole}` is for all that wait; scancel {one} ends this one"
+            how = f"`scontrol {command}{whole}` applies to all waiting indices; scancel {one} ends this one"
             raise NotHereError(f"{one} has not begun, and is changed with its array only: {how}")
 
 
 def _begun(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
-    """Return an exit code, and the ids with those of the running indices in place of each array."""
+    """Return an exit code, and the ids, with the ids of the running indices instead of each array."""
     code = 0
     found: list[str] = []
     for one in ids:
@@ -106,7 +108,7 @@ def _begun(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def _update(words: Sequence[str]) -> int:
-    """Change what `Name=Value` says of jobs that wait."""
+    """Apply `Name=Value` to waiting jobs."""
     if odd := next((word for word in words if "=" not in word), None):
         raise BadOptionError(f"Update of this parameter is not supported: {odd}")
     given = {name.lower(): value for name, _, value in (word.partition("=") for word in words)}
@@ -137,7 +139,7 @@ def _changes(given: dict[str, str]) -> dict[str, Any]:
     try:
         if "timelimit" in given:
             if given["timelimit"][:1] in ("+", "-"):
-                raise BadOptionError("TimeLimit: say how long it may run; + and - do not exist in Zoe")
+                raise BadOptionError("TimeLimit: give the longest run time; + and - do not exist in Zoe")
             body["time_limit_s"] = seconds(given["timelimit"])
         if "nice" in given:
             body["priority"] = -int(given["nice"] or _NICE_DEFAULT)

@@ -1,4 +1,4 @@
-"""List the job itself and what it and its descendants submitted, as far as it has not ended: squeue."""
+"""List the job itself and the submissions of itself and its descendants, unless they have ended: squeue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LISTED = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 
 
 def main() -> None:
-    """List jobs as the options say."""
+    """List jobs by the options."""
     run_program(squeue)
 
 
@@ -45,7 +45,7 @@ def squeue(words: Sequence[str]) -> int:
 
 
 def _joined(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words; what follows `-j` is its value, though it may have none."""
+    """Yield the words, joining `-j` with its optional value."""
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -91,7 +91,7 @@ def _filled(text: str, value: Callable[[str], str]) -> str:
         shown = value(letter)
         if not width:
             return shown
-        if letter not in "iAF":  # ids are used again
+        if letter not in "iAF":  # ids are reused
             shown = shown[: int(width)]
         return shown.rjust(int(width)) if right else shown.ljust(int(width))
 
@@ -99,7 +99,7 @@ def _filled(text: str, value: Callable[[str], str]) -> str:
 
 
 def _chosen(options: Mapping[str, Given], *, whole: bool) -> list[JobRecord]:
-    """Return the jobs that the options choose; BadOptionError, RefusedError."""
+    """Return the jobs that the options choose. Raises BadOptionError and RefusedError."""
     wanted = options.get("jobs") or options.get("job")
     ids = list(job_ids(wanted.value, shown=True)) if wanted is not None and wanted.value else None
     try:
@@ -138,7 +138,7 @@ def _states(options: Mapping[str, Given]) -> frozenset[str]:
 
 
 def _single(job: JobRecord) -> list[JobRecord]:
-    """Return a record for each index that waits."""
+    """Return a record for each waiting index."""
     from dataclasses import replace
 
     if "[" not in job.id or not is_array(job.array_id):
@@ -150,7 +150,7 @@ def _single(job: JobRecord) -> list[JobRecord]:
 
 
 def _sorted(jobs: Sequence[JobRecord]) -> list[JobRecord]:
-    """Return the jobs as squeue sorts them: by state, those that wait first, the highest priority first."""
+    """Return the jobs as squeue sorts them: by state, pending ones first, then by descending priority."""
     return sorted(jobs, key=lambda job: (_LISTED.index(job.state) if job.state in _LISTED else 9, -job.priority))
 
 
@@ -204,7 +204,7 @@ _FIELDS: dict[str, tuple[str, str, Callable[[JobRecord, float], str]]] = {
     ">": ("STDOUT", "stdout", lambda job, _: output_of(job)),  # Slurm has no letter for it
 }
 _WHOLE = frozenset("lLCmNBRZEke>")
-"""Fields that are known only of each job by itself."""
+"""Fields that only complete records have."""
 _HEADERS = {letter: header for letter, (header, _, _) in _FIELDS.items()}
 _NAMES = {name: letter for letter, (_, name, _) in _FIELDS.items()}
 _VALUES = {letter: value for letter, (_, _, value) in _FIELDS.items()}

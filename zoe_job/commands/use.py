@@ -1,4 +1,4 @@
-"""What jobs used: the samples of memory and CPU time that Zoe keeps of each service."""
+"""Use of jobs: the samples of memory and CPU time that Zoe stores for each service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_job.commands.records import JobRecord, group_of
 
 @dataclass(frozen=True)
 class JobUse:
-    """The largest memory of a node in bytes and which node that was, the mean over all nodes, and CPU seconds."""
+    """Largest memory of a node in bytes with the node, mean over all nodes, and CPU seconds."""
 
     peak_bytes: int
     average_bytes: int
@@ -20,7 +20,7 @@ class JobUse:
 
 
 def use_of(api: Api, job: JobRecord) -> JobUse | None:
-    """Return what the last attempt of a job used, or of one group of it; None if it was not sampled."""
+    """Return the use by the last attempt of a job, or of one group of it; None without samples."""
     if job.started_s is None:
         return None
     samples = api.get(f"{path_of(job.job_id)}/usage")["usage"]

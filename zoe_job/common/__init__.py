@@ -1,1 +1,1 @@
-"""What the programs of a job share: what the job is, messages between its nodes, options of Slurm."""
+"""Common parts of a job's programs: the job, messages between its nodes, options of Slurm."""

@@ -1,7 +1,8 @@
 """Messages between srun and the nodes of a job, over a channel that only programs of this execution can open.
 
-On one machine the channel is a Unix socket, and both ends must be of the same user. Between containers it is TCP, and
-both ends prove that they know the execution's secret, which Docker Swarm mounts."""
+On one machine the channel is a Unix socket, and both ends must belong to the same user. Between containers it is TCP,
+and both ends prove that they know the execution's secret, which Docker Swarm mounts.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _HANDSHAKE_S, _CONNECT_S = 10.0, 30.0
 
 
 class ChannelError(OSError):
-    """The other end is not of this execution, or has left."""
+    """The other end is not of this execution, or has disconnected."""
 
 
 class Channel:
@@ -34,21 +35,21 @@ class Channel:
         self._connection = connection
 
     def send(self, kind: bytes, data: bytes = b"") -> None:
-        """Send one frame; ChannelError."""
+        """Send one frame. Raises ChannelError."""
         try:
             self._connection.sendall(_HEAD.pack(kind, len(data)) + data)
         except OSError as error:
             raise ChannelError(str(error)) from error
 
     def send_json(self, kind: bytes, value: Any) -> None:
-        """Send one frame of JSON; ChannelError, also if it is too long."""
+        """Send one frame of JSON. Raises ChannelError, also if it is too long."""
         data = json.dumps(value).encode(errors="surrogateescape")
         if len(data) > FRAME_BYTES_MAX:
             raise ChannelError("the command and its environment are longer than 1 MiB")
         self.send(kind, data)
 
     def receive(self) -> tuple[bytes, bytes] | None:
-        """Return the next frame, or None after the other end has left; ChannelError."""
+        """Return the next frame, or None after the other end has disconnected. Raises ChannelError."""
         head = self._exactly(_HEAD.size)
         if head is None:
             return None
@@ -59,7 +60,7 @@ class Channel:
         return None if data is None else (kind, data)
 
     def close(self) -> None:
-        """Close the connection, also for a thread that reads from it."""
+        """Close the connection, also for a reading thread."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()
@@ -80,14 +81,15 @@ class Channel:
 def local_name(text: str) -> str:
     """Return the name of a Unix socket without a file, for this execution alone.
 
-    Others can see the names of sockets, and take names that they foresee: the execution's id is not in it.
+    Other users can see the names of sockets, and take predictable ones, so the name does not contain the execution's
+    id.
     """
     secret = f"{os.environ.get('ZOE_EXECUTION_ID', '')} {text}"
     return f"\0zoe-job-{hashlib.sha256(secret.encode()).hexdigest()[:32]}"
 
 
 def listen(name: str, host: str | None, port: int | None) -> list[socket.socket]:
-    """Return what a node listens at: the Unix socket of this name, and a port if it has one."""
+    """Return the listening sockets of a node: the Unix socket of this name, and a port if it has one."""
     own = socket.socket(socket.AF_UNIX)
     own.bind(local_name(name))
     own.listen(1024)
@@ -95,7 +97,7 @@ def listen(name: str, host: str | None, port: int | None) -> list[socket.socket]
 
 
 def accept(connection: socket.socket) -> Channel | None:
-    """Return the channel of a connection that proves to be of this execution, else None."""
+    """Return the channel of a connection that proves to be of this execution, otherwise None."""
     connection.settimeout(_HANDSHAKE_S)
     try:
         trusted = _same_user(connection) if connection.family == socket.AF_UNIX else _proved(connection, serves=True)
@@ -109,7 +111,7 @@ def accept(connection: socket.socket) -> Channel | None:
 
 
 def connect(address: str) -> Channel:
-    """Return a channel to a node: `HOST:PORT`, or its Unix socket. Tries for half a minute; ChannelError."""
+    """Return a channel to a node: `HOST:PORT`, or its Unix socket. Tries for half a minute. Raises ChannelError."""
     give_up_s = time.monotonic() + _CONNECT_S
     while True:
         try:
@@ -144,7 +146,7 @@ def _same_user(connection: socket.socket) -> bool:
 
 
 def _proved(connection: socket.socket, *, serves: bool) -> bool:
-    """Exchange proofs of the secret; each end proves it over both nonces, so that no proof serves twice."""
+    """Exchange proofs of the secret; each end proves it over both nonces, so that no proof can be replayed."""
     if not SECRET.exists():
         return False
     mine = os.urandom(_NONCE_BYTES)

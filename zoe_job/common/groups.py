@@ -1,6 +1,6 @@
-"""Variables of a heterogeneous job: of its groups, each with nodes of its own. The first one runs the script.
+"""Variables of a heterogeneous job: of its groups, each with separate nodes. The first one runs the script.
 
-Source: what Slurm 22.05 sets.
+Source: the variables of Slurm 22.05.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SIZE, NODES = "SLURM_HET_SIZE", "ZOE_SRUN_NAMES"
-"""How many groups a job has, if it is heterogeneous; the names of all nodes of a job."""
+"""Number of groups of a heterogeneous job; names of all nodes of a job."""
 _ENDING = "_HET_GROUP_"
-# Of the first group, where the variables of another one say nothing.
+# Variables of the first group that a group without its own value must not inherit.
 _OF_A_GROUP = (
     "SLURM_NTASKS",
     "SLURM_NPROCS",
@@ -24,7 +24,7 @@ _OF_A_GROUP = (
 
 
 def group_environment(environment: dict[str, str], group: int) -> dict[str, str]:
-    """Return the environment as a job has it that is this group alone."""
+    """Return the environment of a job that consists of this group alone."""
     if not group or SIZE not in environment:
         return environment
     ending = f"{_ENDING}{group}"
@@ -34,7 +34,7 @@ def group_environment(environment: dict[str, str], group: int) -> dict[str, str]
 
 
 def group_variables(groups: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the variables of a job of several groups, from those that each would have alone."""
+    """Return the variables of a job of several groups, from those of each group alone."""
     names = (
         *_OF_A_GROUP,
         "SLURM_JOB_ID",

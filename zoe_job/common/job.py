@@ -1,4 +1,4 @@
-"""What a job is, as `zoe sbatch` wrote it, and the variables that scripts read."""
+"""The job, as `zoe sbatch` wrote it, and the variables for scripts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from zoe_job.common.groups import group_variables
 NAME = "zoe-job.json"
 _TITLE_MAX = 128
 _NO_LIMIT_S = 365 * 24 * 3600
-"""After how many seconds a job without a time limit ends in `SLURM_JOB_END_TIME`, as Slurm has it."""
+"""Seconds after which a job without a time limit ends in `SLURM_JOB_END_TIME`, as in Slurm."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The allocation, and what surrounds the script; sizes in cores and MiB."""
+    """The allocation, and options of the script; sizes in cores and MiB."""
 
     name: str
     nodes: int = 1
@@ -46,11 +46,11 @@ class Job:
     signal_to_shell: bool = False
     time_limit_s: float | None = None
     others: list[Job] = field(default_factory=list)
-    """Further groups of a heterogeneous job; of these, only the allocation."""
+    """Further groups of a heterogeneous job, with their allocation only."""
 
     @property
     def groups(self) -> list[Job]:
-        """Return all groups, first the one that runs the script."""
+        """Return all groups, first the one with the script."""
         return [self, *self.others]
 
     submit_directory: str | None = None
@@ -58,12 +58,12 @@ class Job:
 
     @property
     def tasks_on_each(self) -> int:
-        """Most tasks of one node."""
+        """Return the most tasks of one node."""
         return -(-self.ntasks // self.nodes)
 
 
 def shown_name(name: str) -> str:
-    """Return the name of a job as descriptions and lists have it."""
+    """Return the name of a job in descriptions and lists."""
     return re.sub(r"[^A-Za-z0-9 ._@+-]+", "-", name)[:_TITLE_MAX].strip(" ._@+-") or "job"
 
 
@@ -74,8 +74,9 @@ def read_job(directory: Path) -> Job:
 
 
 def node_names(addresses: list[str], between_containers: bool) -> list[str]:
-    """Return the names of all nodes. On one machine each gets a loopback address of its own, so that programs tell
-    them apart."""
+    """Return the names of all nodes. On one machine each gets a separate loopback address, so that programs can
+    distinguish them.
+    """
     if between_containers:
         return [address.rpartition(":")[0] for address in addresses]
     return [f"127.0.{1 + index // 250}.{1 + index % 250}" for index in range(len(addresses))]
@@ -131,7 +132,7 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
 
 
 def _as_asked(job: Job, environment: dict[str, str]) -> dict[str, object]:
-    """Return variables that are there only for some jobs, as in Slurm."""
+    """Return variables that exist only for some jobs, as in Slurm."""
     found: dict[str, object] = {}
     if restarts := int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1:  # not in the first attempt
         found["SLURM_RESTART_COUNT"] = restarts
@@ -151,7 +152,7 @@ def _as_asked(job: Job, environment: dict[str, str]) -> dict[str, object]:
 
 
 def _groups(job: Job, names: list[str], environment: dict[str, str]) -> dict[str, str]:
-    """Return what a heterogeneous job has more; `names` are those of all its nodes."""
+    """Return the additional variables of a heterogeneous job; `names` are those of all its nodes."""
     if not job.others:
         return {}
     alone = []

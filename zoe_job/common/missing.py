@@ -1,7 +1,7 @@
-"""What exists in a job of Slurm and not here: a job that calls it has failed, whatever its script makes of the error.
+"""Programs and calls of Slurm that Zoe lacks: a job that calls one fails, even if its script ignores the error.
 
-Scripts trust these calls. One that goes on without their effect and ends with 0 would count as succeeded, and the jobs
-that wait for it would use half of its results.
+Scripts rely on these calls. A script that continues without their effect and exits with 0 would count as succeeded, and
+dependent jobs would use incomplete results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FAILED = 1
 PROGRAMS = ("salloc", "sbcast", "sinfo", "sprio", "sshare", "sstat")
 """Programs of Slurm that run in its jobs and do nothing here."""
 API_PROGRAMS = ("sacct", "sattach", "sbatch", "scancel", "squeue")
-"""Those that ask the API, which only the first node can."""
+"""Programs that call the API, which only the first node can."""
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def refuse(why: str) -> NoReturn:
-    """Print why this program does nothing, let the job fail in the end, and exit."""
+    """Print why this program does nothing, fail the job at its end, and exit."""
     name = Path(sys.argv[0]).name
     report(" ".join([name, *sys.argv[1:]]))
     print(f"{name}: error: {why}; the job will end as failed", file=sys.stderr)
@@ -38,13 +38,13 @@ def refuse(why: str) -> NoReturn:
 
 
 def report(call: str) -> None:
-    """Tell the node on which this runs, which fails the job at its end. Outside of a job, do nothing."""
+    """Report the call to the node of this program, which fails the job at its end. Outside of a job, do nothing."""
     if "ZOE_SRUN" not in os.environ:
         return
     try:
         channel = connect(os.environ["ZOE_SRUN"])
         channel.send_json(b"u", call[:TEXT_MAX])
-        channel.receive()  # it has noted it
+        channel.receive()  # it has recorded it
         channel.close()
     except ChannelError as error:
         print(f"zoe: {error}", file=sys.stderr)

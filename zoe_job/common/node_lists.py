@@ -11,21 +11,21 @@ _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 
 
 class BadNodesError(ValueError):
-    """A list that cannot be read, or with too many nodes."""
+    """A list that is invalid, or has too many nodes."""
 
 
 def expanded(text: str) -> list[str]:
-    """Return the names of a list, 10,000 at most; BadNodesError."""
+    """Return the names of a list, 10,000 at most. Raises BadNodesError."""
     found: list[str] = []
     position = 0
     while position < len(text):
         part = _PART.match(text, position)
         if part is None or part.end() == position:
-            raise BadNodesError(f"{text[:80]} is no list of nodes")
+            raise BadNodesError(f"{text[:80]} is not a list of nodes")
         position = part.end()
         if position < len(text):
             if text[position] != ",":
-                raise BadNodesError(f"{text[:80]} is no list of nodes")
+                raise BadNodesError(f"{text[:80]} is not a list of nodes")
             position += 1
         for name in [part[4]] if part[4] else _numbered(part[1], part[2], part[3]):
             found.append(name)
@@ -38,7 +38,7 @@ def _numbered(before: str, ranges: str, after: str) -> Iterator[str]:
     for one in ranges.split(","):
         found = _RANGE.fullmatch(one)
         if found is None:
-            raise BadNodesError(f"{one[:80]} is no range of numbers")
+            raise BadNodesError(f"{one[:80]} is not a range of numbers")
         first, last = found[1], found[2] or found[1]
         for number in range(int(first), int(last) + 1):
             yield f"{before}{number:0{len(first)}d}{after}"

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 
 _FIELD = re.compile(r"%(%|(\d{0,2})([A-Za-z]))")
-_NONE = "4294967294"  # what Slurm prints for %a outside of arrays
+_NONE = "4294967294"  # the output of Slurm for %a outside of arrays
 
 
 def fill(pattern: str, environment: Mapping[str, str], task: int | None = None, step: str = "batch") -> str:
     """Return the name of a file; a number before the letter pads with zeros. Unknown fields stay."""
-    if "\\" in pattern:  # as Slurm reads it: no fields, and the backslashes go
+    if "\\" in pattern:  # as in Slurm: no fields, and the backslashes are removed
         return pattern.replace("\\", "")
     job = environment.get("SLURM_JOB_ID", "0")
     step = environment.get("SLURM_STEP_ID", step)
@@ -39,5 +39,5 @@ def fill(pattern: str, environment: Mapping[str, str], task: int | None = None, 
 
 
 def per_task(pattern: str) -> bool:
-    """Return whether each task has a file of its own."""
+    """Return whether each task has a separate file."""
     return any(found[3] == "t" for found in _FIELD.finditer(pattern))

@@ -1,4 +1,4 @@
-"""The options of sbatch and srun: their names, and which take a value. Source: the manuals of Slurm 23.11."""
+"""Options of sbatch and srun: their names, and whether they take a value. Source: the manuals of Slurm 23.11."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SRUN_MISSING = {
     **dict.fromkeys(("bcast", "container", "container-id", "launch-cmd", "pty", "x11", "uid", "gid", "test-only"), ""),
     "wait": "the tasks of a step end by themselves, or with -K",
 }
-"""Options of srun without which a step would do something else: name -> why they are not there, if it helps."""
+"""Options of srun without which a step would behave differently: name -> why they do not exist here, if it helps."""
 _WITHOUT_PMI = ("none", "openmpi")
 _OLD_NAMES = {
     "tasks-per-node": "ntasks-per-node",
@@ -43,7 +43,7 @@ _OLD_NAMES = {
 
 @dataclass(frozen=True)
 class Given:
-    """One option as it was written; `line` 0 is the command line."""
+    """One option as written; `line` 0 is the command line."""
 
     name: str
     value: str | None
@@ -51,15 +51,15 @@ class Given:
 
 
 class BadOptionError(ValueError):
-    """An option that cannot be read; the text names it."""
+    """An option that is invalid; the text names it."""
 
 
 class MissingOptionError(BadOptionError):
-    """An option that Slurm has and Zoe has not, and without which a step would do something else."""
+    """An option that Slurm has and Zoe lacks, and without which a step would behave differently."""
 
 
 def missing_of(given: Iterable[Given]) -> str | None:
-    """Return what makes a step of srun impossible here."""
+    """Return the reason why a step of srun is impossible here; None if it is possible."""
     for one in given:
         if one.name == "mpi" and one.value not in _WITHOUT_PMI:
             return f"--mpi={one.value}: there is no PMI, and each process would run alone; use mpirun"
@@ -81,7 +81,7 @@ SRUN = {**SBATCH, **_table(_SRUN)}
 def read(
     words: Sequence[str], options: dict[str, tuple[str, str]], line: int = 0
 ) -> tuple[list[Given], list[str], list[str]]:
-    """Return the options before the first other word, the words from there on, and the options that do not exist."""
+    """Return the options before the first other word, the words from there on, and the unknown options."""
     given: list[Given] = []
     unknown: list[str] = []
     rest = list(words)
@@ -108,7 +108,7 @@ def _long(word: str, rest: list[str], options: dict[str, tuple[str, str]], line:
 
 
 def _full_name(written: str, options: dict[str, tuple[str, str]]) -> str:
-    """Return the name that is meant: an old one, or the beginning of only one, as getopt reads it."""
+    """Return the full name of an option: of an old name, or of a unique prefix, as in getopt."""
     written = _OLD_NAMES.get(written, written)
     if written in options:
         return written
@@ -119,7 +119,7 @@ def _full_name(written: str, options: dict[str, tuple[str, str]]) -> str:
 
 
 def _short(word: str, rest: list[str], options: dict[str, tuple[str, str]], line: int) -> list[Given]:
-    """Return what one word says: `-n4`, or several letters without values and one with."""
+    """Return the options in one word: `-n4`, or several letters without values and one with a value."""
     given: list[Given] = []
     letters = word[1:]
     while letters:

@@ -9,7 +9,7 @@ _TIME = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,4}))?(?::(\d{1,4}))?")
 
 def seconds(text: str) -> float | None:
     """Return seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`; None
-    for no limit; ValueError. As in Slurm, they are rounded up to whole minutes.
+    for no limit. As in Slurm, they are rounded up to whole minutes. Raises ValueError.
     """
     text = text.strip()
     if text.upper() in ("UNLIMITED", "INFINITE", "-1", "0"):

@@ -1,4 +1,4 @@
-"""Collect what tasks print, line by line, and how they end."""
+"""Collect the output of tasks, line by line, and their exit codes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OPEN_MAX = 256
 
 
 class Collector:
-    """Of one part of a step; `take` may be called by several threads."""
+    """Collector of one part of a step; several threads may call `take`."""
 
     def __init__(self, share: Share) -> None:
         self._settings = share.settings
@@ -41,7 +41,9 @@ class Collector:
         self._begin_files()
 
     def _begin_files(self) -> None:
-        """Make all files of output, empty unless they are appended to, before anything runs; BadOptionError."""
+        """Create all files of output, empty unless they are appended to, before anything runs. Raises
+        BadOptionError.
+        """
         for kind in (b"o", b"e"):
             pattern = self._pattern(kind)
             if pattern is None or pattern == "none":
@@ -54,7 +56,7 @@ class Collector:
                     raise BadOptionError(f"cannot open {name}: {error.strerror}") from None
 
     def take(self, kind: bytes, data: bytes) -> bool:
-        """Take one frame of a node; return whether it says that a task failed."""
+        """Process one frame of a node; return whether it reports a failed task."""
         with self._lock:
             if kind == b"x":
                 ended = json.loads(data)
@@ -66,7 +68,7 @@ class Collector:
             return False
 
     def finish(self) -> int:
-        """Return the largest exit code; 1 for tasks of which nothing was heard."""
+        """Return the largest exit code; 1 for tasks without a report."""
         for kind, rank in list(self._parts):
             self._print(kind, rank, b"")
         missing = len(self._ranks) - len(self._codes)
@@ -107,7 +109,7 @@ class Collector:
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
-        """Say once that a file cannot be written; the tasks go on."""
+        """Report once that a file cannot be written; the tasks continue."""
         try:
             yield
         except OSError as error:
@@ -124,7 +126,7 @@ class Collector:
         return fill(pattern, self._environment, rank if per_task(pattern) else None)
 
     def _file(self, name: str) -> IO[bytes]:
-        """Return an open file; of many, those that were written last stay open."""
+        """Return an open file; of many, the last written ones stay open."""
         if name in self._files:
             self._files.move_to_end(name)
             return self._files[name]

@@ -23,7 +23,7 @@ class Part:
     nodes: Sequence[int]
 
     def wanted(self, of_the_job: int) -> Wanted:
-        """Return what it asks for, of a job with so many nodes."""
+        """Return its requirements, for a job with so many nodes."""
         own = self.settings
         others = [node for node in range(of_the_job) if node not in self.nodes]
         return Wanted(
@@ -38,11 +38,11 @@ class Part:
 
 
 def parts_of(words: Sequence[str], environment: dict[str, str]) -> list[Part]:
-    """Return the parts of a step in the order of their groups; BadOptionError, MissingOptionError."""
+    """Return the parts of a step in the order of their groups. Raises BadOptionError and MissingOptionError."""
     programs = _inherited(split(words))
     chosen: dict[int, list[str]] = {}
     for place, program in enumerate(programs):
-        # In a job of one group, each program of a step is a part of its own.
+        # In a job of one group, each program of a step is a separate part.
         named = _groups(program) if SIZE in environment or len(programs) == 1 else None
         for group in named or [place]:
             if group in chosen:
@@ -58,12 +58,12 @@ def parts_of(words: Sequence[str], environment: dict[str, str]) -> list[Part]:
         numbers = [all_nodes.index(name) for name in names if name in all_nodes]
         found.append(Part(settings_of(chosen[group], own), numbers))
     if any(part.settings.input != found[0].settings.input for part in found[1:]):
-        raise BadOptionError("all programs of a step have one --input")
+        raise BadOptionError("give one --input for all programs of a step")
     return found
 
 
 def _inherited(programs: Sequence[list[str]]) -> list[list[str]]:
-    """Return the words of all programs, with the options that they take over from the one before, as in Slurm."""
+    """Return the words of all programs, with the options that they inherit from the previous one, as in Slurm."""
     found: list[list[str]] = []
     taken: list[str] = []
     for program in programs:
@@ -89,7 +89,7 @@ def split(words: Sequence[str]) -> list[list[str]]:
 
 
 def _groups(words: Sequence[str]) -> list[int] | None:
-    """Return the groups that a program names: `0,2-3`."""
+    """Return the groups of a program: `0,2-3`."""
     given, _, _ = read(words, SRUN)
     text = next((one.value for one in reversed(given) if one.name == "het-group"), None)
     if text is None:
@@ -98,7 +98,7 @@ def _groups(words: Sequence[str]) -> list[int] | None:
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
-            raise BadOptionError(f"--het-group={text} is no list of groups; use 0,1 or 0-1")
+            raise BadOptionError(f"--het-group={text} is not a list of groups; use 0,1 or 0-1")
         found += range(int(match[1]), int(match[2] or match[1]) + 1)
     return found
 

@@ -1,4 +1,4 @@
-"""Which cores of a job its steps hold."""
+"""Cores of a job that its steps hold."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ TASKS_MAX = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a step asks for; None leaves it open. named: nodes that it uses in any case; excluded: those that it does
-    not use; both by number.
+    """Requirements of a step; None means any. named: nodes that it must use; excluded: nodes that it must not use; both
+    by number.
     """
 
     ntasks: int
@@ -37,7 +37,7 @@ class Ledger:
         self, wanted: Sequence[Wanted], given_up: Callable[[], bool] = lambda: False
     ) -> tuple[int, list[list[int]]] | None:
         """Return the number of the step and the tasks of each of its parts on each node, when there is room for all of
-        them; None after `given_up` says so. ValueError if the job never has that many cores.
+        them; None after `given_up` says so. Raises ValueError if the job never has that many cores.
         """
         if not all(one.ntasks >= 1 for one in wanted) or sum(one.ntasks for one in wanted) > TASKS_MAX:
             raise ValueError(f"a step has 1 to {TASKS_MAX} tasks")
@@ -66,12 +66,12 @@ class Ledger:
 
 
 def _overlap(wanted: Sequence[Wanted]) -> bool:
-    """Return whether a step holds no cores; one part that says so says it for all."""
+    """Return whether a step holds no cores; the option of one part applies to all."""
     return any(one.overlap for one in wanted)
 
 
 def place_all(wanted: Sequence[Wanted], free: Sequence[int]) -> list[list[int]] | None:
-    """Return the tasks of each node for each part, or None; parts share nodes only where there are no others."""
+    """Return the tasks of each node for each part, or None; parts share nodes only without alternatives."""
     left = list(free)
     used: set[int] = set()
     found = []
@@ -87,7 +87,7 @@ def place_all(wanted: Sequence[Wanted], free: Sequence[int]) -> list[list[int]] 
 
 
 def place(wanted: Wanted, free: Sequence[int]) -> list[int] | None:
-    """Return the tasks of each node, as equal as these free cores allow, or None if they do not suffice."""
+    """Return the tasks of each node, as equal as these free cores allow; None if they do not suffice."""
     room = [min(cores // wanted.cores, wanted.per_node or TASKS_MAX) for cores in free]
     room = [0 if node in wanted.excluded else most for node, most in enumerate(room)]
     number = min(max(wanted.nodes or len(wanted.named) or len(room), len(wanted.named)), wanted.ntasks)

@@ -12,10 +12,10 @@ _ANY_PORT = 9
 
 
 def subnet_to(host: str) -> str | None:
-    """Return the IPv4 network, as `10.0.1.0/24`, of the interface that leads to a host; None if it is not known."""
+    """Return the IPv4 network, as `10.0.1.0/24`, of the interface that leads to a host; None if unknown."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect((host, _ANY_PORT))  # sends nothing
+            probe.connect((host, _ANY_PORT))  # this sends nothing
             own = probe.getsockname()[0]
             for _, name in socket.if_nameindex():
                 if _asked(probe, name, _GET_ADDRESS) == own:

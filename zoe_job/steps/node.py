@@ -1,4 +1,4 @@
-"""One node of a job: it runs the tasks that srun asks for, and the first one gives out the cores."""
+"""One node of a job: it runs tasks for srun, and the first node assigns the cores."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from zoe_job.steps.tasks import Here, run_tasks
 
 
 class Node:
-    """Serves connections, each in a thread; `name`: that of its socket; `ledger` is set on the first node."""
+    """Serves connections, each in a thread; `name`: of its socket; `ledger` is set on the first node."""
 
     def __init__(self, index: int, name: str, ledger: Ledger | None = None) -> None:
         self.environment: dict[str, str] = {}
-        """The variables with which the script begins; only the first node has a script."""
+        """Variables at the start of the script; only the first node has a script."""
         self._here = Here(index, name)
         self._ledger = ledger
         self._steps: set[Channel] = set()
 
     @property
     def missing(self) -> list[str]:
-        """Return the calls of the script and its tasks that do not exist here; of many the first."""
+        """Return the calls of the script and its tasks that do not exist here, the first ones of many."""
         return self._here.missing
 
     def signal_steps(self, number: int) -> None:
-        """Send a signal to the tasks of all steps that run; only the first node knows them."""
+        """Send a signal to the tasks of all running steps; only the first node knows them."""
         for step in list(self._steps):
             with suppress(ChannelError):
                 step.send(b"s", b"%d" % number)
 
     def serve(self, listeners: list[socket.socket]) -> None:
-        """Serve these sockets for ever, in threads of their own."""
+        """Serve these sockets for ever, in separate threads."""
         for listener in listeners:
             threading.Thread(target=self._accept_all, args=(listener,), daemon=True).start()
 
@@ -64,7 +64,7 @@ class Node:
                 wanted = [Wanted(**part) for part in json.loads(frame[1])]
                 self._hold(channel, wanted, self._ledger)
         except (ChannelError, ValueError, KeyError, TypeError):
-            pass  # srun says what it misses
+            pass  # srun reports the lost tasks
         finally:
             channel.close()
 
@@ -73,7 +73,7 @@ class Node:
             self.missing.append(call)
 
     def _hold(self, channel: Channel, wanted: list[Wanted], ledger: Ledger) -> None:
-        """Give out cores until srun leaves."""
+        """Assign cores until srun disconnects."""
         gone = threading.Event()
 
         def watch() -> None:

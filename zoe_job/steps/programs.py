@@ -1,4 +1,4 @@
-"""The file of `srun --multi-prog`: which task runs which program. Source: the manual of srun 22.05."""
+"""The file of `srun --multi-prog`: the program of each task. Source: the manual of srun 22.05."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _BYTES_MAX = 1 << 20
 
 
 def programs_of(name: str, ntasks: int) -> dict[str, list[str]]:
-    """Return rank -> program and arguments, for each task; BadOptionError.
+    """Return rank -> program and arguments, for each task. Raises BadOptionError.
 
-    `*` stands for all tasks that no line before names. In arguments, `%t` is the rank, and `%o` its place among those
-    of the line. Ranks beyond the tasks of the step are passed over, as in Slurm.
+    `*` stands for all tasks that no earlier line names. In arguments, `%t` is the rank, and `%o` its position among
+    those of the line. Ranks beyond the tasks of the step are ignored, as in Slurm.
     """
     try:
         with Path(name).open(encoding="utf-8") as file:
@@ -49,7 +49,7 @@ def _ranks(text: str, ntasks: int, where: str) -> list[int]:
     for part in text.split(","):
         match = _RANGE.fullmatch(part)
         if match is None:
-            raise BadOptionError(f"{where}: {part[:40]} is no rank")
+            raise BadOptionError(f"{where}: {part[:40]} is not a rank")
         first, last = int(match[1]), int(match[2] or match[1])
         ranks += range(first, min(last, max(first, ntasks)) + 1)
     return ranks

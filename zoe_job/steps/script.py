@@ -1,4 +1,4 @@
-"""The first node of a job: it runs the script, keeps its output in files, and ends as the script does."""
+"""The first node of a job: run the script, write its output to files, and exit with its code."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from zoe_job.steps.networks import subnet_to
 from zoe_job.steps.node import Node
 
 SCRIPT = "slurm_script"
-"""Its name is `$0`, which scripts compare."""
+"""Name of the script in `$0`, which scripts compare."""
 _PIECE = 1 << 16
-_FAILED, _NOT_RUN, _NO_PROGRAM = 1, 126, 127  # as shells say it
+_FAILED, _NOT_RUN, _NO_PROGRAM = 1, 126, 127  # as in shells
 
 
 def main() -> None:
@@ -68,7 +68,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
 
 
 class _Signals:
-    """Passes signals of the service on to all processes of the script, as Slurm does; what comes before, afterwards."""
+    """Passes signals of the service on to all processes of the script, as Slurm does; earlier ones afterwards."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -77,7 +77,7 @@ class _Signals:
             signal.signal(number, self._take)
 
     def go_to(self, process: subprocess.Popen[bytes]) -> None:
-        """Name the process that leads the script's group."""
+        """Set the process that leads the script's group."""
         self._process = process
         for number in self._early:
             self._take(number, None)
@@ -91,8 +91,8 @@ class _Signals:
 
 
 def _tell_missing(calls: list[str]) -> None:
-    """Say why a job has failed whose script may have ended with 0."""
-    print("zoe: the job has failed: it called what does not exist in a job of Zoe:", file=sys.stderr)
+    """Print why a job has failed although its script may have ended with 0."""
+    print("zoe: the job has failed: these calls do not exist in a job of Zoe:", file=sys.stderr)
     print(*(f"zoe:   {call}" for call in calls), sep="\n", file=sys.stderr, flush=True)
 
 
@@ -112,11 +112,11 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
     }
     if SECRET.exists() and len(addresses) > 1 and (subnet := subnet_to(addresses[1].rpartition(":")[0])) is not None:
-        # A container on an overlay network has another interface, too, with the same address on each engine.
+        # A container on an overlay network has another interface too, with the same address on each engine.
         for name in ("OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include"):
             found.setdefault(name, subnet)
     if "l" in _shell_letters(files / SCRIPT):
-        # A login shell sets PATH anew, but takes functions of its environment.
+        # A login shell resets PATH, but reads functions from its environment.
         for program in sorted(one.name for one in bin_directory.iterdir()):
             found[f"BASH_FUNC_{program}%%"] = f'() {{ "{bin_directory / program}" "$@"; }}'
     return found
@@ -140,7 +140,7 @@ def _enter(job: Job, environment: dict[str, str]) -> None:
 
 
 def _mention(job: Job, environment: dict[str, str]) -> None:
-    """Say which lines will do something else than on a cluster of Slurm."""
+    """Print the lines with another effect than on a cluster of Slurm."""
     modules = any(name in environment for name in ("MODULESHOME", "LMOD_CMD", "BASH_FUNC_module%%"))
     if job.module_lines and not modules:
         _say("there is no `module` here", job.module_lines)
@@ -176,8 +176,8 @@ def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, s
             stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if joined else subprocess.PIPE,
-            # The group of this process gets SIGTERM, too. A shell that gets it twice, from there and from here, dies
-            # before the end of its trap; and `kill 0` of a script is not meant for this process.
+            # The group of this process gets SIGTERM too. A shell that gets it twice, from there and from here, dies
+            # before the end of its trap; and `kill 0` of a script must not reach this process.
             start_new_session=True,
         )
     except OSError as error:
@@ -190,7 +190,7 @@ def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, s
 
 
 def _open_outputs(job: Job, environment: dict[str, str]) -> list[IO[bytes]]:
-    """Return the files of standard output and, if it has one, of errors. As in Slurm, no job runs without them."""
+    """Return the files of standard output and, if separate, of errors. As in Slurm, no job runs without them."""
     default = "slurm-%A_%a.out" if "SLURM_ARRAY_JOB_ID" in environment else "slurm-%j.out"
     patterns = [job.output or default]
     if job.error is not None and job.error != job.output:

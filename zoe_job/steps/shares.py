@@ -1,4 +1,4 @@
-"""Which tasks of a step run where, and what each part of it reads from its environment."""
+"""Assign tasks of a step to nodes, and values of each part from its environment."""
 
 from __future__ import annotations
 

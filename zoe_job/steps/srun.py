@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def run(parts: Sequence[Part]) -> int:
-    """Run the step and return the largest exit code of its tasks; ChannelError, BadOptionError."""
+    """Run the step and return the largest exit code of its tasks. Raises ChannelError and BadOptionError."""
     addresses = os.environ.get("ZOE_SRUN_NODES", "").split(",")
     if "ZOE_SRUN" not in os.environ:
         raise BadOptionError("srun runs in a script that `zoe sbatch` started")
@@ -95,7 +95,7 @@ class _Step:
         return max(code, _FAILED) if self._late else code
 
     def _pass_on_signals(self) -> None:
-        """Hand on what the job sends to its steps, such as the signal before its time limit."""
+        """Pass signals of the job on to its steps, such as the one before its time limit."""
         with suppress(ChannelError):
             while (frame := self._holder.receive()) is not None:
                 self._to_all(*frame)
@@ -109,7 +109,7 @@ class _Step:
         self._to_all(b"s", b"%d" % signal.SIGKILL)
 
     def _read(self, channel: Channel, collector: Collector) -> None:
-        """Collect what one node sends until all its tasks have ended."""
+        """Collect the frames of one node until all its tasks have ended."""
         try:
             while (frame := channel.receive()) is not None:
                 failed = collector.take(*frame)
@@ -117,11 +117,11 @@ class _Step:
                     self._to_all(b"s", b"%d" % signal.SIGTERM)
         except ChannelError as error:
             print(f"srun: error: {error}", file=sys.stderr)
-        except BrokenPipeError:  # as `srun ... | head`: like any program whose reader has left
+        except BrokenPipeError:  # as with `srun ... | head`: like any program whose reader has exited
             os._exit(128 + signal.SIGPIPE)
 
     def _forwards(self) -> bool:
-        """Return whether there is a standard input to hand on."""
+        """Return whether there is a standard input to pass on."""
         if self._settings.input == "none":
             return False
         if self._settings.input is not None:
@@ -146,7 +146,7 @@ class _Step:
 
 
 def _request(share: Share, place: Place, forwards: bool) -> dict[str, Any]:
-    """Return what one node is to run; `node` is its number within the step, as launchers expect it."""
+    """Return the request to one node; `node` is its number within the step, as launchers expect it."""
     return {
         "node": place.number,
         "argv": share.settings.command,

@@ -1,4 +1,4 @@
-"""What the options of one srun say. Binding, PMI and the like have no effect; nothing is said of them for each step."""
+"""Options of one srun. Binding, PMI and the like have no effect, without a message for each step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GPUS = frozenset(("gpus", "gpus-per-node", "gpus-per-task"))
 
 @dataclass
 class Settings:
-    """What the options of one srun say."""
+    """Parsed options of one srun."""
 
     ntasks: int
     cores: int
@@ -41,7 +41,7 @@ class Settings:
 
 
 def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
-    """Return what the words say, with the job's values where they say nothing; BadOptionError."""
+    """Parse the words, with the job's values as defaults. Raises BadOptionError."""
     given, command, unknown = read(words, SRUN)
     if missing := missing_of(given):
         raise MissingOptionError(missing)
@@ -62,7 +62,7 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     inherited = None if nodes or "ntasks-per-node" in last else _of(environment, "SLURM_NTASKS")
     ntasks = _number(last, "ntasks") or inherited or (nodes or job_nodes) * (per_node or 1)
     if nodes is None and per_node is not None and "ntasks-per-node" not in last:
-        per_node = None  # the job's own limit, which its cores already say
+        per_node = None  # the job's own limit, which its cores imply
     cores = _number(last, "cpus-per-task") or _of(environment, "SLURM_CPUS_PER_TASK") or 1
     settings = Settings(ntasks, cores, nodes, per_node, command, overlap=bool({"overlap", "overcommit"} & set(last)))
     settings.cores_given = "cpus-per-task" in last or "SLURM_CPUS_PER_TASK" in environment
@@ -84,8 +84,8 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
 
 
 def _choose_nodes(settings: Settings, given: dict[str, Given], nodes: list[str]) -> None:
-    """Take in `--nodelist`, `--nodefile`, `--exclude` and `--relative`; BadOptionError names a node that the job does
-    not have.
+    """Apply `--nodelist`, `--nodefile`, `--exclude` and `--relative`. Raises BadOptionError for a node outside of the
+    job.
     """
     settings.named = _numbers(_text(given, "nodelist"), nodes)
     if path := _text(given, "nodefile"):
@@ -112,7 +112,7 @@ def _numbers(text: str | None, nodes: list[str]) -> list[int]:
 
 
 def _number(given: dict[str, Given], name: str) -> int | None:
-    """Return a number, of nodes the lower one of a range; BadOptionError."""
+    """Return a number, for nodes the lower one of a range. Raises BadOptionError."""
     text = _text(given, name)
     if text is None:
         return None
@@ -138,7 +138,7 @@ def _of(environment: dict[str, str], name: str) -> int | None:
 
 
 def _exported(text: str | None, environment: dict[str, str]) -> dict[str, str]:
-    """Return the environment of the tasks: of srun, or what `--export` names of it."""
+    """Return the environment of the tasks: of srun, or the part that `--export` selects."""
     if text is None:
         return environment
     parts = [part for part in text.split(",") if part]

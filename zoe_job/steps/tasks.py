@@ -1,4 +1,4 @@
-"""The tasks of one step on one node: processes whose output goes to srun."""
+"""The tasks of one step on one node: processes with their output sent to srun."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ RANK = struct.Struct(">I")
 _PIECE = 1 << 15
 _BAD_WORDS = 22  # EINVAL
 _LEFT_BEHIND_S = 5.0
-# Of the service in which a task runs, not of that in which srun runs.
+# Variables of the service of a task, not of the service of srun.
 _OF_SERVICE = ("TMPDIR", "ZOE_SERVICE_ID", "ZOE_INSTANCE", "ZOE_BACKEND", "HOSTNAME")
 
 
 @dataclass
 class Here:
-    """The node on which tasks run: its number, the name of its socket, and the calls that do not exist here."""
+    """The node of the tasks: its number, the name of its socket, and the calls that do not exist here."""
 
     index: int
     name: str
@@ -34,7 +34,7 @@ class Here:
 
 
 def run_tasks(channel: Channel, asked: dict[str, Any], here: Here) -> None:
-    """Run the tasks of `asked`, send what they print and how they end, and end them if srun leaves."""
+    """Run the requested tasks, send their output and exit codes, and end them if srun disconnects."""
     step = _Step(channel, asked, here)
     reader = threading.Thread(target=step.listen, daemon=True)
     step.start()
@@ -53,7 +53,7 @@ class _Step:
         self._left = False
 
     def start(self) -> None:
-        """Start all; one that cannot be started ends with the number of the error, as in Slurm."""
+        """Start all tasks; one that cannot be started ends with the number of the error, as in Slurm."""
         for local, rank in enumerate(self._asked["ranks"]):
             try:
                 process = subprocess.Popen(
@@ -76,7 +76,7 @@ class _Step:
                 self._begin(self._pump, rank, kind, stream)
 
     def listen(self) -> None:
-        """Hand on standard input and signals; without srun, kill what it started."""
+        """Pass on standard input and signals; without srun, kill the tasks."""
         try:
             while (frame := self._channel.receive()) is not None:
                 kind, data = frame
@@ -92,7 +92,7 @@ class _Step:
         self._signal(signal.SIGKILL)
 
     def wait(self) -> None:
-        """Return after all have ended. What a task leaves behind ends with it, as in Slurm."""
+        """Return after all have ended. Processes that a task leaves behind end with it, as in Slurm."""
         pumps = list(self._threads)
         reapers = [threading.Thread(target=self._reap, args=item, daemon=True) for item in self._processes.items()]
         for reaper in reapers:
@@ -100,7 +100,7 @@ class _Step:
         for reaper in reapers:
             reaper.join()
         until_s = time.monotonic() + _LEFT_BEHIND_S
-        for pump in pumps:  # a process in a session of its own may keep the pipe open
+        for pump in pumps:  # a process in a separate session may keep the pipe open
             pump.join(max(until_s - time.monotonic(), 0))
 
     def _reap(self, rank: int, process: subprocess.Popen[bytes]) -> None:
@@ -157,7 +157,7 @@ class _Step:
         return {**given, **own, **{name: str(value) for name, value in mine.items()}}
 
     def _argv(self, rank: int) -> list[str]:
-        """Return the words of a task: the program of the step, or of `--multi-prog` its own."""
+        """Return the words of a task: the program of the step, or its own of `--multi-prog`."""
         programs: dict[str, list[str]] = self._asked["programs"]
         return programs.get(str(rank)) or list(self._asked["argv"])
 

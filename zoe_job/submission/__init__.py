@@ -1,1 +1,1 @@
-"""What `sbatch` reads, on a laptop and inside a job, and the description that it makes. On the first node only."""
+"""Parser of `sbatch`, on a laptop and inside a job, and its description. On the first node only."""

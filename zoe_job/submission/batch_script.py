@@ -1,4 +1,4 @@
-"""What sbatch does before it submits, on a laptop and inside a job: read the script, and say what is not understood."""
+"""Preparation of sbatch, on a laptop and inside a job: read the script, and report options that are not understood."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from zoe_job.submission.request import Finding, JobRequest
 from zoe_job.submission.script_lines import ScriptLines
 
 SCRIPT_BYTES_MAX = 200_000
-# What decides when a job runs or is wanted, or for how long, is never passed over: the next job may rely on it.
+# Options that decide when, until when or for how long a job runs are never ignored: the next job may rely on them.
 _WHEN = ("array", "begin", "deadline", "dependency", "time")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said about a script, and whether it must not be submitted, or not unless `--loose`."""
+    """Messages about a script, and whether it must not be submitted, or only with `--loose`."""
 
     texts: list[str] = field(default_factory=list)
     wrong: bool = False
@@ -27,7 +27,7 @@ class Verdict:
 
 
 def read_script(rest: Sequence[str], request: JobRequest) -> tuple[str, str, list[str]]:
-    """Return the name of a job, its script and the script's arguments; BadOptionError."""
+    """Return the name of a job, its script and the script's arguments. Raises BadOptionError."""
     if request.wrap is not None:
         if rest:
             raise BadOptionError("--wrap replaces the script; give one of both")
@@ -41,7 +41,7 @@ def read_script(rest: Sequence[str], request: JobRequest) -> tuple[str, str, lis
 
 
 def _found(name: str) -> Path:
-    """Return where a script is: here, or else on PATH, as sbatch finds it."""
+    """Return the path of a script: here, or on PATH, as in sbatch."""
     if "/" in name or Path(name).exists():
         return Path(name)
     return next((place for place in (Path(one, name) for one in os.get_exec_path()) if place.is_file()), Path(name))
@@ -53,11 +53,11 @@ def _read(path: Path) -> bytes:
 
 
 def _checked(data: bytes, name: str) -> str:
-    """Return the text of a script; BadOptionError says why sbatch would not take it."""
+    """Return the text of a script. Raises BadOptionError if sbatch would refuse it."""
     if len(data) > SCRIPT_BYTES_MAX:
         raise BadOptionError(f"{name} is longer than {SCRIPT_BYTES_MAX} bytes")
     if not data.startswith(b"#!"):
-        raise BadOptionError(f"{name} is no batch script: the first line must begin with #! and an interpreter")
+        raise BadOptionError(f"{name} is not a batch script: the first line must begin with #! and an interpreter")
     if b"\r\n" in data:
         raise BadOptionError(f"{name} has line breaks of DOS (\\r\\n); convert them with dos2unix")
     try:
@@ -67,7 +67,7 @@ def _checked(data: bytes, name: str) -> str:
 
 
 def judge(title: str, lines: ScriptLines, found: Sequence[Finding]) -> Verdict:
-    """Return what is not understood, and what has no effect, with line numbers."""
+    """Return the options that are not understood, and those without effect, with line numbers."""
     wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
     wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
     without = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and not one.partly]

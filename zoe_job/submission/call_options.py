@@ -1,4 +1,4 @@
-"""Options of squeue, scancel, sacct and sattach: which exist in Slurm, and which of them a job of Zoe lacks."""
+"""Options of squeue, scancel, sacct and sattach: names in Slurm, and the ones that a job of Zoe lacks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from zoe_job.common.slurm_options import Given, read
 
 _PARTITION = "zoe"
-"""There are no partitions; this is what the variables of a job say."""
+"""There are no partitions; this is the value in the variables of a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """Options of a program, as in `common/slurm_options.py`, and those that would choose or print other things."""
+    """Options of a program, as in `common/slurm_options.py`, and the missing ones that would choose or print other
+    things.
+    """
 
     all: Mapping[str, tuple[str, str]]
     lacking: tuple[str, ...]
@@ -26,7 +28,7 @@ class CallOptions:
         return cls({name: (mark[:-1], mark[-1]) for name, mark in pairs}, tuple(lacking.split()))
 
     def lacks(self, given: Sequence[Given]) -> str | None:
-        """Return an option that does not exist in a job of Zoe; None if all do."""
+        """Return a given option that does not exist in a job of Zoe; None if all do."""
         found = (one for one in given if one.name in self.lacking)
         return next((one.name for one in found if (one.name, one.value) != ("partition", _PARTITION)), None)
 
@@ -63,20 +65,21 @@ SATTACH = CallOptions.of(
     "error-filter input-filter layout output-filter pty version",
 )
 UPDATED = ("timelimit", "priority", "nice")
-"""What `scontrol update` changes."""
+"""Fields that `scontrol update` changes."""
 _OF = {"squeue": SQUEUE, "scancel": SCANCEL, "sacct": SACCT, "sattach": SATTACH}
 
 
 def missing_update(words: Sequence[str]) -> str | None:
-    """Return the first of `Name=Value` that `scontrol update` of a job does not change; None if it does all."""
+    """Return the first `Name=Value` that `scontrol update` of a job cannot change; None if it can change all."""
     names = (word.partition("=")[0].lower() for word in words if "=" in word and not word.startswith("$"))
     return next((name for name in names if name not in (*UPDATED, "jobid", "job")), None)
 
 
 def missing_option(program: str, words: Sequence[str]) -> str | None:
-    """Return why a call of a program with these words cannot be what its script expects; BadOptionError.
+    """Return why a call of a program with these words cannot have the effect that its script expects. Raises
+    BadOptionError.
 
-    Words with a `$`, which are not known yet, are passed over.
+    Words with a `$`, which are not known yet, are ignored.
     """
     if (options := _OF.get(program)) is None:
         return None
@@ -87,5 +90,5 @@ def missing_option(program: str, words: Sequence[str]) -> str | None:
             return f"{program} --{name} does not exist in a job of Zoe"
         if unknown:
             return f"{program} has no option {unknown[0]}"
-        rest = rest[1:]  # an id, as scancel takes them between options
+        rest = rest[1:]  # an id, which scancel accepts between options
     return None

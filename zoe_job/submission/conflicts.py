@@ -1,4 +1,4 @@
-"""Options that contradict each other, or together do otherwise than each alone says."""
+"""Options that contradict each other, or have another effect together than alone."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from zoe_job.common.slurm_options import Given
 from zoe_job.submission.request import Finding, JobRequest, request_of
 
 MEMORY_LEAST_MIB = 64
-"""What the program that runs the script needs, and a shell beside it; in Slurm, they do not count."""
+"""Memory of the program that runs the script, and a shell beside it, in MiB; in Slurm, they do not count."""
 _MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 _GPUS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
 
 
 def whole_request(given: Iterable[Given]) -> tuple[JobRequest, list[Finding]]:
-    """Return what all options of a group ask for, and a finding for each that has no effect, or contradicts others."""
+    """Return the request of all options of a group, and a finding for each option without effect, or in contradiction
+    to others.
+    """
     last = {one.name: one for one in given}
     request, found = request_of(last.values())
     bad = {one.given.name for one in found if not one.harmless}
@@ -35,7 +37,7 @@ def _memory(request: JobRequest, last: Mapping[str, Given]) -> Iterator[Finding]
 
 
 def shape_of(request: JobRequest) -> tuple[int, int]:
-    """Return how many nodes and tasks a group has; one node where nothing says how many."""
+    """Return the nodes and tasks of a group; one node without a number."""
     each, nodes = request.ntasks_per_node, request.nodes
     if nodes is None:
         nodes = -(-request.ntasks // each) if request.ntasks and each else 1
@@ -44,7 +46,7 @@ def shape_of(request: JobRequest) -> tuple[int, int]:
 
 
 def gpus_of(request: JobRequest) -> dict[str, int]:
-    """Return the GPUs of each node, by each option that says them."""
+    """Return the GPUs of each node, by each option for them."""
     nodes, ntasks = shape_of(request)
     found = {
         "gpus-per-task": None if request.gpus_per_task is None else request.gpus_per_task * -(-ntasks // nodes),

@@ -1,4 +1,4 @@
-"""The description of a batch job: one service for each node, of which the first runs the script."""
+"""The description of a batch job: one service for each node; the first one runs the script."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zoe_job.submission.script_lines import ScriptLines
 
 IMAGE, MEMORY_MIB = "zoe/python", 1024
 _RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zoe_job.steps.script import main; main()"
-# Scripts put other Pythons in front of PATH, by modules or conda; PYTHONHOME and PYTHONPATH are then for those.
+# Scripts put other Pythons in front of PATH, by modules or conda; PYTHONHOME and PYTHONPATH then belong to those.
 _PROGRAM = """\
 #!/bin/sh
 exec "${{ZOE_PYTHON:-python3}}" -EsB -c 'import pathlib, sys
@@ -38,7 +38,7 @@ _PORT = 6818  # of slurmd
 
 
 def job_of(request: JobRequest, lines: ScriptLines, title: str, others: Sequence[JobRequest] = ()) -> Job:
-    """Return the allocation; where the options do not say how many nodes, it is one. `others`: of further groups."""
+    """Return the allocation; one node without a number. others: of further groups."""
     groups = [_allocation(one, ScriptLines(), title) for one in others]
     return replace(_allocation(request, lines, title), others=groups)
 
@@ -117,7 +117,7 @@ def job_draft(
 
 
 def _resources(job: Job) -> dict[str, Any]:
-    """Return what each node of a group has."""
+    """Return the resources of each node of a group."""
     memory = max(job.memory_mib, MEMORY_LEAST_MIB)
     found: dict[str, Any] = {"memory": f"{memory}MiB", "cores": job.tasks_on_each * job.cpus_per_task}
     return {**found, "devices": {"gpu": job.gpus}} if job.gpus else found
@@ -147,7 +147,7 @@ def _further_nodes(shared: dict[str, Any], job: Job) -> Iterator[dict[str, Any]]
 
 
 def programs(*, further: bool = False) -> dict[str, str]:
-    """Return the texts of the programs that travel along, by name; for further nodes without those that ask the API."""
+    """Return the texts of the included programs, by name; for further nodes without the ones that call the API."""
     root = Path(__file__).parents[1]
     modules = {one.relative_to(root).as_posix(): one for one in sorted(root.rglob("*.py"))}
     found = {
@@ -167,7 +167,7 @@ def _of_first_node(name: str) -> bool:
 
 
 def _results(request: JobRequest) -> list[str]:
-    """Return where the output files are, as `zoe fetch` finds them, if they lie in the workspace."""
+    """Return the paths of the output files in the workspace, for `zoe fetch`."""
     below = posixpath.normpath(request.chdir or ".")
     patterns = [request.output or ("slurm-%A_%a.out" if request.array else "slurm-%j.out"), request.error or ""]
     found = [re.sub(r"%a", "{index}", one) if request.array else one for one in patterns]

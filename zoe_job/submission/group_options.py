@@ -11,14 +11,14 @@ from zoe_job.submission import values as option_values
 from zoe_job.submission.conflicts import whole_request
 from zoe_job.submission.request import Finding, JobRequest
 
-# Each group has its own. What else an option says holds for the job as a whole, and is the first group's to say.
+# Each group has separate values. Other options apply to the whole job, and belong to the first group.
 _OF_A_GROUP = frozenset(
     [
         *("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "mem", "mem-per-cpu", "mem-per-gpu"),
         *("gres", "gpus", "gpus-per-node", "gpus-per-task", "job-name"),
     ]
 )
-# A group takes them over from the one before it, as with sbatch 22.05.
+# A group inherits these from the previous one, as with sbatch 22.05.
 _INHERITED = ("mem", "job-name")
 _MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 
@@ -26,7 +26,7 @@ _MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 def read_groups(
     words: Sequence[str], options: dict[str, tuple[str, str]]
 ) -> tuple[list[Given], list[list[Given]], list[str], list[str]]:
-    """Return the options of the first group and of the others, the words after them, and options that do not exist;
+    """Return the options of the first group and of the others, the words after them, and unknown options. Raises
     BadOptionError.
     """
     given, rest, unknown = read(words, options)
@@ -35,7 +35,7 @@ def read_groups(
         more, rest, strange = read(rest[1:], SBATCH)
         others.append(more)
         unknown += strange
-    for group in others:  # sbatch takes it from the last group, where it stands for the script
+    for group in others:  # sbatch takes it from the last group, in place of the script
         given += [one for one in group if one.name == "wrap"]
         group[:] = [one for one in group if one.name != "wrap"]
     return given, others, rest, unknown
@@ -44,8 +44,8 @@ def read_groups(
 def other_groups(
     first: JobRequest, before: Sequence[Given], lines: Sequence[list[Given]], on_line: Sequence[list[Given]]
 ) -> tuple[list[JobRequest], list[Finding]]:
-    """Return what each further group asks for, and a finding for what has no effect or is not understood; `before`:
-    options of the first group.
+    """Return the request of each further group, and a finding for each option without effect or not understood;
+    `before`: options of the first group.
     """
     requests: list[JobRequest] = []
     found: list[Finding] = []
@@ -71,7 +71,7 @@ def other_groups(
 def _of_the_job(
     given: Given, before: Sequence[Given], findings: Sequence[Finding], limit_s: float | None
 ) -> Finding | None:
-    """Return why an option may not stand in a further group; None if it has no effect, or says what the first says."""
+    """Return why an option is invalid in a further group; None if it has no effect, or equals the first group's."""
     if any(one.given == given for one in findings):
         return None
     if any((one.name, one.value) == (given.name, given.value) for one in before):
@@ -79,4 +79,4 @@ def _of_the_job(
     own_s = option_values.time_s(given.value or "") if given.name == "time" else None
     if own_s is not None and limit_s is not None and own_s >= limit_s:
         return Finding(given, "the job ends with its first group", harmless=True)
-    return Finding(given, "it holds for the whole job; give it in the first group")
+    return Finding(given, "it applies to the whole job; give it in the first group")

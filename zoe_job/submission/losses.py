@@ -1,4 +1,4 @@
-"""What of a value has no effect here, or another one than in Slurm: each is named before the job is submitted."""
+"""Differences of values from Slurm: each is reported before the job is submitted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from zoe_job.submission import values
 
 
 def lost_part(name: str, text: str) -> str | None:
-    """Return what an option with a good value leaves out, or does otherwise; None if it does as it says."""
+    """Return the ignored part of an option with a valid value, or its different effect; None if it has the effect of
+    Slurm.
+    """
     judge = _JUDGES.get(name)
     return None if judge is None else judge(text)
 
@@ -28,12 +30,12 @@ def _mail(text: str) -> str | None:
 
 def _gpus(text: str) -> str | None:
     models = [model for part in values.generic_parts(text) if (model := values.gpu_model(part))]
-    return f"the job gets any GPU: models such as {models[0]} cannot be asked for" if models else None
+    return f"the job gets any GPU: models such as {models[0]} cannot be requested" if models else None
 
 
 def _signal(text: str) -> str | None:
     flags, colon, _ = text.partition(":")
-    return "there are no reservations, for which R asks" if colon and "R" in flags else None
+    return "R needs reservations, which do not exist" if colon and "R" in flags else None
 
 
 def _name(text: str) -> str | None:
@@ -42,7 +44,7 @@ def _name(text: str) -> str | None:
 
 
 def _deadline(_: str) -> str:
-    return "a job that cannot end by then goes on: lists show that it missed its deadline; --time ends it"
+    return "a job that cannot end by then continues: lists show that it missed its deadline; --time ends it"
 
 
 _JUDGES: dict[str, Callable[[str], str | None]] = {

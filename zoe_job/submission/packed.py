@@ -1,4 +1,4 @@
-"""The programs of further nodes as one short text: the files of all components of a description have 384 KiB."""
+"""Programs of further nodes as one short text: the files of all components of a description have at most 384 KiB."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ sys.meta_path.insert(0, _Finder())
 
 
 def packed(programs: Mapping[str, str]) -> dict[str, str]:
-    """Return these files with the modules of the package inside of its `__init__`."""
+    """Return these files with the modules of the package inside its `__init__`."""
     texts = {}
     others = {}
     for name, text in programs.items():

@@ -1,4 +1,4 @@
-"""What the options of a batch job ask for."""
+"""Request of a batch job, from its options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMMENT_MAX = 4096
 
 @dataclass(slots=True)
 class JobRequest:
-    """Values of options, None where nothing was said; memory in MiB."""
+    """Values of options, None if not given; memory in MiB."""
 
     job_name: str | None = None
     nodes: int | None = None
@@ -46,7 +46,7 @@ class JobRequest:
     notify: tuple[str, ...] = ()
     priority: int | None = None
     nice: int | None = None
-    """The priority that it stands for; `--priority` wins over it."""
+    """Priority of `--nice`; `--priority` takes precedence."""
     export: dict[str, str] = field(default_factory=dict)
     export_all: bool = True
     comment: str | None = None
@@ -59,13 +59,13 @@ class JobRequest:
 
     @property
     def wanted_priority(self) -> int | None:
-        """Return the priority that `--priority` says, or else `--nice`."""
+        """Return the priority of `--priority`, or otherwise of `--nice`."""
         return self.nice if self.priority is None else self.priority
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An option that has no effect here (`harmless`), or other than in Slurm (`partly`), or is not understood."""
+    """An option without effect here (`harmless`), with another effect than in Slurm (`partly`), or not understood."""
 
     given: Given
     why: str
@@ -86,24 +86,24 @@ def _comment(text: str) -> str:
 
 
 def _export(text: str) -> dict[str, str]:
-    """Return variables: NAME=VALUE, or NAME of this environment; all of it does not travel."""
+    """Return variables: NAME=VALUE, or NAME of this environment; the complete environment is not exported."""
     found: dict[str, str] = {}
     for part in text.split(","):
         name, equals, value = part.strip().partition("=")
         if name in ("ALL", "NONE", "NIL", ""):
             continue
         if not name.isidentifier() or not name.isascii():
-            raise BadValueError(f"{name[:40]!r} is no name of a variable")
+            raise BadValueError(f"{name[:40]!r} is not the name of a variable")
         if equals or name in os.environ:
             found[name] = value if equals else os.environ[name]
     return found
 
 
 def _memory(text: str) -> int | None:
-    """Return MiB; 0, all memory of a node, cannot be asked for."""
+    """Return MiB; 0, all memory of a node, is not possible."""
     mib = values.size_mib(text)
     if mib == 0:
-        raise BadValueError("0 would be all memory of a node; say how much")
+        raise BadValueError("0 would be all memory of a node; give an amount")
     return mib
 
 
@@ -148,9 +148,11 @@ _SWITCHES = {
 }
 _HARMLESS = {
     **dict.fromkeys(("partition", "account", "qos", "clusters", "wckey"), "there are no partitions, accounts and QOS"),
-    **dict.fromkeys(("requeue", "no-requeue"), "after the loss of a node Zoe always runs it again; for more: retries"),
+    **dict.fromkeys(
+        ("requeue", "no-requeue"), "after the loss of a node Zoe always runs it again; use retries for other failures"
+    ),
     "mail-user": "mail goes to your own targets (`zoe notify`)",
-    "exclusive": "a service has the cores of its tasks to itself, not those of the whole node; -c asks for more",
+    "exclusive": "a service has exclusive cores for its tasks, not the whole node; use -c for more",
     "get-user-env": "jobs begin with the environment of the image",
     **dict.fromkeys(
         [
@@ -185,7 +187,7 @@ _HARMLESS = {
 
 
 def request_of(given: Iterable[Given]) -> tuple[JobRequest, list[Finding]]:
-    """Return what options ask for, the last of each name, and a finding for each that has no effect."""
+    """Return the request of options, the last of each name, and a finding for each without effect."""
     request, found = JobRequest(), []
     last = {one.name: one for one in given}
     for one in last.values():
@@ -210,5 +212,5 @@ def _take(request: JobRequest, given: Given) -> Finding | None:
     elif given.name in _HARMLESS:
         return Finding(given, _HARMLESS[given.name], harmless=True)
     else:
-        return Finding(given, "Zoe has nothing like it")
+        return Finding(given, "Zoe has no equivalent")
     return None

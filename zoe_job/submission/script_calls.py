@@ -1,7 +1,7 @@
-"""Calls in a script of what Slurm has and a job of Zoe has not, as far as their words are literal.
+"""Calls in a script of Slurm's features that a job of Zoe lacks, as far as their words are literal.
 
-What a script puts together as it runs is found then, and fails the job (`common/missing.py`). So a doubtful place is
-passed over here: a text, a here-document that no shell reads, a name that the script looks for or defines itself.
+Calls that a script composes at run time are found then, and fail the job (`common/missing.py`). So a doubtful place is
+ignored here: a text, a here-document that no shell reads, a name that the script looks up or defines itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zoe_job.submission.call_options import missing_option, missing_update
 _NAMES = f"srun|scontrol|{'|'.join((*PROGRAMS, *API_PROGRAMS))}"
 _OF_JOBS = ("hold", "release", "requeue", "requeuehold", "uhold", "update")
 _SHOWN = ("job", "jobid", "jobs")
-# Of a command, also within a substitution or a function.
+# Beginning of a command, also within a substitution or a function.
 BEGINNING = r"(?:^|[;&|`{]|(?<!=)\(|\b(?:then|do|else|time|exec|eval|if|while|until)\s|!\s)\s*"
 _CALL = re.compile(rf"{BEGINNING}(?P<path>/[\w./-]*/)?(?P<name>{_NAMES})(?=\s|$|[;)&|`])")
 _LABEL = re.compile(rf"\s*(?:{_NAMES})(?:\s*\|\s*[\w*-]+)*\)")  # of a `case`
@@ -34,14 +34,14 @@ _SHELL = re.compile(r"\b(?:ba|da|k|z)?sh\b")
 
 
 def refused_calls(script: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line number, text and reason of each call of what does not exist."""
+    """Yield line number, text and reason of each call that does not exist."""
     for number, path, name, words in _calls(script):
         if why := _why(name, words, path):
             yield number, " ".join([name, *words])[:80], why
 
 
 def api_calls(script: str) -> Iterator[tuple[int, str]]:
-    """Yield line number and text of each call that asks the API."""
+    """Yield line number and text of each call of the API."""
     for number, _, name, words in _calls(script):
         if name in API_PROGRAMS or (name == "scontrol" and _of_jobs(words)):
             yield number, " ".join([name, *words])[:80]
@@ -64,12 +64,12 @@ def commands(script: str) -> Iterator[tuple[int, str]]:
 
 
 def document_lines(script: str) -> frozenset[int]:
-    """Return the numbers of the lines of here-documents."""
+    """Return the line numbers of here-documents."""
     return frozenset(number for number, _, in_document, _ in _lines(script) if in_document)
 
 
 def _lines(script: str) -> Iterator[tuple[int, str, bool, bool]]:
-    """Yield the number and text of each line that is no comment and no text, whether it is in a here-document, and
+    """Yield the number and text of each line outside of comments and texts, whether it is in a here-document, and
     whether a shell reads that.
     """
     until, read_by_shell, mark = "", False, ""
@@ -89,12 +89,12 @@ def _lines(script: str) -> Iterator[tuple[int, str, bool, bool]]:
 
 
 def without_texts(line: str) -> str:
-    """Return a line with blanks in place of its texts, except those in which a command runs."""
+    """Return a line with blanks instead of its texts, except those with a command."""
     return _TEXT.sub(_blank, line)
 
 
 def _blank(text: re.Match[str]) -> str:
-    """Return blanks for a text, unless a command runs in it."""
+    """Return blanks for a text, unless it contains a command."""
     return text[0] if text[0][0] == '"' and ("$(" in text[0] or "`" in text[0]) else " " * len(text[0])
 
 
@@ -135,7 +135,7 @@ def _why(program: str, words: list[str], path: str) -> str | None:
         return f"{path}{program} is not the {program} of a job of Zoe; call it without its path"
     if program not in API_PROGRAMS and program != "srun":
         return f"there is no {program} in a job"
-    with contextlib.suppress(BadOptionError):  # the program says it, as that of Slurm does
+    with contextlib.suppress(BadOptionError):  # the program reports it, as Slurm's does
         if program in API_PROGRAMS:
             return missing_option(program, words)
         return missing_of(one for part in split(words) for one in read(part, SRUN)[0])
@@ -145,7 +145,7 @@ def _why(program: str, words: list[str], path: str) -> str | None:
 def _why_scontrol(words: list[str]) -> str | None:
     names = words[:2] in (["show", "hostnames"], ["show", "hostname"])
     if words and not (words[0].startswith(("$", "-")) or names or _of_jobs(words)):
-        return "of scontrol, a job has show hostnames, and what changes and shows jobs"
+        return "scontrol in a job supports show hostnames, and the commands that change and show jobs"
     name = missing_update(words[1:]) if words[:1] == ["update"] else None
     return None if name is None else f"scontrol update {name}= does not exist in a job of Zoe"
 
@@ -156,7 +156,7 @@ def _of_jobs(words: list[str]) -> bool:
 
 
 def _joined(script: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers, those that end with a backslash together with the next."""
+    """Yield the lines with their numbers, joining lines that end with a backslash with the next."""
     begun, text = 0, ""
     for number, line in enumerate(script.splitlines(), start=1):
         begun = begun or number

@@ -12,40 +12,40 @@ from zoe_job.submission.script_calls import api_calls, document_lines, refused_c
 _MARK = "#SBATCH"
 _AFTER_MARK = ("", " ", "\t", "-")  # Slurm needs no blank before an option
 _COMMAND = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b)\s*(?:source\s+\S*)?\b(module|ml|conda|mamba|micromamba)\b")
-# Often for a port of its own: 10000 + the last digits of the id.
+# Often used for a port: 10000 + the last digits of the id.
 _ID = r"SLURM_(?:ARRAY_)?JOB_?ID\b"
-_NO_NUMBER = "the id of a job is a text here, not a number: what is computed with it would be something else"
+_NO_NUMBER = "the id of a job is a text here, not a number: arithmetic with it gives another result"
 _ARITHMETIC = re.compile(rf"(?:\(\(|\bexpr\b|\blet\b).*{_ID}|{_ID}.*\btail\s+-c")
 
 
 @dataclass(slots=True)
 class ScriptLines:
-    """What the lines of a script say, in their order; `refused`: line number, text and why, also of calls of programs
-    that do not exist in a job of Zoe. `api_calls`: line number and text of calls that ask the API.
+    """Lines of a script in their order; `refused`: line number, text and reason, including calls of missing programs.
+    `api_calls`: line number and text of calls of the API.
     """
 
     given: list[Given] = field(default_factory=list)
     others: list[list[Given]] = field(default_factory=list)
-    """Of further groups of a heterogeneous job."""
+    """Options of further groups of a heterogeneous job."""
     refused: list[tuple[int, str, str]] = field(default_factory=list)
     api_calls: list[tuple[int, str]] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     indented: list[int] = field(default_factory=list)
-    """Lines of options that do not begin at the beginning of their line, so that sbatch passes them over."""
+    """Lines of options with an indentation, which sbatch ignores."""
     module_lines: list[int] = field(default_factory=list)
     conda_lines: list[int] = field(default_factory=list)
     arithmetic_lines: list[int] = field(default_factory=list)
 
 
 def read_lines(script: str) -> ScriptLines:
-    """Return what a script says; an option that cannot be read is in `refused`."""
+    """Parse a script; invalid options are in `refused`."""
     found = ScriptLines()
     in_head, documents = True, document_lines(script)
     for number, line in enumerate(script.splitlines(), start=1):
         if line.startswith(_MARK) and (in_head or line[len(_MARK) : len(_MARK) + 1] in _AFTER_MARK):
             if in_head:
                 _read_line(line[len(_MARK) :], number, found)
-            elif number not in documents:  # that is a text, such as another script
+            elif number not in documents:  # such as the text of another script
                 found.late.append(number)
         elif in_head and line.lstrip().startswith(f"{_MARK} "):
             found.indented.append(number)

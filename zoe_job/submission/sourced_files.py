@@ -1,7 +1,7 @@
 """Calls in files of the workspace that a script reads by `source` or `.`, as far as their paths are literal.
 
-As with the script itself, a doubtful place is passed over: a path with variables, one after a `cd` to elsewhere, a file
-that is not there yet. The job finds such a call as it runs, and fails.
+As in the script itself, a doubtful place is ignored: a path with variables, one after a `cd` to another directory, a
+file that does not exist yet. At run time such a call fails the job.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from zoe_job.submission.script_lines import ScriptLines
 FILES_MAX = 20
 DEPTH_MAX = 5
 BYTES_MAX = 200_000
-"""Of a file; longer ones are passed over."""
+"""Longest file; longer ones are ignored."""
 Reader = Callable[[str], str | None]
-"""Returns the text of a file by its path below the workspace; None if it cannot be had."""
+"""Returns the text of a file by its path below the workspace; None if it is not available."""
 
 _COMMAND = re.compile(rf"{BEGINNING}(?P<name>source|\.|cd|pushd|popd)(?:\s|(?=;)|$)")
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\}|\$SLURM_SUBMIT_DIR|\$\{SLURM_SUBMIT_DIR\})(?:/|$)")
@@ -27,7 +27,7 @@ _NOT_LITERAL = re.compile(r"[$`*?\[{~]")
 
 
 def add_calls(lines: ScriptLines, script: str, directory: str | None, read: Reader) -> None:
-    """Add the calls of sourced files to those of the script; `directory`: where it begins, None: the workspace."""
+    """Add the calls of sourced files to those of the script; `directory`: its initial one, None: the workspace."""
     for file in _files(script, directory, read):
         lines.refused += [
             (file.begun, f"{file.path}, line {n}: {text}", why) for n, text, why in refused_calls(file.text)
@@ -37,7 +37,7 @@ def add_calls(lines: ScriptLines, script: str, directory: str | None, read: Read
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A sourced file. begun: the line of the script by which it is read, if through others."""
+    """A sourced file. begun: the line of the script that reads it, if through others."""
 
     begun: int
     path: str

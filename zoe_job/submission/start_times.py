@@ -1,4 +1,4 @@
-"""Times to begin and deadlines, as option_values read them, in the form that the API takes."""
+"""Begin times and deadlines, as parsed by `values.py`, in the form of the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def after_s(text: str) -> float | None:
 
 
 def at_s(text: str, now: datetime | None = None) -> float:
-    """Return seconds since the epoch of `16:00`, the next one in the zone of this machine, or of a date; ValueError."""
+    """Return seconds since the epoch of `16:00`, the next one in the zone of this machine, or of a date. Raises
+    ValueError.
+    """
     present = datetime.now() if now is None else now  # noqa: DTZ005 - local, as the text is
     if found := _CLOCK.fullmatch(text):
         wanted = present.replace(hour=int(found[1]), minute=int(found[2]), second=int(found[3] or 0), microsecond=0)
@@ -26,7 +28,7 @@ def at_s(text: str, now: datetime | None = None) -> float:
 
 
 def begin_fields(text: str | None) -> dict[str, float]:
-    """Return the fields of a submission that begins then; ValueError."""
+    """Return the fields of a submission with this begin time. Raises ValueError."""
     if text is None:
         return {}
     seconds = after_s(text)
@@ -34,7 +36,7 @@ def begin_fields(text: str | None) -> dict[str, float]:
 
 
 def deadline_fields(text: str | None) -> dict[str, str]:
-    """Return the fields of a submission with this deadline; ValueError."""
+    """Return the fields of a submission with this deadline. Raises ValueError."""
     if text is None:
         return {}
     return {"deadline": text if after_s(text) is not None else datetime.fromtimestamp(at_s(text), UTC).isoformat()}

@@ -44,14 +44,14 @@ class BadValueError(ValueError):
 
 
 def count(text: str) -> int:
-    """Return a number above 0; BadValueError."""
+    """Return a number above 0. Raises BadValueError."""
     if not re.fullmatch(r"[0-9]{1,6}", text.strip()) or int(text) == 0:
         raise BadValueError("not a number above 0")
     return int(text)
 
 
 def node_count(text: str) -> int:
-    """Return a number of nodes, the lower end of a range such as 2-4; BadValueError."""
+    """Return a number of nodes, the lower end of a range such as 2-4. Raises BadValueError."""
     found = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", text.strip())
     if found is None or int(found[1]) == 0:
         raise BadValueError("not a number above 0")
@@ -61,7 +61,7 @@ def node_count(text: str) -> int:
 
 
 def time_s(text: str) -> float | None:
-    """Return the seconds of a time limit; None for no limit; BadValueError."""
+    """Return the seconds of a time limit; None for no limit. Raises BadValueError."""
     try:
         return seconds(text)
     except ValueError as error:
@@ -69,7 +69,7 @@ def time_s(text: str) -> float | None:
 
 
 def size_mib(text: str) -> int:
-    """Return MiB, rounded up; without a unit it is MiB, as in Slurm; BadValueError."""
+    """Return MiB, rounded up; without a unit it is MiB, as in Slurm. Raises BadValueError."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         raise BadValueError("not a size; use 4G or 500M")
@@ -77,7 +77,7 @@ def size_mib(text: str) -> int:
 
 
 def begin(text: str) -> str | None:
-    """Return a begin time as `zoe run --begin` takes it; None is at once; BadValueError."""
+    """Return a begin time in the form of `zoe run --begin`; None means at once. Raises BadValueError."""
     text = text.strip()
     if found := _BEGIN.fullmatch(text):
         unit = (found[2] or "s")[0].lower()
@@ -95,7 +95,7 @@ def begin(text: str) -> str | None:
 
 
 def deadline(text: str) -> str:
-    """Return a deadline as `zoe run --deadline` takes it; BadValueError, also for the present moment."""
+    """Return a deadline in the form of `zoe run --deadline`. Raises BadValueError, also for the present moment."""
     found = begin(text)
     if found is None:
         raise BadValueError("has passed when it is submitted; use now+1hour, 16:00 or 2026-11-01T08:30")
@@ -103,7 +103,7 @@ def deadline(text: str) -> str:
 
 
 def dependencies(text: str) -> tuple[str, ...]:
-    """Return dependencies as `zoe run --after` takes them: `afterok:1:2` is ok:1, ok:2; BadValueError."""
+    """Return dependencies in the form of `zoe run --after`: `afterok:1:2` is ok:1, ok:2. Raises BadValueError."""
     if "?" in text:
         raise BadValueError("`?` (one of them) does not exist in Zoe; use one execution for each")
     found: list[str] = []
@@ -120,7 +120,7 @@ def dependencies(text: str) -> tuple[str, ...]:
 
 
 def mail(text: str) -> tuple[str, ...]:
-    """Return the kinds of notifications; BadValueError names what has none."""
+    """Return the kinds of notifications. Raises BadValueError, which names an unsupported kind."""
     words = [word.strip().upper() for word in text.split(",") if word.strip()]
     if wrong := [word for word in words if word not in _MAIL]:
         raise BadValueError(f"there is no notification of {wrong[0]}")
@@ -128,7 +128,7 @@ def mail(text: str) -> tuple[str, ...]:
 
 
 def gpus(text: str) -> int:
-    """Return a number of GPUs: `2`, `a100:2`, `gpu`, `gpu:2`, `gpu:a100`, `gpu:a100:2`; BadValueError."""
+    """Return a number of GPUs: `2`, `a100:2`, `gpu`, `gpu:2`, `gpu:a100`, `gpu:a100:2`. Raises BadValueError."""
     found = _GPUS.fullmatch(text.strip())
     if found is None or not (found["kind"] or found["number"]):
         raise BadValueError("not a number of GPUs; use 2 or a100:2")
@@ -136,18 +136,18 @@ def gpus(text: str) -> int:
 
 
 def gpu_model(text: str) -> str:
-    """Return the model that a number of GPUs names, or nothing."""
+    """Return the model in a number of GPUs, or an empty text."""
     found = _GPUS.fullmatch(text.strip())
     return "" if found is None else found["model"] or ""
 
 
 def generic(text: str) -> int:
-    """Return the GPUs of `--gres`; BadValueError names what else is asked for."""
+    """Return the GPUs of `--gres`. Raises BadValueError, which names any other resource."""
     if text.strip().lower() == "none":
         return 0
     parts = generic_parts(text)
     if others := [part for part in parts if part.partition(":")[0] != "gpu"]:
-        raise BadValueError(f"{others[0]} is no resource here; only gpu is")
+        raise BadValueError(f"{others[0]} is not a resource here; only gpu is")
     return sum(gpus(part) for part in parts)
 
 
@@ -158,7 +158,7 @@ def generic_parts(text: str) -> list[str]:
 
 def warning(text: str) -> tuple[int, float, bool]:
     """Return a signal, the seconds before the time limit, and whether the shell gets it instead of the steps:
-    `B:USR1@60`; BadValueError.
+    `B:USR1@60`. Raises BadValueError.
     """
     found = re.fullmatch(r"(?:([RB]{1,2}):)?(?:SIG)?([A-Za-z0-9]+)(?:@(\d{1,5}))?", text.strip())
     name = "" if found is None else found[2].upper()
@@ -170,28 +170,28 @@ def warning(text: str) -> tuple[int, float, bool]:
 
 
 def keeps(text: str) -> bool:
-    """Return whether a job stays that cannot begin any more, which `no` says; BadValueError."""
+    """Return whether a job stays that cannot begin any more; the value is `no`. Raises BadValueError."""
     if text.lower() not in ("yes", "no"):
         raise BadValueError("use yes or no")
     return text.lower() == "no"
 
 
 def appends(text: str) -> bool:
-    """Return whether output is added to files: `append`, `a`, `truncate` or `t`; BadValueError."""
+    """Return whether output is appended to files: `append`, `a`, `truncate` or `t`. Raises BadValueError."""
     if text not in ("append", "a", "truncate", "t"):
         raise BadValueError("use append or truncate")
     return text.startswith("a")
 
 
 def signed(text: str) -> int:
-    """Return a whole number; BadValueError."""
+    """Return a whole number. Raises BadValueError."""
     if not re.fullmatch(r"[+-]?[0-9]{1,12}", text):
         raise BadValueError("not a number")
     return int(text)
 
 
 def priority(text: str) -> int:
-    """Return a priority; BadValueError."""
+    """Return a priority. Raises BadValueError."""
     number = signed(text)
     if abs(number) > PRIORITY_MAX:
         raise BadValueError(f"priorities are from -{PRIORITY_MAX} to {PRIORITY_MAX}")
@@ -199,7 +199,9 @@ def priority(text: str) -> int:
 
 
 def nice(text: str) -> int:
-    """Return the priority of an adjustment, 100 if it says none: the higher it is, the later the job; BadValueError."""
+    """Return the priority of an adjustment, by default 100: the higher it is, the later the job. Raises
+    BadValueError.
+    """
     number = signed(text or "100")
     if abs(number) > PRIORITY_MAX:
         why = f"priorities are from -{PRIORITY_MAX} to {PRIORITY_MAX}"

@@ -21,7 +21,7 @@ _PROGRESS_EVERY = 100
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes how many of `total` jobs have started; it draws a bar if standard error is a
+    """Yield a function that takes the number of started jobs of `total`; it draws a bar if standard error is a
     terminal.
     """
     if not sys.stderr.isatty():

@@ -1,4 +1,6 @@
-"""Replay an installation's journal from its database, as recorded and with a change; the database is only read."""
+"""Replay an installation's journal from its database, as recorded and with a change, without writing to the
+database.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
 
 
 def _exhausted() -> bool:
-    """Return whether hardly any memory is left: C libraries then fail with errors of their own."""
+    """Return whether hardly any memory is left: C libraries then fail with other errors."""
     try:
         bytearray(_LEAST_BYTES)
     except MemoryError:

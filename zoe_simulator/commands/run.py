@@ -43,7 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what every replay is told: the trace, and the policy under which it runs."""
+    """Add the common options of replays: the trace, and the policy."""
     parser.add_argument("trace", type=Path, help="file of the trace; may end in .gz")
     parser.add_argument("--format", choices=FORMATS, help="format of the trace [detected from its content]")
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="list of nodes; required for a list of pods")
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def trace_of(arguments: argparse.Namespace) -> Trace:
-    """Return the trace, or its first jobs; TraceError, OSError."""
+    """Return the trace, or its first jobs; Raises TraceError and OSError."""
     trace = read_trace(arguments.trace, arguments.format, arguments.nodes, arguments.load)
     return trace if arguments.jobs is None else replace(trace, jobs=trace.jobs[: arguments.jobs])
 

@@ -1,4 +1,4 @@
-"""Formats of traces, one file each, and how to recognise them."""
+"""Formats of traces, one file each, and their detection."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ FORMATS = ("swf", "swim", "pods", "metacentrum")
 
 
 def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None, load: float = 0.9) -> Trace:
-    """Return the trace of a file in the requested format, or in the one that it looks like.
+    """Return the trace of a file in the requested format, or in the detected one.
 
-    `nodes` is the list of nodes on which pods run, `load` the load of the server on which the jobs of SWIM run.
+    `nodes` is the list of nodes for pods, `load` the load of the server for the jobs of SWIM.
     """
     found = wanted or format_of(read_lines(path), path.name)
     if found == "pods":
@@ -31,7 +31,7 @@ def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None,
 
 
 def format_of(lines: Sequence[str], name: str) -> str:
-    """Return the format that the lines of a file look like; TraceError for none of `FORMATS`."""
+    """Return the detected format of a file's lines. Raises TraceError for none of `FORMATS`."""
     first = next((line for line in lines if line.strip() and not line.startswith(";")), "")
     if ",cpu_milli," in first:
         return "pods"
@@ -41,4 +41,4 @@ def format_of(lines: Sequence[str], name: str) -> str:
         return "swim"
     if first[:1].isdigit() or first.startswith(" "):
         return "swf"
-    raise TraceError(f"{name} is in no format that is known here ({', '.join(FORMATS)})")
+    raise TraceError(f"{name} has an unknown format; known formats: {', '.join(FORMATS)}")

@@ -1,4 +1,4 @@
-"""Read text files, which are often compressed."""
+"""Read text files, which may be compressed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoe_simulator.jobs import TraceError
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file, which may be compressed by gzip; TraceError if it is not text."""
+    """Return the lines of a text file, which may be compressed by gzip; Raises TraceError if it is not text."""
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
             return file.read().splitlines()

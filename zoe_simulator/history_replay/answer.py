@@ -11,13 +11,13 @@ from zoe_simulator.history_replay.outcome import Decision, Happened, Outcome, de
 from zoe_simulator.history_replay.recording import Recording, to_event
 from zoe_simulator.history_replay.rerun import Change, Rerun
 
-# The number of points kept of each line.
+# Points of each line that are kept.
 _POINTS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """How many decisions were recorded, how many of them the replay repeated, and the first difference."""
+    """Numbers of recorded and of repeated decisions, and the first difference."""
 
     decisions: int
     reproduced: int
@@ -25,7 +25,7 @@ class SelfTest:
 
 
 def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any], dict[str, Outcome]]:
-    """Return figures and their basis for the replay as recorded, which must repeat what happened, and with the
+    """Return figures and their basis for the replay as recorded, which must repeat the recorded decisions, and with the
     change.
     """
     before = [(_id(entry.execution_id), to_event(entry)) for entry in recording.before]
@@ -58,7 +58,7 @@ def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any],
 
 
 def thinned(side: Outcome) -> Sequence[tuple[float, int, float]]:
-    """Return as many points of a line as are needed to draw it."""
+    """Return as many points of a line as a picture needs."""
     step = max(len(side.series) // _POINTS_MAX, 1)
     return side.series[::step]
 

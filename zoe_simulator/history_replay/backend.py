@@ -1,7 +1,7 @@
-"""The back-end of a replay: services do what the journal recorded.
+"""Back-end of a replay: services behave as the journal recorded.
 
-A service that is handed over at its recorded time is observed as recorded, tick by tick. Another one runs as long as it
-did, counted from its own hand-over; one that never ran behaves like another attempt or instance of its component.
+A service that starts at its recorded time is observed as recorded, tick by tick. Any other service runs as long as
+recorded, from its own start; one that never ran behaves like another attempt or instance of its component.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class RecordedBackend:
         self._running[start.service_id] = running
 
     def adopt(self, service_id: ServiceId, node: str) -> None:
-        """Adopt a service that runs when the replay begins, or that a master handed over before it died."""
+        """Adopt a service that runs at the start of the replay, or that a master handed over before it died."""
         record = self._records[service_id]
         stopping = record.stop_tick is not None and record.stop_tick < max(self.tick, 0)
         sights = list(record.sights) if stopping else record.until_stop()
@@ -188,7 +188,7 @@ class RecordedBackend:
     # For the replay
 
     def next_change_s(self) -> float:
-        """Return the next change that no recorded tick is known to observe; infinite if there is none."""
+        """Return the next change that no recorded tick observes; infinite if there is none."""
         now_s = self._clock.now_s()
         sights = (sight for running in self._running.values() for sight in running.sights if sight.tick is None)
         times = (sight.seen_s for sight in sights if sight.seen_s > now_s)
@@ -197,15 +197,15 @@ class RecordedBackend:
     # Internals
 
     def _as_it_was(self, record: ServiceRecord) -> bool:
-        """Return whether it is handed over at its recorded time; if a master died during that, the next one had to
-        repeat it.
+        """Return whether it is handed over at its recorded time; if a master died meanwhile, the next one had to repeat
+        it.
         """
         if record.handed_tick in self.cut_short:
             return True
         return (record.handed_tick, record.handed_s) == (self.tick, self._clock.now_s())
 
     def _like(self, start: ServiceStart, record: ServiceRecord | None) -> ServiceRecord | None:
-        """Return its own record if it ended by itself, else that of another attempt, else of another instance."""
+        """Return its own record if it ended by itself, otherwise that of another attempt or of another instance."""
         if record is not None and record.own_end is not None:
             return record
         slot = (start.execution_id, start.component.name, start.index)
@@ -253,7 +253,7 @@ class RecordedBackend:
 
 
 def _moved(record: ServiceRecord | None, now_s: float) -> list[Sight]:
-    """Return what was observed before it was asked to stop, shifted to another hand-over."""
+    """Return the observations before its stop request, shifted to another hand-over."""
     if record is None or math.isnan(record.handed_s):
         return [Sight(None, now_s, now_s, ObservedState.READY, now_s)]
     late_s = now_s - record.handed_s

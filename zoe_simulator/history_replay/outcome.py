@@ -39,7 +39,7 @@ def _decision(execution_id: ExecutionId, event: Event) -> Decision | None:
         return Decision(event.at_s, execution_id, event.kind, places)
     if isinstance(event, ev.ServiceStopping | ev.ServiceEnded) and event.cause is Cause.PREEMPTED:
         if isinstance(event, ev.ServiceEnded) and event.exit_code is not None:
-            return None  # it was asked to stop earlier
+            return None  # it was requested to stop earlier
         return Decision(event.at_s, execution_id, "preempted", ((event.service_id, ""),))
     return None
 
@@ -70,8 +70,8 @@ def outcome(
 ) -> Outcome:
     """Return the figures from the begin to the end; earlier executions count from their submission on.
 
-    For the waits, executions that have not started have waited until the end; slowdowns are of ended executions,
-    bounded at ten seconds. `cores`: of all nodes together.
+    For the waits, executions that have not started waited until the end; slowdowns are of ended executions, bounded at
+    ten seconds. `cores`: of all nodes together.
     """
     walk = _Walk(executions, from_s)
     for execution_id, event in sorted(events, key=lambda one: one[1].at_s):
@@ -123,7 +123,7 @@ class _Walk:
         self._cores = 0.0
 
     def see(self, execution_id: ExecutionId, event: Event) -> None:
-        """Take in one event."""
+        """Process one event."""
         self.sample(event.at_s)
         life = self.lives.setdefault(execution_id, _Life())
         match event:

@@ -1,4 +1,4 @@
-"""Read from a store what happened between two times: the state at the begin, and then tick by tick."""
+"""Read the recording between two times from a store: the state at the start, and then tick by tick."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_simulator.history_replay.services import ServiceRecord, records_of
 
 _PAGE = 500
-# The number of ended executions that a master reads when it begins to lead.
+# Ended executions that a master reads when it takes the lead.
 _ENDED_BEFORE_MAX = 2_000
 # No tenant has this name, so the journal returns only the entries of the installation.
 _NOBODY = "-"
@@ -34,9 +34,9 @@ class ReplayRefused(Exception):  # noqa: N818 - it is an answer
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A tick: its inputs, what others wrote since the previous tick, and what it wrote itself.
+    """A tick: its inputs, foreign entries since the previous tick, and its own entries.
 
-    `cut_short`: its master died before it was over.
+    `cut_short`: its master died before the end.
     """
 
     at_s: float
@@ -67,7 +67,7 @@ class Recording:
 
 
 def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recording:
-    """Return everything that a replay of this time needs; ReplayRefused if it is not stored, or no longer."""
+    """Return everything that a replay of this time needs. Raises ReplayRefused if it is not stored, or no longer."""
     ticks = _ticks(store, from_s, to_s)
     executions = list(_pages(store, ExecutionQuery(submitted_to_s=to_s, ended_from_s=from_s, limit=_PAGE)))
     entries = sorted((e for x in executions for e in _journal(store, x.id)), key=lambda entry: entry.id)
@@ -96,7 +96,7 @@ def from_others(entry: JournalEntry) -> bool:
     """Return whether users or admins wrote it, not a master: submissions, cancellations, policies."""
     if entry.kind in ("submitted", "policy_set", "released", "modified", "scaled", "owner_changed"):
         return True
-    if entry.kind == "held":  # the master holds what can no longer run after others
+    if entry.kind == "held":  # the master puts executions on hold that can no longer run after others
         return bool(entry.data.get("user"))
     return entry.kind in ("stopping", "refused") and entry.data.get("cause") in (Cause.CANCELLED, Cause.REQUEUED)
 
@@ -124,9 +124,7 @@ def as_submitted(execution: Execution) -> Execution:
 def _first_asked(
     fresh: Mapping[ExecutionId, Execution], entries: Sequence[JournalEntry]
 ) -> dict[ExecutionId, Execution]:
-    """Return the executions as they were asked for at first: their rows have kept what was changed since, and what has
-    become of their conditions.
-    """
+    """Return the executions as first submitted: their rows have later changes, and the state of their conditions."""
     asked = dict(fresh)
     for entry in reversed(entries):
         if entry.execution_id is not None and entry.kind in _CHANGE_WHAT_IS_ASKED:
@@ -175,7 +173,7 @@ class _Split:
         return entry.cause_id not in self._plans and entry.at_s < self._from_s
 
     def moments(self, entries: Iterable[JournalEntry]) -> tuple[Moment, ...]:
-        """Return every tick from the begin on, including those whose master died before it could write its record."""
+        """Return every tick from the start on, including those whose master died before it could write its record."""
         later = sorted((e for e in entries if not self.is_before(e)), key=lambda entry: entry.id)
         wrote: dict[str, list[JournalEntry]] = {}
         for entry in later:
@@ -214,12 +212,12 @@ def _ticks(store: ExecutionStore, from_s: float, to_s: float) -> Sequence[TickRe
         raise ReplayRefused(f"the start must be earlier than the end ({_date(to_s)}; now, if you give no end)")
     cut_s = store.cut_s()
     if from_s < cut_s:
-        raise ReplayRefused(f"what ended before {_date(cut_s)} has been removed; begin then or later")
+        raise ReplayRefused(f"executions that ended before {_date(cut_s)} have been removed; begin then or later")
     ticks = store.ticks(from_s, to_s)
     if not ticks:
         first_s = store.ticks_from_s()
-        hint = "none has been kept yet" if first_s is None else f"begin at {_date(first_s)} or later"
-        raise ReplayRefused(f"of that time there is no record of what a master saw; {hint}")
+        hint = "there are no records yet" if first_s is None else f"begin at {_date(first_s)} or later"
+        raise ReplayRefused(f"there is no record of a master's inputs for that time; {hint}")
     return ticks
 
 

@@ -32,23 +32,25 @@ from zoe_simulator.history_replay.recording import Moment, Recording, ReplayRefu
 from zoe_simulator.history_replay.uses import RecordedUses
 
 _NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
-# Between two recorded ticks: what follows immediately from a tick is settled by the next one.
+# Ticks between two recorded ones: the next tick settles whatever follows immediately from a tick.
 _EXTRA_TICKS_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to change: settings of the policy (JSON), and additional nodes."""
+    """A change to a recording: settings of the policy (JSON), and additional nodes."""
 
     policy: Mapping[str, object] = field(default_factory=dict)
     nodes: tuple[Node, ...] = ()
 
     def of(self, policy: Policy) -> Policy:
-        """Return a recorded policy with the change; ReplayRefused if it names something that is not installed here."""
+        """Return a recorded policy with the change. Raises ReplayRefused if it uses a plugin that is not installed
+        here.
+        """
         wanted = decode(Policy, {**encode(policy), **self.policy}) if self.policy else policy
         if unknown := unknown_names(wanted):
             names = ", ".join(f"{kind} {name!r}" for kind, name in unknown)
-            raise ReplayRefused(f"the policy names what cannot be used here: {names}")
+            raise ReplayRefused(f"the policy uses plugins that are not available here: {names}")
         return wanted
 
 
@@ -97,7 +99,7 @@ class Rerun:
         )
 
     def _repeat(self, moment: Moment) -> None:
-        """Repeat what a master wrote before it died during a tick; the next master continues from there."""
+        """Repeat the entries of a master that died during a tick; the next master continues from there."""
         for entry in moment.wrote:
             assert entry.execution_id is not None
             execution = self._store.execution(entry.execution_id)
@@ -112,7 +114,7 @@ class Rerun:
                     self._backend.stop([event.service_id])
 
     def _look(self, moment: Moment) -> None:
-        """Set the inputs to what the tick saw."""
+        """Set the inputs of the tick."""
         self._clock.advance(max(moment.at_s - self._clock.now_s(), 0.0))
         for entry in moment.news:
             self._happen(entry)
@@ -123,7 +125,7 @@ class Rerun:
             self._lead(moment)
 
     def _lead(self, moment: Moment) -> None:
-        """Start a new master: like the recorded one, it knows only what is stored."""
+        """Start a new master: like the recorded one, it knows only the stored state."""
         self._store.stop_leading()
         epoch = self._store.try_lead("replay")
         assert epoch is not None
@@ -152,7 +154,7 @@ class Rerun:
             self._wish(entry.execution_id, to_event(entry))
 
     def _wish(self, execution_id: ExecutionId, event: Event) -> None:
-        """Do what a user did, or what is right for an execution in another state; nothing if that makes no sense."""
+        """Apply a user's request, or its equivalent for an execution in another state; do nothing if there is none."""
         version = self._store.execution(execution_id).version
         for wanted in _in_any_state(event):
             try:
@@ -180,7 +182,7 @@ class Rerun:
 
 
 def _in_any_state(event: Event) -> Iterator[Event]:
-    """Yield an event of a user, and for a cancellation what it is for executions in other states."""
+    """Yield an event of a user; for a cancellation, its equivalents in other states."""
     yield event
     if isinstance(event, ev.Stopping | ev.Refused) and event.cause is Cause.CANCELLED:
         for kind in (ev.Stopping, ev.Refused):
@@ -202,7 +204,7 @@ class _RecordedKeeper:
         self._asked: frozenset[Located] = frozenset()
 
     def locate(self, objects: frozenset[Located]) -> None:
-        """Note which places are requested."""
+        """Record the requested places."""
         self._asked = objects
 
     def places(self) -> Told:
@@ -217,7 +219,7 @@ class _RecordedKeeper:
         return self._inputs.paths if policy.weighers.get(WEIGHER) else {}
 
     def look(self, inputs: Inputs) -> None:
-        """Set what a tick saw."""
+        """Set the inputs of a tick."""
         assert inputs.supply is not None
         self._seen = replace(self._seen, supply=inputs.supply)
         self._inputs = inputs

@@ -1,4 +1,4 @@
-"""The recorded life of each service: when it was handed over, what was observed and when."""
+"""The recorded life of each service: its start, and its observations with their times."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sight:
 
 @dataclass(slots=True)
 class ServiceRecord:
-    """One service: hand-over, observations, and when it was asked to stop, as times and as numbers of ticks."""
+    """One service: its start, observations, and its stop request, as times and as numbers of ticks."""
 
     execution_id: ExecutionId
     component: str
@@ -49,7 +49,7 @@ class ServiceRecord:
     started_at_s: float | None = None
 
     def until_stop(self) -> list[Sight]:
-        """Return the observations until it was asked to stop."""
+        """Return the observations until its stop request."""
         last = self.stop_tick
         return [s for s in self.sights if last is None or (s.tick is not None and s.tick <= last and not s.final)]
 
@@ -61,7 +61,7 @@ class ServiceRecord:
 
     @property
     def stop_delay_s(self) -> float | None:
-        """Return the time from the request to stop until its end was observed."""
+        """Return the time from the stop request until its end was observed."""
         if self.stop_s is None or not self.sights or not self.sights[-1].final:
             return None
         return max(self.sights[-1].seen_s - self.stop_s, 0.0)
@@ -72,7 +72,9 @@ def records_of(
     before: Iterable[JournalEntry],
     ticks: Iterable[tuple[float, Sequence[JournalEntry]]],
 ) -> Mapping[ServiceId, ServiceRecord]:
-    """Return the records by service id. `before` was observed before the replay begins; ticks come with their times."""
+    """Return the records by service id. `before`: observed before the start of the replay; ticks come with their
+    times.
+    """
     records: dict[ServiceId, ServiceRecord] = {}
     for tick, (seen_s, entries) in enumerate(((-math.inf, tuple(before)), *ticks), -1):
         for entry in entries:

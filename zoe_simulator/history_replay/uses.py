@@ -1,4 +1,4 @@
-"""When applications were last used, as far as the journal shows: warnings contain it."""
+"""Last uses of applications, as far as the journal shows: warnings contain them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.store.values import JournalEntry
 
 
 class RecordedUses:
-    """The last uses in a replay: each recorded warning comes at its time, and no other comes.
+    """The last uses in a replay: each recorded warning appears at its time, and no other does.
 
     Before the use from which a recorded warning counts, the application may have been used at any time, so the replay
     takes it as used now; after it, there was no use until the warning, nor until an end that followed from it.

@@ -48,7 +48,7 @@ def spread(workload: Sequence[Arrival], nodes: Sequence[Node], seed: int, replic
 
 
 class HostedStore:
-    """Gives every reader its bandwidth; `controller` reports where inputs lie.
+    """Gives every reader its bandwidth; `controller` reports the places of inputs.
 
     path: bytes per second that a machine can receive over the network, shared by max-min among its readers. Disks have
     no limit. If the share `s` of an input lies on a machine, a component there needs the network for the rest, and so

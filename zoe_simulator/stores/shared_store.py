@@ -15,9 +15,7 @@ _DISKS = "disks"
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
-    """Bytes per second: what the store can move in all, what each node's path to it can move, and the floor of a
-    tenant.
-    """
+    """Bytes per second: of the whole store, of each node's path to it, and the floor of a tenant."""
 
     store: int
     path: int

@@ -1,4 +1,4 @@
-"""A run's use of an object store: its size, and what applications and scheduler know of it."""
+"""Use of an object store in a run: its size, and its part in applications and scheduler."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from zoe_simulator.workload import Arrival
 class StoreUse:
     """How the applications of a run use the object store.
 
-    described: applications have a storage section. pushdown: only the selected part of their inputs is read. guarantee:
-    how applications that wish for bandwidth request it; None: they do not. inputs: where these lie, if the machines are
-    the hosts of the store.
+    described: whether applications have a storage section. pushdown: only the selected part of their inputs is read.
+    guarantee: how applications that prefer bandwidth request it; None: they do not. inputs: their places, if the
+    machines are the hosts of the store.
     """
 
     size: StoreSize
@@ -47,7 +47,7 @@ class StoreUse:
         return StorageDemand(inputs=(source,), bandwidth=bandwidth)
 
     def read_bytes_of(self, arrival: Arrival) -> float:
-        """Return what the application reads in all."""
+        """Return all bytes that the application reads."""
         if arrival.reading is None:
             return 0.0
         return arrival.reading.read_bytes * (arrival.reading.kept if self.pushdown else 1.0)

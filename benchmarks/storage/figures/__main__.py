@@ -2,9 +2,9 @@
 
     python -m benchmarks.storage.figures 11 18 [--rounds 300]
 
-Prints what was printed there, what differs, and a table; writes the points as CSV and their plot as SVG below
-docs/study/store-figures. Latencies are of a client on loopback; ratios are medians over interleaved pairs with their
-95 % interval by order statistics.
+Prints the published result, the differences, and a table; writes the points as CSV and their plot as SVG below
+docs/study/store-figures. Latencies are of a client on loopback; ratios are medians over interleaved pairs with their 95
+% interval by order statistics.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.support import machine
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A figure: how it is measured, what was printed, and what differs here."""
+    """A figure: its measurement, the published result, and the differences here."""
 
     measure: Callable[[argparse.Namespace], Measured]
     printed: str
@@ -54,7 +54,7 @@ def main() -> int:
     parser.add_argument("figures", nargs="*", type=int, choices=[[], *EXPERIMENTS], help="all when none is named")
     parser.add_argument("--rounds", type=int, default=300, help="pairs of requests of each cell [300]")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped in that case, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone then too
     print(machine(), flush=True)
     reached = True
     for number in options.figures or EXPERIMENTS:

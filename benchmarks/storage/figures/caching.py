@@ -55,7 +55,7 @@ def oscillating(options: argparse.Namespace) -> Measured:
 
 
 def _beats(rate: float, seconds: float) -> Iterator[float]:
-    """Yield times from now, in seconds, at a rate, each when it has come."""
+    """Yield the times of a rate, in seconds from now, each when it is due."""
     began_s = time.perf_counter()
     for number in range(int(rate * seconds)):
         at_s = number / rate

@@ -1,4 +1,4 @@
-"""What a figure has: measured points, a table, what was printed, and what differs; and its plot."""
+"""Parts of a figure: measured points, a table, the published result, and the differences; and its plot."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Point:
 
 @dataclass
 class Measured:
-    """What was measured for a figure. x, y: what the axes show; split: where phases begin, with their names; log: the
+    """Measurements of a figure. x, y: labels of the axes; split: begins of phases, with their names; log: the
     horizontal axis is logarithmic.
     """
 
@@ -58,7 +58,7 @@ class Ratio:
 
 
 def ratio(mine: Sequence[float], theirs: Sequence[float]) -> Ratio:
-    """Return how many times theirs mine is, of pairs that were measured one after the other."""
+    """Return the ratio of mine to theirs, over pairs measured one after the other."""
     ordered = sorted(one / other for one, other in zip(mine, theirs, strict=True))
     count = len(ordered)
     half = 0.98 * math.sqrt(count)

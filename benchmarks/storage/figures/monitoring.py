@@ -1,4 +1,4 @@
-"""Figure 20: what monitoring sends."""
+"""Figure 20: the bytes of monitoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 18 and 19: what the host of filters costs a request, and what isolated filters cost."""
+"""Figures 18 and 19: costs of the filter host for a request, and of isolated filters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from benchmarks.storage.figures.store import TENANT, RuledStore, ruled_store
 from benchmarks.storage.modules import MODULES
 from benchmarks.storage.table import Line
 
-PRINTED_18 = "Reading what is kept with an object costs 1.5 to 3 ms a request: 3.9 % at 1 MB, 8 to 13 % at 10 KB."
+PRINTED_18 = "Reading an object's record costs 1.5 to 3 ms a request: 3.9 % at 1 MB, 8 to 13 % at 10 KB."
 DIFFERS_18 = """An empty chain (SET NOOP) is noted with each object, and read with it, at the proxy; beside it, objects
 without a rule."""
 PRINTED_19 = "An empty isolated filter costs 3 to 11 ms, each further one 3 to 9 ms."
 DIFFERS_19 = (
-    "Filters are WebAssembly modules that copy what they read, run in the proxy's process; there, containers with Java."
+    "Filters are WebAssembly modules that copy their input, in the proxy's process; there, containers with Java."
 )
 SIZES = (10_000, 100_000, 1_000_000)
 _METHODS = ("PUT", "GET")

@@ -1,4 +1,4 @@
-"""Figure 10: what policies do to the latency of PUTs while they are set, one after the other."""
+"""Figure 10: the effect of policies on the latency of PUTs while they are set, one after the other."""
 
 from __future__ import annotations
 

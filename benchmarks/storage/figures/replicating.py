@@ -1,4 +1,4 @@
-"""Figure 17: replication takes what tenants are promised, unless a controller holds it."""
+"""Figure 17: replication uses guaranteed bandwidth, unless a controller limits it."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ class _Nothing:
 
 
 class _Replicating(_Nothing):
-    """Empties the second node's device and has the first one's replicator fill it, again and again. bytes: what has
-    arrived.
+    """Empties the second node's device and lets the first one's replicator fill it, repeatedly. bytes: arrived so
+    far.
     """
 
     def __init__(self, its: Stand) -> None:
@@ -142,7 +142,7 @@ class _Replicating(_Nothing):
             before = now
 
     def _here(self) -> int:
-        """Return the bytes of whole objects on the device; what vanishes meanwhile is counted as nothing."""
+        """Return the bytes of complete objects on the device; an object that vanishes meanwhile counts as zero."""
         total = 0
         for folder, _, names in os.walk(self._device):
             for name in names:

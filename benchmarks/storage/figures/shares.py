@@ -1,5 +1,5 @@
-"""Figures 14, 15 and 16: each tenant gets its SLO, and an equal share of what is left; where limits are held; and with
-two proxies and objects of several sizes.
+"""Figures 14, 15 and 16: each tenant gets its SLO, and an equal share of the rest; with limits at proxies or nodes; and
+with two proxies and objects of several sizes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from benchmarks.storage.stand import TENANTS, Stand, stand
 from benchmarks.storage.table import Line
 from storage_bridge.model import BandwidthSlo
 
-PRINTED_14 = """Three tenants with ten streams each: each gets its SLO plus an equal share of what is left, for GET and
+PRINTED_14 = """Three tenants with ten streams each: each gets its SLO plus an equal share of the rest, for GET and
 PUT."""
-DIFFERS_14 = """One proxy, two nodes and all clients on one machine; the promised bandwidth is 60 % of what the store
-moves at most."""
-PRINTED_15 = "SLOs and equal shares of what is left, with limits at the proxies against limits at the storage nodes."
+DIFFERS_14 = """One proxy, two nodes and all clients on one machine; the guaranteed bandwidth is 60 % of the store's
+maximum."""
+PRINTED_15 = "SLOs and equal shares of the rest, with limits at the proxies against limits at the storage nodes."
 DIFFERS_15 = """As 14, with two nodes that have a copy of each object. At the nodes, each is said to move half of the
 promised bandwidth for GET, and all of it for PUT, since each stores every object."""
-PRINTED_16 = "SLOs and equal shares of what is left with two proxies and objects of several sizes."
+PRINTED_16 = "SLOs and equal shares of the rest with two proxies and objects of several sizes."
 DIFFERS_16 = """As 14, with two proxies, half of each tenant's streams at either, and objects of 0.1, 1 and 10 MB in
 turn; each proxy is said to move half of the promised bandwidth."""
 _SIZES_16 = (100_000, 1_000_000, 10_000_000)
@@ -37,8 +37,8 @@ _KEPT = 0.99
 
 @dataclass(frozen=True)
 class _Case:
-    """One run. store: options of the store; sizes: of objects, by stream; held: what may pass each server that holds
-    limits, as a share of what is promised, by the setting and the server's name.
+    """One run. store: options of the store; sizes: of objects, by stream; held: bandwidth of each enforcing server, as
+    a share of the guaranteed one, by the setting and the server's name.
     """
 
     label: str

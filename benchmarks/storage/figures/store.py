@@ -43,15 +43,15 @@ class RuledStore:
     modules: Mapping[str, ModuleVersion]
 
     def rule(self, *texts: str) -> None:
-        """Put these rules in force; they replace those before."""
+        """Put these rules in force, replacing the former ones."""
         assert self.pusher is not None
         rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
         self.pusher.rules = written(RuleBook(rules, modules={"": self.modules}))
         self.pusher.push()
-        self.pusher.push(AUTH_nobody={"get": 1.0})  # what was sent before is in force
+        self.pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
 
     def timed_ms(self, method: str, path: str, content: bytes | None = None) -> float:
-        """Return how long a request takes; what a GET gives is compared with `content`."""
+        """Return the duration of a request; the body of a GET is compared with `content`."""
         began_s = time.perf_counter()
         answer = self.person.call(method, path, content=content if method == "PUT" else None)
         taken_ms = (time.perf_counter() - began_s) * 1e3
@@ -64,7 +64,7 @@ class RuledStore:
         return cpu(self.store)[0]
 
     def stored_bytes(self) -> int:
-        """Return what all objects take on the disks of the nodes."""
+        """Return the bytes of all objects on the disks of the nodes."""
         return sum(path.stat().st_size for path in Path(self.store.directory).rglob("*.data"))
 
 
@@ -98,7 +98,7 @@ def ruled_store(
 
 @contextmanager
 def controlled_store(containers: Sequence[str], rule: str) -> Iterator[RuledStore]:
-    """Yield the same with a cache and a storage controller, which tells the proxy the metrics of this rule."""
+    """Yield the same with a cache and a storage controller, which sends the proxy the metrics of this rule."""
     with ExitStack() as undo:
         postgres = EmbeddedPostgres(undo.enter_context(temporary_home()))
         undo.callback(postgres.stop)
@@ -115,7 +115,7 @@ def controlled_store(containers: Sequence[str], rule: str) -> Iterator[RuledStor
 
 
 def text(length: int, drawn: random.Random) -> bytes:
-    """Return text that a compressor makes about four times smaller: words, the frequent ones often (Zipf)."""
+    """Return text that a compressor shrinks to about a quarter: words by Zipf's law."""
     words = [bytes(drawn.choices(b"abcdefghijklmnopqrstuvwxyz", k=drawn.randint(2, 11))) for _ in range(_WORDS)]
     weights = [1 / (rank + 1) for rank in range(_WORDS)]
     found = b" ".join(drawn.choices(words, weights, k=length // 4 + 1))

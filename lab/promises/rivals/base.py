@@ -1,4 +1,4 @@
-"""What a rival sees and decides."""
+"""Interface of a rival: its view and its decisions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 from lab.promises.applications import ApplicationWork, StudyApplication
 
-# In how many seconds an application ends with so many services, with a chance.
+# Returns the seconds to the end of an application with so many services, with a chance.
 Told = Callable[[StudyApplication, int, float], float]
 
 
@@ -28,14 +28,14 @@ class RivalApplication:
 
     @property
     def left(self) -> float:
-        """Return the share of its work that is left."""
+        """Return the remaining share of its work."""
         return 1.0 - self.work.done if self.work is not None else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class RivalView:
-    """All that a rival may know: the cores of the nodes that are up, who waits and runs in the order of submissions,
-    and what was learned.
+    """The information for a rival: the cores of the running nodes, waiting and running applications in the order of
+    submissions, and learned run times.
     """
 
     now_s: float
@@ -53,14 +53,14 @@ class Rival(Protocol):
         ...
 
     def decide(self, view: RivalView) -> Mapping[int, int]:
-        """Return how many services each application shall have from now on, by number, the most important first.
+        """Return the number of services of each application from now on, by number, the most important first.
 
-        Those that run keep their essential services at least.
+        Running ones keep at least their essential services.
         """
         ...
 
     def next_s(self, now_s: float) -> float:
-        """Return when it wants to decide again even if nothing happens; infinite if it does not."""
+        """Return when it wants to decide again without an event; infinite if it does not."""
         ...
 
 
@@ -74,7 +74,7 @@ def numbers(one: StudyApplication) -> list[int]:
 
 
 def grow(wanted: dict[int, int], spare: int, candidates: Sequence[RivalApplication]) -> None:
-    """Give what is left to these in turn, up to all their services."""
+    """Give the spare services to these in turn, up to all their services."""
     for one in candidates:
         more = min(one.application.total - wanted[one.number], spare)
         if more > 0:
@@ -83,10 +83,10 @@ def grow(wanted: dict[int, int], spare: int, candidates: Sequence[RivalApplicati
 
 
 def by_deadline(one: RivalApplication) -> tuple[float, float, int]:
-    """Order by deadlines; those without follow in the order of submissions."""
+    """Order by deadlines; applications without one follow in the order of submissions."""
     return one.application.deadline_s, one.application.submit_s, one.number
 
 
 def earliest(times: Sequence[float], after_s: float) -> float:
-    """Return the first of these times that is to come; infinite if none is."""
+    """Return the first of these times in the future; infinite without one."""
     return min((at_s for at_s in times if at_s > after_s), default=math.inf)

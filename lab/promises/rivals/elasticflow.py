@@ -2,10 +2,10 @@
 
 Gu, Zhao, Zhong, Xiong, Chen, Cheng, Zhao, Chen, Jin, Liu, "ElasticFlow: an elastic serverless training platform for
 distributed deep learning", ASPLOS 2023. Kept: the minimum satisfactory share of each application by progressive filling
-over time slots in the order of deadlines, refusal of what would break an admitted one, and what is left by marginal
-returns. Simplified: slots end at the deadlines; scaling curves are the learned run times at the chance given, and
-progress is known; started applications keep their essential services, since others than training jobs cannot pause;
-work without a deadline gets what is left in the order of submissions.
+over time slots in the order of deadlines, refusal of applications that would break an admitted one, and the rest by
+marginal returns. Simplified: slots end at the deadlines; scaling curves are the learned run times at the chance given,
+and progress is known; started applications keep their essential services, since only training jobs can pause; work
+without a deadline gets the rest in the order of submissions.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from lab.promises.rivals.base import RivalApplication, RivalView, by_deadline
 
 
 class ElasticFlowLike:
-    """It keeps nothing: shares are computed anew at each event."""
+    """Stateless: shares are computed anew at each event."""
 
     def __init__(self, chance: float = 0.5) -> None:
         self._chance = chance
 
     def admits(self, one: RivalApplication, view: RivalView) -> bool:
-        """Return whether it and all admitted ones that could be met before have their shares with it."""
+        """Return whether it and all admitted ones that were feasible before have their shares with it."""
         before = self._shares(_asking(view), view)
         after = self._shares([*_asking(view), one], view)
         return after[one.number] is not None and all(
@@ -31,7 +31,7 @@ class ElasticFlowLike:
         )
 
     def decide(self, view: RivalView) -> Mapping[int, int]:
-        """Give each its share of the first slot, start others on what is left, and then give services one by one."""
+        """Give each its share of the first slot, start others on the rest, and then give services one by one."""
         shares = self._shares(_asking(view), view)
         wanted = {one.number: one.application.core for one in view.running}
         free = view.cores - sum(wanted.values())
@@ -50,11 +50,11 @@ class ElasticFlowLike:
         return wanted
 
     def next_s(self, now_s: float) -> float:  # noqa: ARG002 - it decides at events
-        """Return that it does not."""
+        """Return infinity: it decides at events only."""
         return math.inf
 
     def _give(self, wanted: dict[int, int], free: int, started: Sequence[RivalApplication], view: RivalView) -> None:
-        """Give each further service to that which it shortens most, as a share of its run time."""
+        """Give each further service to the application that it shortens most, as a share of its run time."""
         for _ in range(free):
             best, most = None, 0.0
             for one in started:
@@ -92,7 +92,7 @@ class ElasticFlowLike:
         return found
 
     def _level(self, one: RivalApplication, slots: Sequence[tuple[float, int]], view: RivalView) -> int | None:
-        """Return the least number of services with which it ends in these slots, given by length and free cores."""
+        """Return the least number of services for an end in these slots, given by length and free cores."""
         for level in range(one.application.core, one.application.total + 1):
             done = 0.0
             for seconds, free in slots:

@@ -2,9 +2,9 @@
 
 Curino, Difallah, Douglas, Krishnan, Ramakrishnan, Rao, "Reservation-based scheduling: if you're late don't blame us!",
 SoCC 2014. Kept: admission against a plan of reserved cores, its greedy agent that places as late as possible, work
-without a reservation in what is left, and reserved work that begins earlier where it disturbs no plan. Simplified: one
-stage per application, a gang with one number of services; no replanning, but for the time after a lost node; the run
-time is the learned one at the chance given, where Rayon's users state it. Bandwidth is in no plan.
+without a reservation in the rest, and reserved work that begins early without disturbing the plan. Simplified: one
+stage per application, a gang with one number of services; no replanning, except after a lost node; the run time is the
+learned one at the chance given, where Rayon's users state it. The plan does not include bandwidth.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from lab.promises.rivals.base import RivalApplication, RivalView, by_deadline, earliest, grow, numbers
 
 _BEGINS = 12
-_OVERRUN = 0.1  # of the planned time: for so long a run is taken to go on that should have ended
+_OVERRUN = 0.1  # of the planned time: an overdue run is taken to continue for so long
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class CoresReservation:
 
 
 class RayonLike:
-    """The plan has a reservation for each application with a deadline that was admitted and has not ended."""
+    """The plan has a reservation for each admitted application with a deadline that has not ended."""
 
     def __init__(self, chance: float = 0.5) -> None:
         self._chance = chance
         self._plan: dict[int, CoresReservation] = {}
 
     def admits(self, one: RivalApplication, view: RivalView) -> bool:
-        """Reserve the fewest services for which there is room, as late as possible."""
+        """Reserve the fewest services with room, as late as possible."""
         deadline_s = one.application.deadline_s
         others = self._held(view)
         for services in numbers(one.application):
@@ -52,7 +52,7 @@ class RayonLike:
         return False
 
     def decide(self, view: RivalView) -> Mapping[int, int]:
-        """Start what is due, then what disturbs no reservation; lend the rest to what runs."""
+        """Start due applications, then others that disturb no reservation; lend the rest to running ones."""
         there = {one.number for one in (*view.waiting, *view.running)}
         self._plan = {number: one for number, one in self._plan.items() if number in there}
         wanted = {one.number: self._own(one) for one in view.running}
@@ -83,7 +83,9 @@ class RayonLike:
     def _held(
         self, view: RivalView, but: int = -1, starting: Mapping[int, int] | None = None
     ) -> list[CoresReservation]:
-        """Return what others hold: reservations of what waits, and what runs until it is expected to end."""
+        """Return the holdings of the others: reservations of waiting ones, and running ones until their expected
+        end.
+        """
         found = []
         for one in (*view.running, *view.waiting):
             runs = one.work is not None or (starting is not None and one.number in starting)

@@ -1,11 +1,11 @@
 """Like 3Sigma: utility by the whole distribution of run times, without reservations.
 
-Park, Tumanov, Jiang, Kozuch, Ganger, "3Sigma: distribution-based cluster scheduling for runtime uncertainty",
-EuroSys 2018. Kept: the expected utility of a begin is the chance, by the learned distribution, to end by the
-deadline, times what the work is worth (its core-seconds); a begin may be put off, which costs what the chance sinks by;
-work whose deadline can hardly be met any more comes after the rest (over-estimates are not given up). Simplified: a
-greedy choice instead of a mixed-integer program; run times are the learned quantiles, between which the chance is
-linear; nobody who runs is stopped; services beyond the essential ones are lent, which 3Sigma does not do.
+Park, Tumanov, Jiang, Kozuch, Ganger, "3Sigma: distribution-based cluster scheduling for runtime uncertainty", EuroSys
+2018. Kept: the expected utility of a begin is the chance, by the learned distribution, to end by the deadline, times
+the value of the work (its core-seconds); a begin may be delayed, at the cost of the lower chance; work with a hopeless
+deadline comes after the rest (over-estimates are not given up). Simplified: a greedy choice instead of a mixed-integer
+program; run times are the learned quantiles, between which the chance is linear; running work is not stopped; services
+beyond the essential ones are lent, which 3Sigma does not do.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _SOONER = 0.5  # of the least run time, relative to the median: before that, not
 
 
 class ThreeSigmaLike:
-    """It keeps nothing: the order is computed anew at each event."""
+    """Stateless: the order is computed anew at each event."""
 
     def admits(self, one: RivalApplication, view: RivalView) -> bool:  # noqa: ARG002 - it refuses nothing
         """Return True: without a promise there is nothing to refuse."""
         return True
 
     def decide(self, view: RivalView) -> Mapping[int, int]:
-        """Start what loses most by waiting, with all services that are free; lend the rest."""
+        """Start the applications that lose most by waiting, with all free services; lend the rest."""
         wanted = {one.number: one.application.core for one in view.running}
         free = view.cores - sum(wanted.values())
         for one in sorted(view.waiting, key=lambda one: self._turn(one, view)):
@@ -43,7 +43,7 @@ class ThreeSigmaLike:
         return wanted
 
     def next_s(self, now_s: float) -> float:  # noqa: ARG002 - it decides at events
-        """Return that it does not."""
+        """Return infinity: it decides at events only."""
         return math.inf
 
     def _turn(self, one: RivalApplication, view: RivalView) -> tuple[int, float, float]:
@@ -60,7 +60,7 @@ class ThreeSigmaLike:
 
 
 def chance_within(one: StudyApplication, services: int, has_s: float, view: RivalView) -> float:
-    """Return the chance that it ends within so many seconds, linear between the quantiles that were learned."""
+    """Return the chance of an end within so many seconds, linear between the learned quantiles."""
     median_s = view.told(one, services, 0.5)
     points: Sequence[tuple[float, float]] = [
         (_SOONER * median_s, 0.0),
@@ -76,7 +76,7 @@ def chance_within(one: StudyApplication, services: int, has_s: float, view: Riva
 
 
 def _step_s(view: RivalView) -> float:
-    """Return for how long a begin would be put off: until half of what runs is expected to have ended."""
+    """Return the delay of a begin: until half of the running work is expected to have ended."""
     left = sorted(
         max(one.work.start_s + view.told(one.application, max(one.work.running, 1), 0.5) - view.now_s, 1.0)
         for one in view.running

@@ -1,1 +1,1 @@
-"""Filters that people uploaded as WebAssembly, and the bounds within which they run."""
+"""Filters that users uploaded as WebAssembly, and the bounds within which they run."""

@@ -1,9 +1,10 @@
-"""Check a module: `python -m storage_filters.transforms.modules.check < FILE` prints what it is, or why it is none.
+"""Check a module: `python -m storage_filters.transforms.modules.check < FILE` prints its properties, or its error.
 
-With a rule's parameters as JSON behind it, the module also runs over an empty object. Modules do not declare their
-parameters. One that refuses names a parameter that it asked for in its last line of `log`: then that one is `wrong`.
+With a rule's parameters as JSON after the module, the module also runs over an empty object. Modules do not declare
+their parameters. If a module refuses, and the last line of its `log` names a parameter that it read, that parameter is
+`wrong`.
 
-It bounds its own CPU and memory, so that compiling a file that somebody uploaded cannot take more.
+The program bounds its CPU and memory, so that compiling an uploaded file cannot use more.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ def main() -> None:
     except InvalidModuleError as error:
         print(json.dumps({"error": str(error)}))
     except ModuleFaultError as error:
-        print(json.dumps({"error": f"the module cannot begin: {error}"}))
+        print(json.dumps({"error": f"the module cannot start: {error}"}))
 
 
 def wrong_parameter(module: Module, parameters: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the parameter for which a module refuses an empty object, and what it says; None if there is none.
-    parameters: names in lower case.
+    """Return the parameter for which a module refuses an empty object, and its message; None without one. parameters:
+    names in lower case.
     """
     run = ModuleRun(module, TRANSFORM if module.reads else FORWARD, {**_EMPTY_OBJECT, **parameters})
     try:

@@ -1,9 +1,9 @@
-"""WebAssembly modules as isolated filters: which may run, and within which bounds.
+"""Load WebAssembly modules as isolated filters, and bound their resources.
 
-A module sees nothing but four calls: its piece of the bytes, what it writes, parameters, and a line of text for whoever
-reads its errors. There is no file, no clock, no chance, so that the same bytes always give the same bytes. Fuel bounds
-what it may compute for a piece, an epoch of this thread's CPU time what it may take, and a limit what memory it has.
-Source of fuel and epochs: https://docs.wasmtime.dev/examples-interrupting-wasm.html
+A module can make four calls only: read its piece of the bytes, write bytes, get a parameter, and log a line of text for
+its errors. It has no files, no clock and no randomness, so that equal input gives equal output. Fuel bounds the
+instructions for a piece, epochs bound the CPU time of this thread, and a limit bounds the memory. Source of fuel and
+epochs: https://docs.wasmtime.dev/examples-interrupting-wasm.html
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _ENTRY = ([_I32], [_I32])
 
 
 class InvalidModuleError(ValueError):
-    """A file is not a module that can be a filter; the sentence says why."""
+    """A file is not a module that can be a filter; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A compiled module. reads: it runs when an object is read, not when it is stored. same_size: what it gives has the
-    size of what it gets.
+    """A compiled module. reads: it runs when an object is read, not when it is stored. same_size: its output has the
+    size of its input.
     """
 
     code: wasmtime.Module
@@ -56,12 +56,12 @@ class Module:
 
 @cache
 def engine() -> wasmtime.Engine:
-    """Return this process's engine, whose epochs end by CPU time of the thread that asks first."""
+    """Return this process's engine. Its epochs follow the CPU time of the thread that makes the first call."""
     config = wasmtime.Config()
     config.consume_fuel = True
     config.epoch_interruption = True
     config.max_wasm_stack = _STACK_BYTES_MAX
-    # The same on every machine, and nothing that a filter has no use for.
+    # The same results on every machine, and no features that filters do not need.
     config.cranelift_nan_canonicalization = True
     config.wasm_relaxed_simd = False
     config.wasm_threads = False
@@ -74,7 +74,7 @@ def engine() -> wasmtime.Engine:
 
 
 def compiled(content: bytes) -> Module:
-    """Return a module, ready to run. InvalidModuleError."""
+    """Return a module, ready to run. Raises InvalidModuleError."""
     if len(content) > MODULE_BYTES_MAX:
         raise InvalidModuleError(f"a module has at most {MODULE_BYTES_MAX} bytes, not {len(content)}")
     if not content.startswith(b"\0asm"):  # the library would take text for a module's source
@@ -86,7 +86,7 @@ def compiled(content: bytes) -> Module:
 
 
 def checked(code: wasmtime.Module) -> Module:
-    """Return a module with what it exports. InvalidModuleError."""
+    """Check the imports and exports of a module, and return it. Raises InvalidModuleError."""
     for one in code.imports:
         wanted = IMPORTS.get(one.name or "") if one.module == SPACE else None
         if wanted is None:
@@ -103,8 +103,8 @@ def checked(code: wasmtime.Module) -> Module:
             raise InvalidModuleError(f"it exports {name} as another type than {_shown(_ENTRY)}")
     if entries not in ({FORWARD, REVERSE}, {TRANSFORM}):
         raise InvalidModuleError(
-            f"it exports {_and(sorted(entries))}: a filter of stored objects has {FORWARD} and {REVERSE}, one of "
-            f"what is read has {TRANSFORM} alone"
+            f"it exports {_and(sorted(entries))}: a filter of stored objects exports {FORWARD} and {REVERSE}, "
+            f"a filter of reads exports {TRANSFORM} alone"
         )
     return Module(code, TRANSFORM in entries, SAME_SIZE in exports and TRANSFORM in entries)
 
@@ -117,7 +117,7 @@ def new_store() -> wasmtime.Store:
 
 
 def bound_memory(store: wasmtime.Store, memory_bytes: int) -> None:
-    """Let the memory of a store's instance grow up to so many bytes."""
+    """Let the memory of a store's instance grow up to this size."""
     store.set_limits(memory_size=memory_bytes, table_elements=_TABLE_ELEMENTS_MAX, instances=1, tables=4, memories=1)
 
 
@@ -146,14 +146,16 @@ def _and(names: Sequence[str]) -> str:
 def _clock_of(thread: int) -> int:
     """Return Linux's clock of the CPU time of a thread of this process, by its native number.
 
-    `time.pthread_getcpuclockid` needs the number that `threading.get_ident` gives, which eventlet replaces by its own.
-    Source: clock_getcpuclockid(3) and CPUCLOCK_SCHED, CPUCLOCK_PERTHREAD_MASK in the kernel's posix-timers.h.
+    `time.pthread_getcpuclockid` needs the number that `threading.get_ident` gives, which eventlet replaces. Source:
+    clock_getcpuclockid(3) and CPUCLOCK_SCHED, CPUCLOCK_PERTHREAD_MASK in the kernel's posix-timers.h.
     """
     return (~thread << 3) | 0b110
 
 
 def _native(name: str) -> Any:
-    """Return a module of the standard library as it is without eventlet, whose threads rest while a module runs."""
+    """Return a module of the standard library without eventlet's patches, whose threads would stop while a module
+    runs.
+    """
     try:
         from eventlet.patcher import original
     except ImportError:
@@ -162,15 +164,15 @@ def _native(name: str) -> Any:
 
 
 def _end_epochs(ended: wasmtime.Engine, clock: int) -> None:
-    """End an epoch whenever the thread has used that much CPU. A thread that waits, or does not get a core, is not
-    charged for it.
+    """End an epoch after each `EPOCH_CPU_S` of CPU time of the thread. Time in which the thread waits, or gets no core,
+    does not count.
     """
     at_s, sleep = 0.0, _native("time").sleep
     while True:
         sleep(EPOCH_CPU_S / 2)
         try:
             now_s = time.clock_gettime(clock)
-        except OSError:  # the thread is over
+        except OSError:  # the thread has ended
             return
         if now_s - at_s >= EPOCH_CPU_S:
             at_s = now_s

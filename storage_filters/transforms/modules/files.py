@@ -3,8 +3,8 @@
     <sha256>.wasm    as the storage controller sent it
     <sha256>.code    compiled: the SHA-256 of the rest, and the rest
 
-A file that does not have its name's digest counts as missing, and is fetched again. Compiled code is what this process
-would run without a second look, so it is used only if its digest holds; else the module is compiled anew.
+A file whose digest differs from its name counts as missing, and is fetched again. Compiled code runs unchecked, so it
+is used only if its digest is right; otherwise the module is compiled anew.
 """
 
 from __future__ import annotations
@@ -23,41 +23,45 @@ from storage_filters.transforms.modules.engine import Module, checked, compiled,
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _LOADED_MAX = 256
-"""Compiled modules that a process keeps."""
+"""Most compiled modules that a process keeps in memory."""
 WANTED_MAX = 64
-"""Modules that a proxy asks for at a time."""
+"""Most modules that a proxy requests at a time."""
 
 
 def modules_directory(rates_file: str) -> Path:
-    """Return the place of the directory, beside the file of the rates."""
+    """Return the path of the directory, beside the file of the rates."""
     return Path(rates_file).with_suffix(".modules")
 
 
 class MissingModuleError(Exception):
-    """This proxy does not have a module, or not all of its bytes."""
+    """A module, or part of it, is missing at this proxy."""
 
 
 class ModuleFiles:
-    """The directory, for its writer and for readers. elsewhere: runs what takes long, so that others get their turn."""
+    """Directory of modules, for its writer and for readers. elsewhere: runs slow work so that other requests get their
+    turn.
+    """
 
     def __init__(self, directory: Path, elsewhere: Callable[[Callable[[], Any]], Any] = lambda work: work()) -> None:
         self.directory = directory
         self._elsewhere = elsewhere
         self._loaded: dict[str, Module] = {}
-        self._whole: dict[str, tuple[int, int, int]] = {}  # files whose digest held, as they were then
+        self._whole: dict[str, tuple[int, int, int]] = {}  # files with a verified digest, and their state at that time
 
     def load(self, sha256: str) -> Module:
-        """Return a module, ready to run. MissingModuleError; InvalidModuleError for one that this version refuses."""
+        """Return a module, ready to run. Raises MissingModuleError, or InvalidModuleError if this version refuses
+        it.
+        """
         found = self._loaded.pop(sha256, None)
         if found is None:
             found = self._compiled(sha256)
             while len(self._loaded) >= _LOADED_MAX:
                 del self._loaded[next(iter(self._loaded))]
-        self._loaded[sha256] = found  # the last one is the last to go
+        self._loaded[sha256] = found  # most recently used last
         return found
 
     def keep(self, content: bytes) -> str:
-        """Keep a module and its compiled code; return its digest. InvalidModuleError."""
+        """Store a module and its compiled code; return its digest. Raises InvalidModuleError."""
         sha256 = hashlib.sha256(content).hexdigest()
         self.directory.mkdir(mode=0o700, exist_ok=True)
         made = self._compile(sha256, content)
@@ -66,15 +70,15 @@ class ModuleFiles:
         return sha256
 
     def forget(self) -> None:
-        """Load each module again when it is wanted."""
+        """Forget the loaded modules, so that each is loaded again at its next use."""
         self._loaded.clear()
 
     def any(self) -> bool:
-        """Return whether there ever was a module."""
+        """Return whether any module was ever stored."""
         return next(self.directory.glob("*.wasm"), None) is not None
 
     def missing(self, wanted: Iterable[str]) -> list[str]:
-        """Return those that are not here whole, and whose readers have asked for; 64 at most."""
+        """Return the modules to request, at most 64: missing or damaged ones, and ones that readers have asked for."""
         asked = self._asked()
         names = dict.fromkeys((*wanted, *asked))
         found = [one for one in names if SHA256.fullmatch(one) and not self._there(one)]
@@ -83,7 +87,7 @@ class ModuleFiles:
         return found[:WANTED_MAX]
 
     def ask(self, sha256: str) -> None:
-        """Let the worker that is connected to the controller know that a stored object needs this one."""
+        """Ask the worker with the controller's connection for the module of a stored object."""
         if len(self._asked()) < WANTED_MAX:
             self.directory.mkdir(mode=0o700, exist_ok=True)
             (self.directory / f"{sha256}.wanted").touch(0o600)
@@ -125,7 +129,7 @@ class ModuleFiles:
         engine()
         made: Module = self._elsewhere(lambda: compiled(content))
         code = bytes(made.code.serialize())
-        with suppress(OSError):  # it is compiled again the next time
+        with suppress(OSError):  # the next process compiles it again
             _write(self.directory / f"{sha256}.code", hashlib.sha256(code).digest() + code)
         return made
 

@@ -1,6 +1,4 @@
-"""Modules in the chain of filters: one that runs when an object is stored and back when it is read, and one that runs
-when it is read only.
-"""
+"""Modules in the chain of filters: for stored objects, forward and backward, and for reads only."""
 
 from __future__ import annotations
 
@@ -14,14 +12,14 @@ from storage_filters.transforms.modules.run import ModuleFaultError, ModuleMemor
 from storage_filters.transforms.stream_filters import PIECE_BYTES, DamagedObjectError, FilterAway, FilterRefused, Span
 
 LAG_BYTES_MAX = 32 * 2**20
-"""How far what a module reads back may be behind what was put."""
+"""Most bytes between the input of a module and its read-back."""
 MODULE = "MODULE"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedModule:
-    """A module as a rule sets it. sha256: of its file, in hexadecimal. parameters: names in lower case. share:
-    makes that of a run in the memory of all.
+    """A module as a rule sets it. sha256: of its file, in hexadecimal. parameters: names in lower case. share: makes
+    the memory share of a run.
     """
 
     name: str
@@ -33,11 +31,11 @@ class NamedModule:
 
 
 class ModuleFilter:
-    """Runs `forward` when an object is stored, and `reverse` when it is read.
+    """Filter that runs `forward` when an object is stored, and `reverse` when it is read.
 
-    What is stored is read back at once, beside it, and compared with what was put: a module that does not give back
-    each byte stores nothing. metadata: of the request, for `forward`; `reverse` sees the parameters alone, so that an
-    object reads the same whatever becomes of its metadata.
+    While it stores, the filter reads its output back and compares it with the input: a module that does not reproduce
+    every byte stores nothing. metadata: of the request, for `forward`; `reverse` sees only the parameters, so that an
+    object stays readable whatever happens to its metadata.
     """
 
     def __init__(self, named: NamedModule, metadata: Mapping[str, str] | None = None) -> None:
@@ -45,7 +43,7 @@ class ModuleFilter:
         self._metadata = metadata or {}
 
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield what is stored. FilterRefused."""
+        """Yield the bytes to store. Raises FilterRefused."""
         named, reads_back = self._named, self._named.share()
         try:
             back = _Check(ModuleRun(named.module, REVERSE, named.parameters, reads_back))
@@ -64,7 +62,7 @@ class ModuleFilter:
             reads_back.close()
 
     def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:
-        """Yield what was put. DamagedObjectError."""
+        """Yield the original bytes. Raises DamagedObjectError."""
         assert (first, to_end) == (0, True)
         named = self._named
         try:
@@ -77,17 +75,17 @@ class ModuleFilter:
             raise DamagedObjectError(f"the filter {named.name} cannot read it back: {error}") from None
 
     def span(self, first: int, end: int | None) -> Span:  # noqa: ARG002
-        """Return all: a module begins at the start."""
+        """Return the whole object: a module starts at the beginning."""
         return Span(0, None, first)
 
     def record(self) -> Mapping[str, Any]:
-        """Return the very version of the module, and its parameters."""
+        """Return the exact version of the module, and its parameters."""
         named = self._named
         return {"filter": MODULE, "name": named.name, "module": named.sha256, "with": dict(named.parameters)}
 
 
 class ReadModule:
-    """Runs `transform` when an object is read. metadata: of the object."""
+    """Filter that runs `transform` when an object is read. metadata: of the object."""
 
     def __init__(self, named: NamedModule, metadata: Mapping[str, str]) -> None:
         self._named = named
@@ -95,16 +93,16 @@ class ReadModule:
 
     @property
     def same_size(self) -> bool:
-        """Return whether the module says that it changes no size."""
+        """Return whether the module declares that it keeps the size."""
         return self._named.module.same_size
 
     @property
     def identity(self) -> tuple[str, Mapping[str, str]]:
-        """Return all that what it gives depends on, besides the bytes."""
+        """Return everything that the output depends on, besides the bytes."""
         return self._named.sha256, self._metadata
 
     def transform(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield what a reader sees. FilterRefused."""
+        """Yield the transformed bytes. Raises FilterRefused."""
         named = self._named
         try:
             for _, written in run(named.module, TRANSFORM, self._metadata, chunks, named.pause, named.share()):
@@ -117,7 +115,7 @@ class ReadModule:
 
 
 class _Check:
-    """Reads back what is stored, and compares. ModuleFaultError."""
+    """Reads the output of a module back, and compares it with the input. Raises ModuleFaultError."""
 
     def __init__(self, back: ModuleRun) -> None:
         self._back = back
@@ -138,11 +136,11 @@ class _Check:
     def end(self) -> None:
         self._compare(self._back.piece(self._held or b"", last=True))
         if self._expected:
-            raise ModuleFaultError(f"of what it stores, the last {len(self._expected)} bytes do not come back")
+            raise ModuleFaultError(f"its reverse does not return the last {len(self._expected)} bytes")
 
     def _compare(self, got: bytes) -> None:
         if not self._expected.startswith(got):
-            raise ModuleFaultError("what it stores does not come back as it was put")
+            raise ModuleFaultError("its reverse does not return the original bytes")
         del self._expected[: len(got)]
 
 

@@ -1,8 +1,8 @@
-"""What memory modules take in a process of the proxy, together and of each tenant.
+"""Memory of modules in a process of the proxy, in total and by tenant.
 
-A run holds the memory of its instance and what it wrote. Before each piece it learns how much more it may take: half of
-what other tenants leave. So one tenant takes half of all at most, and the next one half of the rest; none takes what is
-left of the last.
+A run holds the memory of its instance and its output. Before each piece, its limit is set to half of the memory that
+other tenants leave. So one tenant takes at most half of all memory, the next one half of the rest, and each later one
+finds some left.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections import Counter
 
 OF_PROCESS_BYTES = 2**30
 OUTPUT_BYTES = 256 * 1024
-"""What a run may always write for a piece of at most 64 KiB."""
+"""Output that a run may always write for a piece of at most 64 KiB."""
 RUN_BYTES = OUTPUT_BYTES + 128 * 1024
-"""Of an instance, beside its memory."""
+"""Overhead of an instance, beside its memory."""
 
 
 class MemoryBudget:
-    """The memory of all modules of a process. total: bytes."""
+    """Memory of all modules of a process. total: bytes."""
 
     def __init__(self, total: int = OF_PROCESS_BYTES) -> None:
         self._total = total
@@ -33,19 +33,21 @@ class MemoryBudget:
         return MemoryShare(self, tenant)
 
     def room(self, tenant: str) -> int:
-        """Return how many bytes more a tenant may take now; below 0 if it has more than it may since others came."""
+        """Return how many more bytes a tenant may take now; negative if it holds more than its limit since other
+        tenants came.
+        """
         own = self._held[tenant]
         return (self._total - (self.held - own)) // 2 - own
 
     def change(self, tenant: str, by: int) -> None:
-        """Book bytes that a run of a tenant takes or gives back."""
+        """Book bytes that a run of a tenant takes (positive) or returns (negative)."""
         self._held[tenant] += by
         if not self._held[tenant]:
             del self._held[tenant]
 
 
 class MemoryShare:
-    """What one run holds."""
+    """Memory share of one run."""
 
     def __init__(self, budget: MemoryBudget | None, tenant: str = "") -> None:
         self._budget = budget
@@ -54,17 +56,17 @@ class MemoryShare:
 
     @property
     def room(self) -> int:
-        """Return how many bytes more the run may take; it keeps what it holds."""
+        """Return how many more bytes the run may take, with the bytes that it holds."""
         return OF_PROCESS_BYTES if self._budget is None else max(0, self._budget.room(self._tenant))
 
     def hold(self, count: int) -> None:
-        """Note that the run holds so many bytes."""
+        """Record that the run holds so many bytes."""
         if self._budget is not None and count != self._held:
             self._budget.change(self._tenant, count - self._held)
         self._held = count
 
     def close(self) -> None:
-        """Give back all that the run holds."""
+        """Return all memory of the run."""
         self.hold(0)
 
 

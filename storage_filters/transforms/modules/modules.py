@@ -1,4 +1,4 @@
-"""The modules that rules and stored objects name, as filters of this proxy."""
+"""Modules of rules and of stored objects, as filters of this proxy."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from storage_filters.wsgi.object_requests import ObjectRequest, text_of
 
 
 class Modules:
-    """The files of this proxy, and the versions that its rules name now. pause: gives others their turn. share: makes
-    that of a run in the memory of all modules.
+    """The files of this proxy, and the versions in its present rules. pause: lets other requests run. share: makes the
+    memory share of a run.
     """
 
     def __init__(
@@ -36,13 +36,15 @@ class Modules:
         return version is not None and not version.reads
 
     def filter(self, tenant: str, action: Action, metadata: Mapping[str, str]) -> ModuleFilter:
-        """Return the filter of a new object. metadata: of the request. FilterRefused."""
+        """Return the filter of a new object. metadata: of the request. Raises FilterRefused."""
         version = self._book.module(tenant, action)
         assert version is not None
         return ModuleFilter(self._of_rule(version, action), metadata)
 
     def readers(self, steps: Sequence[Verdict], tenant: str, metadata: Mapping[str, str]) -> list[ReadModule]:
-        """Return the filters of an object that is read, in their order. metadata: of the object. FilterRefused."""
+        """Return the filters of an object that is read, in their order. metadata: of the object. Raises
+        FilterRefused.
+        """
         found = []
         for one in steps:
             version = self._book.module(tenant, one.action)
@@ -51,7 +53,9 @@ class Modules:
         return found
 
     def of_record(self, record: Mapping[str, Any]) -> ModuleFilter:
-        """Return the filter of a stored object, by the version that stored it. FilterRefused, DamagedObjectError."""
+        """Return the filter of a stored object, by the version that stored it. Raises FilterRefused and
+        DamagedObjectError.
+        """
         name, sha256 = str(record["name"]), str(record["module"])
         parameters = {str(key): str(value) for key, value in dict(record["with"]).items()}
         try:
@@ -59,12 +63,12 @@ class Modules:
         except MissingModuleError:
             self._files.ask(sha256)
             raise FilterRefused(
-                f"the object went through the filter {name}, whose module {sha256} this proxy does not have"
+                f"the filter {name} was applied to the object, but this proxy lacks its module {sha256}"
             ) from None
         except InvalidModuleError as error:
-            raise FilterRefused(f"the object went through the filter {name}, which cannot run here: {error}") from None
+            raise FilterRefused(f"the filter {name} was applied to the object, but cannot run here: {error}") from None
         if module.reads:
-            raise DamagedObjectError(f"the filter {name} is none of stored objects")
+            raise DamagedObjectError(f"the filter {name} is not one for stored objects")
         return ModuleFilter(NamedModule(name, sha256, module, parameters, self._pause, self._share))
 
     def _of_rule(self, version: ModuleVersion, action: Action) -> NamedModule:
@@ -81,12 +85,12 @@ class Modules:
         except InvalidModuleError as error:
             raise FilterRefused(f"the filter {version.name} cannot run here: {error}") from None
         if found.reads != version.reads:
-            raise FilterRefused(f"the filter {version.name} is not what its rule says")
+            raise FilterRefused(f"the filter {version.name} is of another kind than its rule says")
         return found
 
 
 def metadata_of(place: ObjectRequest, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return what a module may see of an object or of a request to store one: names in lower case, and values."""
+    """Return the metadata for modules, of an object or of a request to store one: names in lower case, and values."""
     found = {"tenant": place.tenant, "container": place.container, "object": place.object}
     if place.size is not None:
         found["size"] = str(place.size)

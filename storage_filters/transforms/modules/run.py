@@ -1,8 +1,8 @@
-"""One run of a module over one stream of bytes, piece by piece, in an instance of its own.
+"""Run a module over one stream of bytes, piece by piece, in a separate instance.
 
 The host calls the module's entry for each piece: `entry(last)`, where `last` is 1 for the last piece, which may be
-empty. The module reads the piece, writes what it has to write, and returns 0; another number says that it refuses, and
-its last line of `log` says why. Whatever a module does ends in bytes or in a ModuleFaultError.
+empty. The module reads the piece, writes its output, and returns 0; any other number is a refusal, with the reason in
+the last line of `log`. Every run ends with output or with a ModuleFaultError.
 """
 
 from __future__ import annotations
@@ -31,37 +31,37 @@ from storage_filters.transforms.stream_filters import PIECE_BYTES
 
 FUEL_A_CALL = 2_000_000
 FUEL_A_BYTE = 512
-"""Instructions, roughly: the first for each piece, the second for each byte of it. What a piece leaves, later ones may
-use: a module may collect pieces before it works on them. How long it may then take, its epochs bound.
+"""Instructions, roughly: the first for each piece, the second for each byte of it. Later pieces may use the rest: a
+module may collect pieces before it works on them. Epochs bound the time.
 """
 FUEL_MAX = 10**12
-"""For all pieces of a stream."""
+"""Instructions for all pieces of a stream."""
 OUTPUT_A_CALL_MAX = 16 * 2**20
 OUTPUT_A_BYTE_MAX = 16
 OUTPUT_MORE_BYTES = 2**20
-"""A module writes at most so many times what it was given, and so many bytes more."""
+"""Output limit of a module: a multiple of its input, and an additional number of bytes."""
 UNREAD_BYTES_MAX = 2**20
 LOG_BYTES_MAX = 1000
 CALLS_A_PIECE_MAX = 20_000
-"""How often a module calls the host for a piece: fuel counts the module's own instructions only."""
+"""Most calls of the host for a piece: fuel counts the module's instructions only."""
 ASKED_MAX = 64
-"""Names of metadata that are kept of those that a module asked for in vain."""
+"""Most recorded names of metadata that a module asked for and that are missing."""
 _SLICE_S = 0.002
-"""After a call that took longer, others get their turn."""
-_NO_ROOM = "modules hold all the memory that they may take at this proxy, in all or of this tenant: try again"
+"""After a call longer than this, other requests get their turn."""
+_NO_ROOM = "modules use all their memory at this proxy, in total or for this tenant: try again"
 Pause = Callable[[], None]
 
 
 class ModuleFaultError(Exception):
-    """A module did not do what a filter does; the sentence says what it did."""
+    """A module violated the rules for filters; the message says how."""
 
 
 class ModuleMemoryError(ModuleFaultError):
-    """A module may get no more memory at this moment, which others hold; trying again helps."""
+    """Other runs hold all the memory at this moment; trying again helps."""
 
 
 class _Exchange:
-    """What a module reads and writes. It does not hold the store, which holds it."""
+    """Input and output of a module. It has no reference to the store, which refers to it."""
 
     def __init__(self, metadata: Mapping[str, str]) -> None:
         self._metadata = metadata
@@ -78,7 +78,7 @@ class _Exchange:
 
     @property
     def said(self) -> str:
-        """What the module said last."""
+        """The module's last message."""
         return "".join(c if c.isprintable() else " " for c in self._said.decode("utf-8", "replace"))
 
     def read(self, caller: wasmtime.Caller, place: int, length: int) -> int:
@@ -95,7 +95,7 @@ class _Exchange:
         if self.written_bytes - self.written_before > OUTPUT_A_CALL_MAX:
             raise ModuleFaultError(f"it writes more than {OUTPUT_A_CALL_MAX} bytes for a piece")
         if self.written_bytes > OUTPUT_A_BYTE_MAX * self.given_bytes + OUTPUT_MORE_BYTES:
-            raise ModuleFaultError(f"it writes more than {OUTPUT_A_BYTE_MAX} times what it reads")
+            raise ModuleFaultError(f"it writes more than {OUTPUT_A_BYTE_MAX} times its input")
         self._check_room(caller)
         if length:
             self.written.append(self._get(caller, place, length))
@@ -141,15 +141,15 @@ class _Exchange:
         self.memory.write(caller, content, first)
 
     def _within(self, caller: wasmtime.Caller, place: int, length: int) -> tuple[int, int]:
-        place &= 0xFFFFFFFF  # an address of 32 bits, which comes with a sign
+        place &= 0xFFFFFFFF  # an address of 32 bits, passed as a signed number
         if self.memory is None or length < 0 or place + length > self.memory.data_len(caller):
             raise ModuleFaultError("it names bytes outside of its memory")
         return place, place + length
 
 
 class ModuleRun:
-    """An instance. entry: the name of the function that gets the pieces. metadata: names in lower case, and values.
-    share: of the memory of all modules, given back by `close`. ModuleFaultError.
+    """A running instance. entry: the name of the function for the pieces. metadata: names in lower case, and values.
+    share: of modules' memory, returned by `close`. Raises ModuleFaultError.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class ModuleRun:
         self._exchange = _Exchange(metadata)
         self._share = share or unbounded()
         self._held = 0
-        self._output = OUTPUT_BYTES  # what it once took it keeps, so that others who come do not end it
+        self._output = OUTPUT_BYTES  # it keeps the room that it once took, so that other runs do not end it
         self._store = new_store()
         self._fuel = 0
         self._fuel_left = FUEL_MAX
@@ -173,21 +173,21 @@ class ModuleRun:
         self._book()
 
     def close(self) -> None:
-        """Give back the memory of the instance, which does not run again."""
+        """Return the memory of the instance, which does not run again."""
         self._share.close()
 
     @property
     def said(self) -> str:
-        """What the module said last."""
+        """The module's last message."""
         return self._exchange.said
 
     @property
     def asked(self) -> set[str]:
-        """Return the names of metadata that it asked for and that are not there."""
+        """Return the missing names of metadata that it asked for."""
         return self._exchange.asked
 
     def piece(self, content: bytes, last: bool) -> bytes:
-        """Return what the module writes for a piece. ModuleFaultError."""
+        """Return the module's output for a piece. Raises ModuleFaultError."""
         exchange = self._exchange
         exchange.unread += content
         exchange.given_bytes += len(content)
@@ -205,7 +205,7 @@ class ModuleRun:
         return written
 
     def _book(self) -> None:
-        """Hold the memory of the instance, and the most that it wrote for a piece."""
+        """Book the memory of the instance, and the largest output for a piece."""
         memory = self._exchange.memory
         self._held = 0 if memory is None else memory.data_len(self._store)
         self._share.hold(RUN_BYTES + self._held + self._output - OUTPUT_BYTES)
@@ -215,7 +215,7 @@ class ModuleRun:
         fuel = min(self._fuel, self._fuel_left)
         self._store.set_fuel(fuel)
         self._store.set_epoch_deadline(EPOCHS_A_CALL)
-        # No other run gets a turn during a call, so all that is left is this one's.
+        # No other run gets a turn during a call, so all free memory belongs to this one.
         room = self._share.room
         limit = min(MEMORY_BYTES_MAX, self._held + room)
         bound_memory(self._store, limit)
@@ -240,19 +240,19 @@ class ModuleRun:
                 return f"it computes more than {FUEL_MAX} instructions for one object"
             return f"it computes more than {FUEL_A_CALL} instructions for a piece, and {FUEL_A_BYTE} for each byte"
         if code is wasmtime.TrapCode.INTERRUPT:
-            return "it computes longer for a piece than the 0.1 s that it may"
+            return "it computes for more than 0.1 s for a piece"
         return f"it fails: {reason(error)}" + (f"; it said: {self._exchange.said}" if self._exchange.said else "")
 
 
 def _is_bound(error: Exception) -> bool:
-    """Return whether a call ended by a bound other than that of memory."""
+    """Return whether a call exceeded a bound other than memory."""
     code = error.trap_code if isinstance(error, wasmtime.Trap) else None
     return code in (wasmtime.TrapCode.OUT_OF_FUEL, wasmtime.TrapCode.INTERRUPT)
 
 
 @contextmanager
 def _garbage_waits() -> Iterator[None]:
-    """Collect no garbage meanwhile: in a large process, that takes longer than a module may."""
+    """Disable garbage collection: in a large process, it takes longer than a module may."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -270,7 +270,7 @@ def run(
     pause: Pause,
     share: MemoryShare | None = None,
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each piece of at most 64 KiB with what the module writes for it, which may be nothing. ModuleFaultError."""
+    """Yield each piece of at most 64 KiB with the module's output, which may be empty. Raises ModuleFaultError."""
     share = share or unbounded()
     try:
         one = ModuleRun(module, entry, metadata, share)
@@ -285,7 +285,7 @@ def run(
 
 
 def _pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Yield pieces, and whether each is the last; an empty one if there is no other."""
+    """Yield pieces, and whether each is the last; an empty one for an empty stream."""
     held = b""
     for chunk in chunks:
         for start in range(0, len(chunk), PIECE_BYTES):

@@ -1,4 +1,4 @@
-"""The checker finds what it is for: each rule, by a bug planted in a sound history."""
+"""The checker finds each kind of bug: each rule, by a bug planted in a sound history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The directory of an installation: what is made once, what only the admin can give."""
+"""The directory of an installation: generated files, and files that only the admin can provide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of shared bounds names what is there, and leaves out no refusal."""
+"""The table of shared bounds names existing code, and leaves out no refusal."""
 
 from __future__ import annotations
 

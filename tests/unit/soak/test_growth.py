@@ -1,4 +1,4 @@
-"""A leak is found, and what comes and goes is not."""
+"""A leak is found, and fluctuations are not."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_what_the_store_can_move_decides_where_it_is_less_than_one_sample_got() 
 def test_the_sentence_names_the_filters_that_both_times_contain() -> None:
     stored = replace(FEW_ROWS, filters=("compression", "encryption"), stored_share=0.18)
     for why in (verdict(stored).why, verdict(replace(stored, view_s=9.0)).why):
-        assert "stored through compression, encryption, 0.18 bytes for each that was put" in why
+        assert "stored through compression, encryption, 0.18 stored bytes for each original byte" in why
         assert "the proxy undoes in both" in why
     assert "stored through" not in verdict(FEW_ROWS).why
 

@@ -1,4 +1,4 @@
-"""What opens the controller's door: its token all, that of metrics only these."""
+"""Tokens at the controller: the main token opens all routes, the one of metrics only these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who the gateway is at the store, by account."""
+"""The gateway's user at the store, by account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ URL = "http://store:8080/swift/v1/AUTH_"
 
 
 class Store:
-    """Lets everybody sign in whose key is `good`."""
+    """Lets every user with the key `good` sign in."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

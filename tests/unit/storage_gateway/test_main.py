@@ -1,4 +1,4 @@
-"""Who starts a gateway as root is told that its processes need a user."""
+"""A gateway that root starts without a user for its processes refuses with a reason."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ ESTIMATED_END, SUBMISSION, TERMINATION = range(3)
 
 @dataclass
 class Pool:
-    """Processors, who waits, who runs until when by the estimate, what comes next, and what came.
+    """Processors, waiting jobs, running ones with their expected ends, coming jobs, and arrived ones.
 
-    `sorted_at`: how many had come when the waiting were put in order.
+    `sorted_at`: the number of arrivals when the waiting jobs were sorted.
     """
 
     processors: float
@@ -29,7 +29,7 @@ class Pool:
     sorted_at: int = 0
 
 
-# Who is first, by name of the order, without ageing; ties to who came first. PSBS looks at more than the job.
+# Sort keys by name of the order, without ageing; ties go to the earlier arrival. PSBS uses more than the job.
 ORDERS: dict[str, Callable[[Job, float], float]] = {
     "fifo": lambda job, now: 0.0,
     "sjf": lambda job, now: job.request_s,
@@ -78,7 +78,7 @@ def simulate(processors: float, jobs: list[Job], backfill: str, order: str = "fi
 
 
 def _sort(pool: Pool, now: float, order: str) -> None:
-    """Who is first, first: it changes with arrivals, and by most orders with time."""
+    """Sort the waiting jobs; the order changes with arrivals, and in most orders with time."""
     if pool.sorted_at == len(pool.arrived) and order in (*STANDING, "psbs"):
         return
     pool.sorted_at = len(pool.arrived)
@@ -91,7 +91,7 @@ def _sort(pool: Pool, now: float, order: str) -> None:
 
 
 def _virtual_ends(processors: float, arrived: Iterable[Job]) -> dict[int, float]:
-    """When each would end if all shared the pool and nobody else came."""
+    """Return when each would end if all shared the pool and no others came."""
     left: dict[int, tuple[float, float]] = {}
     ends: dict[int, float] = {}
     upcoming, now = list(arrived), 0.0

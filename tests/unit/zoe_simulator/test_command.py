@@ -60,7 +60,7 @@ def test_what_is_no_trace_is_exit_code_2(
     path.write_text("hello")
     monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(path)])
     assert main() == 2
-    assert "no format" in capsys.readouterr().err
+    assert "unknown format" in capsys.readouterr().err
 
 
 def test_orders_are_those_of_the_literature_unless_ageing_is_asked_for(

@@ -38,7 +38,7 @@ def test_sizes_are_serial_and_powers_of_two_as_often_as_published(jobs: tuple[Jo
 
 
 def test_run_times_are_hyper_gamma_whose_mixture_depends_on_the_size(jobs: tuple[Job, ...]) -> None:
-    """Serial jobs: the mean logarithm is that of the mixture, less what is cut off at e^12 and rounded down."""
+    """Serial jobs: the mean logarithm is that of the mixture, less the truncation at e^12 and rounding."""
     short = ALL.short_share[0] + ALL.short_share[1]
     expected = short * math.prod(ALL.run_short) + (1 - short) * math.prod(ALL.run_long)
     serial = [math.log(j.run_s) for j in jobs if j.processors == 1]

@@ -13,7 +13,7 @@ from zoe_simulator.trace import Replay
 
 ENDED_MAX = 20
 JOBS = 600
-# What waits and runs at a time in this trace, and what ends at one moment, beside what is removed together.
+# Most waiting and running jobs at a time in this trace, and ends at one moment, beside the ones removed together.
 AT_ONCE_MAX = 250
 
 

@@ -1,4 +1,4 @@
-"""Replays learn run times from what has ended, never from what is still to come."""
+"""Replays learn run times from ended jobs, never from later ends."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_prediction_never_exceeds_the_request() -> None:
 
 
 class Recorded:
-    """Keeps what is predicted, by job."""
+    """Records predictions, by job."""
 
     def __init__(self, predictor: Predictor) -> None:
         self._predictor = predictor
@@ -102,7 +102,7 @@ class Recorded:
 
 
 class Clairvoyant(Mean2):
-    """Knows what nobody can know."""
+    """Knows the future."""
 
     def expected(self, job: Job) -> float | None:
         return job.run_s

@@ -81,11 +81,11 @@ def test_a_log_is_read_with_its_gaps_filled(tmp_path: Path) -> None:
     text = "\n".join(
         [
             "; MaxProcs: 8",
-            line.format(1, 10, 50, -1, 4, 100),  # processors from what was requested
+            line.format(1, 10, 50, -1, 4, 100),  # processors from the request
             line.format(2, 5, 500, 2, 2, 100),  # run cut to the request
             line.format(3, 0, 10, 9, 9, 10),  # larger than the machine
             line.format(4, 0, 0, 1, 1, 10),  # never ran
-            line.format(5, 20, 30, 1, 2, -1),  # what was allocated counts; request from the run time
+            line.format(5, 20, 30, 1, 2, -1),  # the allocation counts; request from the run time
         ]
     )
     path = tmp_path / "small.swf.gz"

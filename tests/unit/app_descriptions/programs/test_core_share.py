@@ -32,7 +32,7 @@ def module() -> ModuleType:
 def test_whatever_it_could_use_it_uses_its_share(module: ModuleType, share: float, hungry: float) -> None:
     pace, passed_s, used_s = module.Pace(share), 0.0, 0.0
     stop_s = 0.0
-    for _ in range(2000):  # it runs for a look, and stops for as long as it is told
+    for _ in range(2000):  # it runs for one check, and stops as long as requested
         taken_s = hungry * module.LOOK_S
         now_s = module.LOOK_S + stop_s
         passed_s, used_s = passed_s + now_s, used_s + taken_s

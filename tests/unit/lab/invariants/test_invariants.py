@@ -80,8 +80,8 @@ def test_a_journal_that_tells_otherwise() -> None:
     stored = store.submit(fresh, "test")
     stored = store.append(stored.id, [ev.Queued(at_s=1.0)], stored.version, None)
     assert list(journal.problems([stored])) == []
-    assert "otherwise" in "".join(journal.problems([replace(stored, priority=7)]))
-    assert "otherwise" in "".join(journal.problems([]))
+    assert "differ" in "".join(journal.problems([replace(stored, priority=7)]))
+    assert "differ" in "".join(journal.problems([]))
 
 
 def test_an_illegal_transition_in_the_journal() -> None:
@@ -97,7 +97,7 @@ def test_an_illegal_transition_in_the_journal() -> None:
 # -- plans -------------------------------------------------------------------------------------------------------------
 def test_one_that_is_forgotten() -> None:
     snapshot = busy(4, queued=(job("a", 1),))
-    assert found(snapshot, FIFO, Plan()) == "a neither starts nor is told why it waits"
+    assert found(snapshot, FIFO, Plan()) == "a neither starts nor has a reason to wait"
 
 
 def test_a_core_refused_though_it_fits() -> None:
@@ -111,7 +111,7 @@ def test_one_told_to_need_a_node_that_is_away_though_it_does_not() -> None:
     wrong = Plan(reasons=Reasons({"a": Reason(ReasonCode.NODES_AWAY, "away")}))
     needs, does_not = (Snapshot(5.0, nodes, (job("a", cores),)) for cores in (16, 4))
     assert found(needs, FIFO, wrong) == ""
-    assert "fits on those that are there" in found(does_not, FIFO, wrong)
+    assert "fits on the present nodes" in found(does_not, FIFO, wrong)
 
 
 def test_a_core_refused_before_elastic_services_were_released() -> None:
@@ -159,7 +159,7 @@ def test_one_refused_for_a_limit_that_elastic_services_fill(policy: Policy, code
 def test_one_that_waits_behind_nobody() -> None:
     assert (
         found(busy(4, free=2, queued=(job("a", 2),)), FIFO, Plan(reasons=Reasons({"a": BEHIND})))
-        == "a waits behind nobody"
+        == "a waits behind no other"
     )
 
 
@@ -171,7 +171,7 @@ def test_one_left_behind_that_easy_lets_pass() -> None:
     assert found(snapshot, EASY, right) == ""
     wrong = Plan(reasons=Reasons({"head": NO_ROOM, "short": BEHIND, "long": BEHIND}))
     assert found(snapshot, EASY, wrong) == "short was left behind, though it fits and ends before head can start"
-    assert found(snapshot, FIFO, wrong) == ""  # without backfill nobody passes
+    assert found(snapshot, FIFO, wrong) == ""  # without backfill no execution passes
 
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
@@ -300,7 +300,7 @@ def protects_the_first_alone(snapshot: Snapshot, policy: Policy) -> Plan:
         (EASY, forgets_what_runs, "over-committed"),
         (EASY, never_backfills, "left behind"),
         (CONSERVATIVE, protects_the_first_alone, "has a place, and delays"),
-        (CONSERVATIVE, never_backfills, "left behind, though it would delay nobody"),
+        (CONSERVATIVE, never_backfills, "left behind, though it would delay no other"),
     ],
 )
 def test_a_wrong_scheduler_is_caught_in_a_replay(

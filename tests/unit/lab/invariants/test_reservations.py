@@ -1,4 +1,6 @@
-"""Conservative backfill: a place that delays anybody ahead is seen, and one that delays nobody is owed."""
+"""Conservative backfill: a place that delays an earlier execution is detected, and one without delay has to be
+given.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def test_one_that_would_delay_nobody() -> None:
     assert set(right.starts) == {"third"}
     assert found(snapshot, CONSERVATIVE, right) == []
     wrong = Plan(reasons=Reasons({"head": NO_ROOM, "second": BEHIND, "third": BEHIND}))
-    assert found(snapshot, CONSERVATIVE, wrong) == ["third was left behind, though it would delay nobody"]
+    assert found(snapshot, CONSERVATIVE, wrong) == ["third was left behind, though it would delay no other"]
 
 
 def test_a_place_that_is_kept_for_one_counts_as_one_that_is_given() -> None:
@@ -79,12 +81,12 @@ def test_a_place_that_is_kept_for_one_counts_as_one_that_is_given() -> None:
     ],
 )
 def test_nobody_is_delayed_to_whom_nothing_is_surely_promised(policy: Policy) -> None:
-    """Beyond the depth nobody keeps a reservation; of one whom a limit may stop only the pass knows."""
+    """Beyond the depth no execution keeps a reservation; only the pass knows whether a limit stops one."""
     assert found(one_node(2), policy, schedule(one_node(2), EASY)) == []
 
 
 def test_what_should_have_ended_is_expected_to_end_and_is_not_there() -> None:
-    """At 300 s `head` is to start as soon as what is overdue has gone, and `second` when `head` ends."""
+    """At 300 s `head` is to start after the overdue ones, and `second` when `head` ends."""
     snapshot = replace(one_node(2), now_s=300.0)
     right, wrong = schedule(snapshot, CONSERVATIVE), schedule(snapshot, EASY)
     assert found(snapshot, CONSERVATIVE, right) == []

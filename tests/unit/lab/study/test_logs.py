@@ -110,7 +110,7 @@ def test_the_command_goes_on_where_it_was_left(tmp_path: Path, folder: Path, mon
     before = results.log_rows()[0][1]
     assert once.run(once) == 0
     assert [cell for cell, _ in results.log_rows()] == cells
-    assert results.log_rows()[1][1] == before, "what was there has been run again"
+    assert results.log_rows()[1][1] == before, "existing cells have been run again"
     assert "# Tables of the scheduling study on published logs" in (tmp_path / "out" / "logs.md").read_text()
 
 

@@ -36,7 +36,7 @@ def test_only_what_is_missing_or_was_cut_off_is_run_and_the_figures_are_the_same
     assert once.run(once) == 0
     after = rows(path)
     assert [{k: v for k, v in row.items() if k != "cpu_s"} for row in after] == before
-    assert kept <= {tuple(row.values()) for row in after}, "what was there has been run again"
+    assert kept <= {tuple(row.values()) for row in after}, "existing cells have been run again"
     assert "## Ageing\n2 seeds." in (tmp_path / "tables.md").read_text()
 
 

@@ -1,4 +1,4 @@
-"""The tier of a test follows from its cost, and the table from what runs took."""
+"""The tier of a test follows from its cost, and the table from the records of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CPU seconds of what nobody waits for count to the group of a part, wherever the machine lets one be made."""
+"""CPU seconds of orphaned processes count to the group of a part, if the machine supports groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which changes a module can have, which of them are drawn, and what is said of each."""
+"""Possible changes of a module, the drawn ones, and their results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CHANGES = {
     "a += b": ["a -= b", "pass"],
     "x = a if b else c": ["x = a if (not (b)) else c", "x = a if False else c", "x = a if True else c"],
     "x = [a for a in b if a]": ["x = [a for a in b if (not (a))]"],
-    # What has no change.
+    # Code without changes.
     "a: Literal[1] = b": [],
     "assert a == 1": [],
     "import a": [],

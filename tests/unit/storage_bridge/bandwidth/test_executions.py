@@ -49,7 +49,7 @@ def test_where_slos_do_not_fit_executions_get_theirs_from_the_rest_of_their_tena
 
 
 def test_what_a_guarantee_does_not_use_is_lent_and_comes_back_within_a_second() -> None:
-    """The meter, the regulator, and users that move what they want and may, in epochs of a quarter of a second."""
+    """The meter, the regulator, and users with a demand and a limit, in epochs of a quarter of a second."""
     regulator, meter = RateRegulator(ROOM, RateSettings()), Meter("n")
     slos: dict[ClaimKey, int] = {(X1, TransferKind.READ): 10 * MB}
     wants = {X1: 20 * MB, X2: 20 * MB, "acme": 20 * MB}
@@ -70,7 +70,7 @@ def test_what_a_guarantee_does_not_use_is_lent_and_comes_back_within_a_second() 
     wants[X1] = MB
     run(8.0)
     assert history[-1][X1] == MB
-    assert history[-1][X2] + history[-1]["acme"] > 18 * MB, "what it does not use is lent"
+    assert history[-1][X2] + history[-1]["acme"] > 18 * MB, "unused bandwidth is lent"
     wants[X1] = 20 * MB
     run(1.0)
     assert history[-1][X1] >= 10 * MB, [round(one[X1] / MB, 2) for one in history[-4:]]

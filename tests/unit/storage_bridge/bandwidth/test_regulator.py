@@ -128,7 +128,7 @@ def test_a_limit_waits_for_whoever_is_promised_something_and_for_newcomers() -> 
     one.epoch(2, [report("n", 2, x=None, y=500.0)], {X: 300})
     assert (one.newcomers, one.standing) == ({"n": 233}, {})
     one.epoch(20, [], {X: 300})
-    assert one.standing == {}  # the node is silent: what it holds fades
+    assert one.standing == {}  # the node is silent: its limits fade
     assert one.newcomers == {"n": 233}
 
 

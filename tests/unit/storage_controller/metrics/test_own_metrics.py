@@ -150,9 +150,9 @@ def test_an_answer_is_bounded_in_time_and_bytes(monkeypatch: pytest.MonkeyPatch)
         expressions.slow_s = 1.0
         with pytest.raises(MetricFault, match=r"did not answer within 0\.2 s"):
             prometheus.ask(expressions.url, "up", "tenant", "container", 0.2)
-    with pytest.raises(MetricFault, match="cannot be asked"):
+    with pytest.raises(MetricFault, match="cannot query Prometheus"):
         prometheus.ask(expressions.url, "up", "tenant", "container")
-    with pytest.raises(MetricFault, match="no Prometheus is set"):
+    with pytest.raises(MetricFault, match="no Prometheus is configured"):
         prometheus.ask(None, "up", "tenant", "container")
 
 

@@ -1,4 +1,4 @@
-"""Programs of metrics: what they are given, and the bounds that hold for those that crash, hang, grow or lie."""
+"""Programs of metrics: their input, and the bounds for programs that crash, hang, grow or lie."""
 
 from __future__ import annotations
 

@@ -39,13 +39,13 @@ def test_what_is_no_number_is_not_known() -> None:
         ({"status": "error", "error": "parse error: unexpected"}, "refuses the expression: parse error"),
         ({"status": "success", "data": {"resultType": "matrix", "result": []}}, "gives a matrix"),
         (vector(({"tenant": "a", "x": "1"}, "1"), ({"tenant": "a", "x": "2"}, "1")), "several values for a: aggregate"),
-        (vector(({"container": "c"}, "1")), "of no tenant"),
-        (vector(({"tenant": "a"}, "many")), "'many' is no number"),
+        (vector(({"container": "c"}, "1")), "without a tenant"),
+        (vector(({"tenant": "a"}, "many")), "'many' is not a number"),
         (vector(*(({"tenant": str(n)}, "1") for n in range(SERIES_MAX + 1))), "at most 1000 are read"),
         (vector(({"tenant": "a" * 600}, "1")), "more than 512 characters"),
-        ([], "no Prometheus"),
-        (None, "no Prometheus"),
-        ({"status": "success", "data": {"resultType": "vector", "result": [{}]}}, "no Prometheus"),
+        ([], "not from a Prometheus"),
+        (None, "not from a Prometheus"),
+        ({"status": "success", "data": {"resultType": "vector", "result": [{}]}}, "not from a Prometheus"),
     ],
 )
 def test_a_bad_answer_of_prometheus_has_a_sentence(answer: Any, sentence: str) -> None:

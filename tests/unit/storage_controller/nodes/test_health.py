@@ -1,4 +1,4 @@
-"""What is said of a node, from what it told."""
+"""Judgement of a node, from its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What servers of the store answer, and what they may answer instead."""
+"""Answers of the store's servers, valid and invalid ones."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ def test_a_server_without_recon_or_health_check_is_there(http: httpx.Client) -> 
     [
         ("/healthcheck", (503, "DISABLED BY FILE"), "it answers 503 to /healthcheck: DISABLED BY FILE"),
         ("/recon/diskusage", (500, "no"), "it answers 500 to /recon/diskusage"),
-        ("/recon/diskusage", (200, {"a": 1}), "its answer to /recon/diskusage cannot be understood"),
-        ("/recon/diskusage", (200, [[]]), "its answer to /recon/diskusage cannot be understood"),
-        ("/recon/quarantined", (200, "nonsense"), "its answer to /recon/quarantined cannot be understood"),
-        ("/recon/quarantined", (200, {"objects": None}), "its answer to /recon/quarantined cannot be understood"),
+        ("/recon/diskusage", (200, {"a": 1}), "its answer to /recon/diskusage is invalid"),
+        ("/recon/diskusage", (200, [[]]), "its answer to /recon/diskusage is invalid"),
+        ("/recon/quarantined", (200, "nonsense"), "its answer to /recon/quarantined is invalid"),
+        ("/recon/quarantined", (200, {"objects": None}), "its answer to /recon/quarantined is invalid"),
         ("/recon/async", (200, "x" * (2 << 20)), "/recon/async: it answers with too many bytes"),
-        ("/recon/async", (200, "[" * 100_000), "its answer to /recon/async cannot be understood"),
+        ("/recon/async", (200, "[" * 100_000), "its answer to /recon/async is invalid"),
         ("/recon/replication/object", (404, ""), "it answers 404 to /recon/replication/object"),
     ],
 )

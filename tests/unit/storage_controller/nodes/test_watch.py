@@ -1,4 +1,4 @@
-"""The loop that asks nodes: since when each is in its state, what modes do, and what a restart may."""
+"""The loop that checks nodes: since when each is in its state, the effect of modes, and restarts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.waiting import until
 
 
 class World:
-    """Two nodes, which tell what they are given; a clock; a mode."""
+    """Two nodes with given answers; a clock; a mode."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.told = {"http://a": Findings(), "http://b": Findings()}
@@ -61,7 +61,7 @@ def test_in_a_dry_run_nothing_is_told_and_off_nothing_is_asked(world: World) -> 
     world.mode = Mode.DRY
     world.told["http://a"] = Findings(away="connection refused")
     assert {(state, reason) for _, state, reason, _ in world.look()} == {
-        (NodeState.UNKNOWN, "the controller health is in a dry run: it asks, and what it finds is not kept")
+        (NodeState.UNKNOWN, "the controller health is in a dry run: it checks nodes, and does not keep the results")
     }
     assert world.supervisor.states()[0].last == "asked 2 nodes: 1 up, 1 away"
     world.mode = Mode.OFF

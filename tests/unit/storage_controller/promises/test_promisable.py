@@ -1,4 +1,4 @@
-"""What may be promised is never more than the proxies move, and what one of them cannot keep is said."""
+"""Guarantees never exceed the proxies' bandwidth, and the part that a single one cannot deliver is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def settings(read: int, write: int, *, spare: int = 0, **proxies: int) -> Contro
     [
         (400, 200, {"p": 600}, (400, 200), []),
         (400, 201, {"p": 600}, (400, 201), ["move 600 bytes/s together"]),
-        (700, 200, {"p": 600}, (600, 200), ["promises are limited to", "move 600 bytes/s together"]),
+        (700, 200, {"p": 600}, (600, 200), ["guarantees are limited to", "move 600 bytes/s together"]),
         (700, 200, {"p": 600, "q": 600}, (700, 200), ["one proxy moves 600"]),
         (10**6, 10**6, {"p": 600, "q": 600}, (1200, 1200), ["limited", "one proxy moves 600", "1200 bytes/s together"]),
     ],
@@ -57,13 +57,13 @@ def test_some_proxy_is_left() -> None:
 def test_where_object_servers_hold_bandwidth_no_more_is_promised_than_they_move(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """What is written passes them as often as there are replicas."""
+    """Writes pass them as often as there are replicas."""
     held: Any = {"bandwidth_nodes": {"o1": 10**7, "o2": 10**7}, "bandwidth_replicas": 2}
     found = promisable_by(settings(10**8, 10**8, p=10**9).model_copy(update=held), lambda _: True)
     assert found.capacity == BandwidthSlo(2 * 10**7, 10**7)
-    assert "promises are limited to" in caplog.text
+    assert "guarantees are limited to" in caplog.text
     assert found.check("acme", BandwidthSlo(10**7, 5 * 10**6)) == {}
-    assert "what is written 2 times" in found.check("acme", BandwidthSlo(10**7, 6 * 10**6))["Warning"]
+    assert "writes count 2 times" in found.check("acme", BandwidthSlo(10**7, 6 * 10**6))["Warning"]
 
 
 def test_a_proxy_and_an_object_server_have_names_of_their_own() -> None:

@@ -1,4 +1,4 @@
-"""What proxies report, over ZeroMQ: nothing that somebody sends ends the loop."""
+"""Reports of proxies, over ZeroMQ: no message ends the loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Keys = tuple[bytes, bytes]
 
 @dataclass
 class Loop:
-    """One whose database is away; where it is told, by its public key, and a proxy's line to it."""
+    """A loop with an absent database; its endpoints and public key, and a proxy's connection to it."""
 
     regulation: Regulation
     limits: str
@@ -129,7 +129,7 @@ def test_what_the_proxies_host_is_known_by_their_reports(loop: Loop) -> None:
 
 
 def told_limits(loop: Loop) -> Iterator[dict[str, Any]]:
-    """What is pushed from now on, while reports go on."""
+    """Yield the limits pushed from now on, while reports continue."""
     with zmq.Context() as context, context.socket(zmq.SUB) as socket:
         socket.curve_serverkey = loop.public_key
         socket.curve_publickey, socket.curve_secretkey = loop.keys
@@ -154,7 +154,7 @@ def test_where_object_servers_hold_bandwidth_proxies_have_no_limits_and_are_coun
                 break
         assert (of_servers["p1"], of_servers["o3"]) == ({}, {})
         assert 0 < of_servers["o1"]["AUTH_acme"]["get"] <= 10**7
-        assert "o2" not in of_servers, "it has not reported, and keeps what it was told before"
+        assert "o2" not in of_servers, "it has not reported, and keeps its former limits"
         assert set(message["others"]) == {"o1"}
         assert set(loop.regulation.silent_s()) == {"p1"}
         assert loop.regulation.silent_nodes_s()["o1"] < loop.regulation.silent_nodes_s()["o2"] == math.inf

@@ -46,7 +46,7 @@ def test_a_rate_is_pushed_while_its_controller_is_on() -> None:
         modes.mode = mode
         pace.look()
         told.append((pace.rate([]), supervisor.states()[0].last))
-    held = "what each object server is sent at 5 MB/s"
+    held = "replication to each object server at 5 MB/s"
     assert told == [(RATE, f"holds {held}"), (NO_LIMIT, f"would hold {held}"), (NO_LIMIT, f"would hold {held}")]
     modes.mode = Mode.ON
     pace.look()

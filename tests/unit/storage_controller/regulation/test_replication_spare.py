@@ -1,4 +1,6 @@
-"""Replication gets what promises leave of the disks: never below its least rate, down at once, and it comes to rest."""
+"""Replication gets the rest of the disks beside guarantees: never below its least rate, down at once, and it
+settles.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def test_it_gets_all_that_nobody_uses_and_what_promises_leave() -> None:
     assert spare(DISKS, [claim("a", 200 * MB, 200 * MB)]) == 50 * MB
     assert spare(DISKS, [claim("a", 100 * MB, 100 * MB, TransferKind.WRITE)]) == 25 * MB, "written three times"
     half = spare(DISKS, [claim("a", None, None)])
-    assert abs(half - 50 * MB) <= 3 * MB, "beside one that takes what it gets: half of what its least rate leaves"
+    assert abs(half - 50 * MB) <= 3 * MB, "beside one with unlimited demand: half of the rest beside its least rate"
     assert spare(DISKS, [claim("a", 400 * MB, 400 * MB)]) == 5 * MB
 
 
@@ -79,7 +81,7 @@ def pace(mode: Mode = Mode.ON) -> tuple[ReplicationPace, ManualClock, Supervisor
 
 
 def rates(made: ReplicationPace, clock: ManualClock, used: Sequence[float], promised: int) -> list[int]:
-    """Return what is pushed, epoch by epoch, while a tenant moves so many bytes per second through one proxy."""
+    """Return the pushed rates, epoch by epoch, while a tenant moves so many bytes per second through one proxy."""
     regulator = RateRegulator(Capacity(400 * MB, {"p1": 400 * MB}), RateSettings())
     slos: dict[ClaimKey, int] = {("a", TransferKind.READ): promised}
     found = []
@@ -112,4 +114,7 @@ def test_without_reports_it_has_its_least_rate_and_a_dry_run_says_what_it_would_
     dry, clock, supervisor = pace(Mode.DRY)
     clock.set(1.0)
     assert dry.rate([claim("a", 200 * MB, 200 * MB)]) == NO_LIMIT
-    assert supervisor.states()[0].last == "would hold what each object server is sent at 50 MB/s, which promises leave"
+    assert (
+        supervisor.states()[0].last
+        == "would hold replication to each object server at 50 MB/s, the rest beside guarantees"
+    )

@@ -150,7 +150,7 @@ CONDITIONS = (
 def test_whatever_applies_to_an_object_may_hold(
     text: str, values: dict[str, float], size: int, tags: frozenset[str]
 ) -> None:
-    """Against what proxies decide: a rule that is told not to hold applies to no object."""
+    """Against the decisions of proxies: a rule whose condition does not hold applies to no object."""
     one = rule(f"FOR TENANT a WHEN {text} DO SET NOOP")
     chain = chain_of(RuleBook((one,), metrics={7: values}), ObjectRequest("a", "c", "o", size, tags))
     assert one.condition is not None

@@ -32,7 +32,7 @@ def test_what_stays_at_the_proxy_takes_along_what_runs_before_it() -> None:
     rule = "FOR TENANT acme DO SET NOOP ON OBJECT, SET FLIPPING ON OBJECT, SET ENCRYPTION ON OBJECT"
     order, module, there = sentences(rule, AT_OBJECT_SERVERS)
     assert order == "at the proxy, though ON OBJECT: a filter after it runs at the proxy"
-    assert module == "at the proxy, though ON OBJECT: object servers run no modules"
+    assert module == "at the proxy, though ON OBJECT: object servers do not run modules"
     assert there.startswith("at the object servers")
 
 

@@ -1,4 +1,4 @@
-"""What Swift answers to the request to store an object again, as the job understands it."""
+"""Swift's answers to the request to rewrite an object, as the job understands them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_it_says_what_is_wanted_and_waits_as_long_as_the_rate_says(monkeypatch: 
     ("status", "text", "refused", "sentence"),
     [
         (405, "", 409, "does not have the filters"),
-        (403, "only a reseller admin", 409, "no reseller admin"),
+        (403, "only a reseller admin", 409, "not a reseller admin"),
         (500, "", 503, "Swift answers 500"),
         (200, "not JSON", 503, "Swift answers 200"),
         (200, '["a"]', 503, "Swift answers 200"),

@@ -1,4 +1,4 @@
-"""The job's walk against a store in memory: where it goes on, what it waits for, what it counts."""
+"""The job's walk against a store in memory: where it continues, when it waits, and its counts."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Site:
         return self._left < 0
 
     def go_on(self) -> None:
-        """As a controller does that begins anew."""
+        """Continue as a restarted controller does."""
         made = Rewriter(self.jobs, RuleBook, self.objects, lambda: True, self.clock, self._wait)  # type: ignore[arg-type]
         made.go_on()
 
@@ -187,14 +187,14 @@ def test_it_gives_up_a_store_that_stays_away_and_goes_on_when_it_is_resumed() ->
 def test_an_object_that_alone_fails_is_counted_and_passed() -> None:
     def answer(_container: str, name: str) -> Mapping[str, Any]:
         if name == "b":
-            raise Refused(503, "Swift answers 500 to the request to store an object again")
+            raise Refused(503, "Swift answers 500 to the request to rewrite an object")
         return {"outcome": "failed", "sentence": "no key", "bytes": 1} if name == "a" else changed("", "")
 
     site = Site(Objects({"c": {"a", "b", "d"}}, answer), "c")
     site.go_on()
     assert site.jobs.done
     assert (site.jobs.counts["failed"], site.jobs.counts["changed"]) == (2, 1)
-    assert site.jobs.sentence == "c/b: Swift answers 500 to the request to store an object again"
+    assert site.jobs.sentence == "c/b: Swift answers 500 to the request to rewrite an object"
 
 
 def test_a_proxy_with_other_rules_is_asked_again_and_not_for_ever() -> None:

@@ -1,4 +1,4 @@
-"""The thread that removes expired views: what it logs, and that it goes on."""
+"""The thread that removes expired views: its log, and that it continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much smaller compression makes what is stored, by what proxies sampled."""
+"""Compressibility of stored bodies, from the samples of proxies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of what clients store."""
+"""Samples of stored bodies."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def test_a_full_disk_costs_the_entry_and_no_hit(files: CacheFiles, warned: list[
         signal.signal(signal.SIGXFSZ, before)
     assert not keep(files, NAMES[1], b"x")  # not for some seconds
     assert [file for file in (tmp_path / "cache").iterdir() if file.name.endswith(".new")] == []
-    assert any("nothing is kept" in sentence for sentence in warned)
+    assert any("nothing is added" in sentence for sentence in warned)
 
 
 def test_a_lost_directory_is_made_again(files: CacheFiles, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""CPU time of filters: measured without what others take meanwhile, booked, and paced by bounds of accounts."""
+"""CPU time of filters: measured without the time of other requests, booked, and paced by bounds of accounts."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_without_an_account_nothing_is_measured(cpu: Cpu) -> None:
 
 
 class World:
-    """Requests of accounts at one process, in simulated time: whoever computes takes a core, whoever sleeps does not.
+    """Requests of accounts at one process, in simulated time: a computing request uses a core, a sleeping one does not.
 
     The requests take turns, as greenlets do; time passes only while one of them computes or all of them sleep.
     """

@@ -1,4 +1,4 @@
-"""What object servers tell of their CPU time, between the pieces that they deliver."""
+"""Reports of object servers on their CPU time, between the pieces of a body."""
 
 from __future__ import annotations
 

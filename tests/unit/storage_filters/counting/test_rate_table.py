@@ -1,4 +1,4 @@
-"""One pace for an account, whoever serves it."""
+"""One pace for an account, whichever workers serve it."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_name_that_does_not_fit_counts_for_its_account() -> None:
     assert name_in_table("a" * 61, "x" * 15) == "a" * 61
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of others")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can create files for other users")
 def test_what_root_makes_for_a_user_belongs_to_the_user() -> None:
     user = pwd.getpwnam("daemon")
     with tempfile.TemporaryDirectory() as apart:

@@ -71,7 +71,7 @@ def test_names_are_bounded(counters: RequestCounters, asked: tuple[str, str, str
 
 def test_a_request_that_never_got_an_answer_failed(counters: RequestCounters) -> None:
     CountedRequest((counters, GET)).ended()
-    assert counters.counts() == {}  # nobody knows whether there is such an account
+    assert counters.counts() == {}  # it is unknown whether such an account exists
     answered = CountedRequest((counters, GET))
     answered.answered("200 OK")
     answered.moved("get", 10)
@@ -106,7 +106,7 @@ def test_reports_are_bounded_and_each_counter_has_its_turn() -> None:
         assert len(report) == (REQUESTS_A_REPORT if turn < 3 else 0)
         seen |= set(report)
     assert seen == set(now)
-    # All change all the time: each is told in three turns.
+    # All change all the time: each is reported within three turns.
     seen.clear()
     for turn in range(3):
         now = dict.fromkeys(now, (1, 2 + turn))

@@ -1,4 +1,4 @@
-"""Counters of what executions ask of the store, and which rules they meet."""
+"""Counters of executions' requests to the store, and of the rules applied to them."""
 
 from __future__ import annotations
 

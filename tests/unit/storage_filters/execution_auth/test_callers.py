@@ -1,4 +1,4 @@
-"""Who makes a request, behind tempauth, `zoe_executions` and Keystone."""
+"""Identification of a request's caller, behind tempauth, `zoe_executions` and Keystone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXECUTION = {"REMOTE_USER": "acme,acme:execution_x1_3,AUTH_acme"}
 
 
 def of_keystone(project: str, user: str = "ann") -> dict[str, Any]:
-    """What keystoneauth leaves: ids, and names that users chose."""
+    """Return the values that keystoneauth leaves: ids, and names that users chose."""
     tenant = ("7f", project)
     return {"REMOTE_USER": tenant, "keystone.identity": {"user": ("8a", user), "tenant": tenant}}
 

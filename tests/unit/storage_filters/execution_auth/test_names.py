@@ -1,4 +1,4 @@
-"""Names, keys and tokens of executions, and the list of those that are alive."""
+"""Names, keys and tokens of executions, and the list of active ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an S3 request may ask for, as a function of what its client sent."""
+"""What an S3 request may ask for, as a function of the client's request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a head, and of the lines around chunks, has two readings."""
+"""Ambiguous parts of a head, and of the lines around chunks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_first_version_has_no_codings() -> None:
 
 
 def read_as_eventlet(body: bytes) -> tuple[bytes, bytes]:
-    """The body, and what is left on the connection."""
+    """Return the body, and the rest on the connection."""
     file = io.BytesIO(body)
     return read_with(ChunkLines(file)), file.read()
 

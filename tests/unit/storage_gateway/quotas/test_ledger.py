@@ -1,4 +1,4 @@
-"""The ledger leaves nothing out, whoever counts while uploads go on."""
+"""The ledger leaves no object out, whichever process counts while uploads continue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage_gateway.quotas.ledger import NOTHING, WINDOW_S, Amount, Count, Ledg
 
 
 class Memory:
-    """What the ledger uses of Swift's client of memcached."""
+    """The used part of Swift's client of memcached."""
 
     def __init__(self) -> None:
         self.kept: dict[str, Any] = {}
@@ -114,7 +114,7 @@ def test_a_count_is_not_kept_when_the_number_of_its_generation_is_lost() -> None
     assert ledger.counted() is not None
     del memory.kept["zoe-quota/a/c/generation"]
     ledger.done(Amount(10, 1), 7)
-    assert ledger.counted() is None, "what is done since is in no generation of it"
+    assert ledger.counted() is None, "later uploads are in no generation of it"
 
 
 def test_counting_takes_its_share_of_the_time() -> None:

@@ -1,4 +1,4 @@
-"""Quotas of keys: what is kept, told and found of them."""
+"""Quotas of keys: stored, shown and found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of a store, and what is chosen of sorted names."""
+"""Pages of a store, and selections of sorted names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which bucket a container is."""
+"""Names of buckets for containers."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_what_is_no_token_is_refused_and_not_shown(tmp_path: Path, text: str) ->
     made = controller(storage_token_file=tmp_path / "token")
     made.check()
     told = refused_with(lambda: Controller(made, asked_by("ada")).ask(list[int], "GET", "/v1/rules"))
-    assert "setting storage_token_file): it is one line of letters" in told.detail
+    assert "setting storage_token_file): the token must be one line of ASCII letters" in told.detail
     assert "cret" not in told.detail
 
 

@@ -1,4 +1,4 @@
-"""Which deadlines the demo asks for, and what it says of a run."""
+"""Deadlines that the demo requests, and its report of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def terms(elastic: int, rate: int | None) -> FinishTermsView:
 
 @dataclass
 class Promises:
-    """In place of Zoe: what is chosen for an end in so many seconds."""
+    """In place of Zoe: the choice for an end in so many seconds."""
 
     least_s: dict[tuple[int, int | None], float]
     asked: list[float] = field(default_factory=list)
@@ -81,7 +81,7 @@ def test_a_choice_that_was_used_is_not_taken_again() -> None:
 
 
 class Answering(Promises):
-    """Its answer may differ from what it told just before."""
+    """Its answer may differ from its earlier one."""
 
     def __init__(self, answers: list[tuple[int, int | None] | None]) -> None:
         super().__init__({(0, None): 80.0, (0, 2): 60.0, (1, 2): 50.0})

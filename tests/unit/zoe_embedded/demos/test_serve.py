@@ -1,4 +1,4 @@
-"""`make serve` gives up on what ends again and again, and on nothing else."""
+"""`make serve` gives up on programs that end repeatedly, and for no other reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Stopped(Exception):  # noqa: N818
 
 
 def keep_up(monkeypatch: pytest.MonkeyPatch, every_s: float) -> tuple[int | None, str]:
-    """One process ends each time; the exit code, None if it went on for twenty times, and what was said."""
+    """Return the exit code, None if it continued for twenty ends of a process, and the output."""
     times: Iterator[float] = itertools.count(0.0, every_s)
     monkeypatch.setattr(serve, "time", SimpleNamespace(sleep=lambda _s: None, monotonic=lambda: next(times)))
     left = iter(range(20))

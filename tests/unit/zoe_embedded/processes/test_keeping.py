@@ -20,7 +20,7 @@ AGAIN = "Run this again"
 
 
 def kept(revive: Callable[[], Sequence[str]], fails: bool, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is said while something runs beside that fails or not, once `revive` was called for the last time."""
+    """Return the output while work beside it fails or not, after the last call of `revive`."""
     monkeypatch.setattr(keeping, "LOOK_INTERVAL_S", 0.001)
     console, calls = Console(record=True, width=200), 0
 

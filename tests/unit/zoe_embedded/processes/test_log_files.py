@@ -140,7 +140,7 @@ def test_what_a_program_writes_is_bounded(
 
 
 def test_every_program_that_is_started_here_writes_into_bounded_files() -> None:
-    """By the sources: whoever starts another one names it above, and hands it a descriptor of `log_to`."""
+    """By the sources: code that starts another program has to be listed above, with a descriptor of `log_to`."""
     found, waiting = set(), set()
     root = Path(zoe_embedded.__file__).parent
     for file in root.rglob("*.py"):

@@ -1,4 +1,4 @@
-"""Ports that are held for who is to listen on them."""
+"""Ports that are reserved for their server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads of uv, npm and this process use what pip is configured to use."""
+"""Downloads of uv, npm and this process use pip's configuration."""
 
 from __future__ import annotations
 

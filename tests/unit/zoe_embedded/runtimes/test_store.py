@@ -1,4 +1,4 @@
-"""Runtimes are installed once for all homes, stay while they are used, and nobody else can change them."""
+"""Runtimes are installed once for all homes, stay while they are used, and no other user can change them."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def array(array_id: str, waiting: str = "", **more: Any) -> dict[str, Any]:
 
 
 class FakeApi:
-    """Answers for these executions and arrays, and notes what is changed."""
+    """Answers for these executions and arrays, and records changes."""
 
     def __init__(self, executions: list[dict[str, Any]], arrays: list[dict[str, Any]] | None = None) -> None:
         self.executions = {one["id"]: one for one in executions}

@@ -1,4 +1,4 @@
-"""Calls of a job: what they send, when they are tried again, and how they end."""
+"""API calls of a job: their requests, their retries, and their end."""
 
 from __future__ import annotations
 

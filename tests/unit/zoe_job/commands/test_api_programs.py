@@ -1,4 +1,4 @@
-"""The programs of Slurm inside a job, with an API in memory: what they print, what they change, and how they end."""
+"""The programs of Slurm inside a job, with an API in memory: their output, their changes, and their exit codes."""
 
 from __future__ import annotations
 
@@ -357,7 +357,9 @@ def test_an_index_that_has_not_begun_is_shown_as_slurm_does(capsys: pytest.Captu
 def test_an_index_that_has_not_begun_is_not_changed_alone(api: FakeApi, words: tuple[str, ...], job: str) -> None:
     command, *changes = words
     name = f"JobId={job}" if changes else job
-    with pytest.raises(NotHereError, match=rf"{WAITS} has not begun.*`scontrol {command} (JobId=)?{ARRAY}` is for all"):
+    with pytest.raises(
+        NotHereError, match=rf"{WAITS} has not begun.*`scontrol {command} (JobId=)?{ARRAY}` applies to all"
+    ):
         run("scontrol", command, name, *changes)
     assert api.calls == []
 

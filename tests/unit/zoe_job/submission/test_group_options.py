@@ -15,7 +15,7 @@ from zoe_lib.descriptions.parsing import parse
 
 
 def drafted(lines: str, words: str = "job.sh") -> tuple[dict[str, Any], list[str]]:
-    """Return the description, and what is refused."""
+    """Return the description, and the refused options."""
     script = "#!/bin/sh\n" + "".join(f"#SBATCH {line}\n" for line in lines.split("|") if line)
     given, more, _, _ = read_groups(words.split(), SBATCH)
     found = read_lines(script)
@@ -46,7 +46,7 @@ def test_each_group_is_a_component_with_its_own_resources() -> None:
     assert shapes(document) == [("main", 1, 2, "1024MiB", 0), ("group-1", 2, 6, "12288MiB", 1)]
     assert document["components"][0]["environment"]["ZOE_JOB_NODES"] == "{addresses:group-1.srun}"
     assert parse(document).components
-    # Further nodes of the first group come before those of others, and each knows its number.
+    # Further nodes of the first group come before other groups' nodes, and each knows its number.
     document, _ = drafted("-N3|hetjob|-N2|hetjob|")
     assert shapes(document)[1:] == [
         ("node", 2, 1, "1024MiB", 0),
@@ -77,10 +77,10 @@ def test_options_of_the_command_win_group_by_group(lines: str, words: str) -> No
     [
         ("--time=5 -p a|hetjob|--time=5 -p b", []),
         ("--time=5|hetjob|--time=6", []),
-        ("--time=5|hetjob|--time=4", ["time: it holds for the whole job; give it in the first group"]),
-        ("-n1|hetjob|--time=4", ["time: it holds for the whole job; give it in the first group"]),
-        ("-o a|hetjob|-o b", ["output: it holds for the whole job; give it in the first group"]),
-        ("-n1|hetjob|-C big", ["constraint: Zoe has nothing like it"]),
+        ("--time=5|hetjob|--time=4", ["time: it applies to the whole job; give it in the first group"]),
+        ("-n1|hetjob|--time=4", ["time: it applies to the whole job; give it in the first group"]),
+        ("-o a|hetjob|-o b", ["output: it applies to the whole job; give it in the first group"]),
+        ("-n1|hetjob|-C big", ["constraint: Zoe has no equivalent"]),
         ("-a 1-3|hetjob|-n2", ["array: Slurm has no arrays of heterogeneous jobs"]),
     ],
 )

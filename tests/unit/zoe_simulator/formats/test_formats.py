@@ -1,4 +1,4 @@
-"""Every format on a small sample of our own making: what is read, and how it runs through the master."""
+"""Every format on a small sample: the parsed trace, and its run through the master."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def test_metacentrum_jobs_want_whole_chunks_of_a_cluster(tmp_path: Path) -> None
         ("x.tsv", "job0\t0\t0\t1\n", "swim", "line 1: 4 columns"),
         ("x.tsv", "job0\t0\t0\t0\t0\t0\n", "swim", "no job that reads anything"),
         ("x.csv", "a,b\n1,2\n", "pods", "no column name"),
-        ("x.txt", "hello\n", None, "no format that is known"),
-        ("x.gz", "", None, "no format that is known"),
+        ("x.txt", "hello\n", None, "unknown format"),
+        ("x.gz", "", None, "unknown format"),
     ],
 )
 def test_what_is_no_trace_is_refused(tmp_path: Path, name: str, text: str, wanted: str | None, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Who reads how fast where machines are the hosts of the store: by what lies beside it, and the path for the rest."""
+"""Rates of readers with machines as hosts of the store: by local data, and the path for the rest."""
 
 from __future__ import annotations
 

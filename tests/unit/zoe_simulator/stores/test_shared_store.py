@@ -1,4 +1,4 @@
-"""Who reads how fast: by the paths of nodes, the shares of tenants, and what was promised to them."""
+"""Rates of readers: by the paths of nodes, the shares of tenants, and their guarantees."""
 
 from __future__ import annotations
 

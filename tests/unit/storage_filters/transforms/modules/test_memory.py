@@ -56,7 +56,7 @@ def test_of_many_readers_as_many_run_as_fit_and_another_tenant_gets_its_share(re
     others = begun(budget, readers, "beta", WIDE)
     assert len(others) >= len(own) // 2 - 1 > 0
     assert budget.held <= total
-    for one in own:  # those that run go on, whoever came since
+    for one in own:  # running ones continue, also after new ones
         assert len(b"".join(one)) == 65536
     assert len(begun(budget, 1, "acme", WIDE)) == 1
     del own
