@@ -120,7 +120,7 @@ def _number(text: Any) -> float:
     try:
         return float(text)
     except ValueError:
-        raise MetricFault(f"{str(text)[:40]!r} is no number") from None
+        raise MetricFault(f"{str(text)[:40]!r} is not a number") from None
 
 
 def _number_of(value: Any, what: str) -> float:

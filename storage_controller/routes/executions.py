@@ -59,7 +59,7 @@ def put(
     response: Response,
 ) -> dict[str, Any]:
     """Store an execution; the answer has its credential."""
-    assert services.keys is not None, "without keys, this is no route"
+    assert services.keys is not None, "without keys, this route does not exist"
     slo = BandwidthSlo(wanted.read_bytes_per_s, wanted.write_bytes_per_s)
     if slo != BandwidthSlo():
         response.headers.update(services.promisable.check(wanted.tenant, slo))

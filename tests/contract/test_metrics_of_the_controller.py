@@ -64,7 +64,7 @@ def test_what_cannot_be_a_metric_has_a_sentence(http: httpx.Client, expressions:
         ({"name": "load"}, 400, "an expression or a program"),
         ({"name": "load", "expression": "up", "program": "x"}, 400, "an expression or a program"),
         ({"name": "load", "program": "x"}, 400, "NameError"),
-        ({"name": "gets_sec", "expression": "up"}, 409, "GETS_SEC is there already"),
+        ({"name": "gets_sec", "expression": "up"}, 409, "GETS_SEC exists already"),
         ({"name": "object_size", "expression": "up"}, 409, "exists already"),
         ({"name": "when", "expression": "up"}, 409, "a keyword of the rule language"),
         ({"name": "a b", "expression": "up"}, 400, "name"),

@@ -351,7 +351,12 @@ BAD = [
         400,
         "cannot start",
     ),
-    ("flip", module(entry("transform", "(i32.const 0)"), "(func $s (loop $l (br $l)))", "(start $s)"), 400, "begin"),
+    (
+        "flip",
+        module(entry("transform", "(i32.const 0)"), "(func $s (loop $l (br $l)))", "(start $s)"),
+        400,
+        "cannot start",
+    ),
 ]
 
 
