@@ -30,7 +30,7 @@ def main() -> int:
     with temporary_home() as home, Stack(home, spark=False, master=False) as stack:
         api = next(p for p in psutil.Process().children(recursive=True) if "zoe_api.main" in p.cmdline())
         with closing(PostgresStore(stack.database_url)) as store:
-            copy_execution(stack.database_url, ended(store), STORED)
+            copy_execution(stack.database_url, store_ended_execution(store), STORED)
             began_s = time.perf_counter()
             while store.sum_up():
                 pass
@@ -43,7 +43,7 @@ def main() -> int:
             copy_execution(stack.database_url, store.submit(execution(), "bench").id, QUEUED)
         with Client(stack.url, stack.token) as client:
             for title, ask in {"nodes": client.nodes, "quota": client.quota}.items():
-                table.row(f"GET /{title}, {QUEUED:,} queued, s", [timed(ask) for _ in range(RUNS)])
+                table.row(f"GET /{title}, {QUEUED:,} queued, s", [seconds_of(ask) for _ in range(RUNS)])
     return table.close()
 
 
@@ -56,18 +56,18 @@ def measure(table: Table, api: psutil.Process, client: Client) -> None:
         "GET /executions?name=, nothing has it": lambda: client.executions(name="nothing", all_tenants=True),
     }
     for title, ask in questions.items():
-        table.row(f"{title}, s", [timed(ask) for _ in range(RUNS)])
+        table.row(f"{title}, s", [seconds_of(ask) for _ in range(RUNS)])
     table.row("memory of the API grown by, MiB", [(api.memory_info().rss - before) / 2**20])
 
 
-def timed(ask: Callable[[], object]) -> float:
+def seconds_of(ask: Callable[[], object]) -> float:
     """Return the seconds of one request."""
     began_s = time.perf_counter()
     ask()
     return time.perf_counter() - began_s
 
 
-def ended(store: PostgresStore) -> str:
+def store_ended_execution(store: PostgresStore) -> str:
     """Run one execution of two services for a minute, in the journal."""
     now_s = time.time() - 3600
     fresh = store.submit(execution(submitted_at_s=now_s), "bench")
@@ -78,7 +78,9 @@ def ended(store: PostgresStore) -> str:
         events.append(ev.ServiceStarting(at_s=now_s, service_id=service.id))
         events.append(ev.ServiceStarted(at_s=now_s, service_id=service.id))
     events.append(ev.Stopping(at_s=now_s + 60, outcome=Outcome.SUCCEEDED, cause=Cause.EXITED))
-    events += [ev.ServiceEnded(at_s=now_s + 60, service_id=one.id, cause=Cause.EXITED) for one in fresh.services]
+    events += [
+        ev.ServiceEnded(at_s=now_s + 60, service_id=service.id, cause=Cause.EXITED) for service in fresh.services
+    ]
     return store.append(fresh.id, [*events, ev.Ended(at_s=now_s + 60)], fresh.version, None).id
 
 

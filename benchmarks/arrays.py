@@ -84,13 +84,13 @@ def main() -> int:
     master = bench.lead()
     print(f"{arrays * indices:,} indices in {arrays} arrays, submitted in {time.perf_counter() - began_s:.1f} s")
     first: list[float] = []
-    while not first or (master.latest is not None and master.latest.again):
-        first.append(_timed(master))
+    while not first or (master.latest is not None and master.latest.is_due_again):
+        first.append(_tick_seconds(master))
     print(f"read, and the queue filled: {len(first)} ticks, {sum(first):.2f} s, the longest {max(first) * 1e3:.0f} ms")
     print(f"memory of the process, store included: {psutil.Process().memory_info().rss / GIB:.2f} GiB")
     for run in range(RUNS):
         found = list(_ticks(master, bench))
-        times, started = [one for one, _ in found], [one for _, one in found]
+        times, started = [value for value, _ in found], [value for _, value in found]
         print(f"run {run + 1}: {TICKS} ticks with one submission and {int(ROOM.total.cores_milli / LARGE.cores_milli)} "
               f"ends: p50 {percentile(times, 0.5) * 1e3:.1f} ms, p99 {percentile(times, 0.99) * 1e3:.1f} ms; "
               f"a fresh small execution is running after at most {max(started):.2f} s of ticks")  # fmt: skip
@@ -102,7 +102,7 @@ def _ticks(master: Master, bench: Bench) -> Iterator[tuple[float, float]]:
     for _ in range(TICKS):
         fresh, spent_s, first_s = bench.submit(), 0.0, 0.0
         while bench.store.execution(fresh).state is not ExecutionState.RUNNING:
-            took_s = _timed(master)
+            took_s = _tick_seconds(master)
             spent_s, first_s = spent_s + took_s, max(first_s, took_s)
             bench.clock.advance(0.01)
             if spent_s > 60:
@@ -111,7 +111,7 @@ def _ticks(master: Master, bench: Bench) -> Iterator[tuple[float, float]]:
         bench.clock.advance(RUN_S)
 
 
-def _timed(master: Master) -> float:
+def _tick_seconds(master: Master) -> float:
     began_s = time.perf_counter()
     master.tick()
     return time.perf_counter() - began_s

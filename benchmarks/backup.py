@@ -7,7 +7,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks.api_reads import STORED, ended
+from benchmarks.api_reads import STORED, store_ended_execution
 from benchmarks.support import machine, temporary_home
 from tests.support.statements import copy_execution
 from zoe_embedded.restore import restore_home
@@ -24,7 +24,7 @@ def main() -> int:
         file = Path(home.path) / "zoe.backup"
         with Stack(home, spark=False, master=False) as stack:
             with closing(PostgresStore(stack.database_url)) as store:
-                copy_execution(stack.database_url, ended(store), STORED)
+                copy_execution(stack.database_url, store_ended_execution(store), STORED)
             began_s = time.perf_counter()
             made = back_up(stack.database_url, file, home.secrets / "keys" / KEY_FILE, "benchmark", time.time())
             backup_s = time.perf_counter() - began_s

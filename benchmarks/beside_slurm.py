@@ -80,15 +80,15 @@ def submissions(zoe: Stack, slurm: Slurm) -> dict[str, float]:
     bare = Bare(zoe.database_url)
     with Client(zoe.url, zoe.token, timeout_s=60) as client, minimal(zoe) as plain:
         figures = {
-            "sbatch, 1": each(1, SEQUENTIAL, slurm.submit),
-            "single 1, 1": each(1, SEQUENTIAL, lambda: client.submit(OF_1)),
-            "single 21, 1": each(1, SEQUENTIAL, lambda: client.submit(OF_21)),
-            "sbatch, 8": each(CLIENTS, PARALLEL, slurm.submit),
-            "single 1, 8": each(CLIENTS, PARALLEL, lambda: client.submit(OF_1)),
-            "single 21, 8": each(CLIENTS, PARALLEL, lambda: client.submit(OF_21)),
-            "bare 21, 8": each(CLIENTS, BATCH * BATCHES, bare.insert),
-            "batch 21, 8": BATCH * each(CLIENTS, BATCHES, lambda: batch(plain, OF_21)),
-            "batch 1, 8": BATCH * each(CLIENTS, BATCHES, lambda: batch(plain, OF_1)),
+            "sbatch, 1": calls_per_s(1, SEQUENTIAL, slurm.submit),
+            "single 1, 1": calls_per_s(1, SEQUENTIAL, lambda: client.submit(OF_1)),
+            "single 21, 1": calls_per_s(1, SEQUENTIAL, lambda: client.submit(OF_21)),
+            "sbatch, 8": calls_per_s(CLIENTS, PARALLEL, slurm.submit),
+            "single 1, 8": calls_per_s(CLIENTS, PARALLEL, lambda: client.submit(OF_1)),
+            "single 21, 8": calls_per_s(CLIENTS, PARALLEL, lambda: client.submit(OF_21)),
+            "bare 21, 8": calls_per_s(CLIENTS, BATCH * BATCHES, bare.insert),
+            "batch 21, 8": BATCH * calls_per_s(CLIENTS, BATCHES, lambda: batch(plain, OF_21)),
+            "batch 1, 8": BATCH * calls_per_s(CLIENTS, BATCHES, lambda: batch(plain, OF_1)),
         }
     slurm.clear()
     return figures
@@ -99,10 +99,10 @@ def jobs(zoe: Stack) -> float:
     with Client(zoe.url, zoe.token, timeout_s=60) as client:
 
         def run() -> None:
-            ids = [one for _ in range(JOBS // BATCH) for one in submit_batch(client)]
+            ids = [text for _ in range(JOBS // BATCH) for text in submit_batch(client)]
             while client.executions(states=[*_GOING_ON], limit=1).executions:
                 time.sleep(0.05)
-            ended = [client.execution(one).state for one in (ids[0], ids[-1])]
+            ended = [client.execution(text).state for text in (ids[0], ids[-1])]
             assert ended == [ExecutionState.SUCCEEDED] * 2
 
         return rate(JOBS, run)
@@ -136,15 +136,15 @@ def batch(client: httpx.Client, application: dict[str, Any]) -> None:
     client.post("/executions:batch", json=body, headers={"Idempotency-Key": f"b{next(_keys)}"}).raise_for_status()
 
 
-def each(clients: int, number: int, call: Callable[[], object]) -> float:
+def calls_per_s(clients: int, number: int, call: Callable[[], object]) -> float:
     """Return calls per second, by so many threads."""
     if clients == 1:
-        return 1 / statistics.median(timed(call) for _ in range(number))
+        return 1 / statistics.median(seconds_of(call) for _ in range(number))
     with ThreadPoolExecutor(clients) as pool:
         return rate(number, lambda: list(pool.map(lambda _: call(), range(number))))
 
 
-def timed(call: Callable[[], object]) -> float:
+def seconds_of(call: Callable[[], object]) -> float:
     """Return the seconds of one call."""
     began_s = time.perf_counter()
     call()
@@ -153,7 +153,7 @@ def timed(call: Callable[[], object]) -> float:
 
 def rate(number: int, run: Callable[[], object]) -> float:
     """Return the rate of so many operations per second."""
-    return number / timed(run)
+    return number / seconds_of(run)
 
 
 def add(figures: Figures, values: dict[str, float]) -> None:

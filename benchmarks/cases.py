@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 
-from benchmarks.scheduler_smoke import GIB, queued
+from benchmarks.scheduler_smoke import GIB, queued_execution
 from zoe_lib.domain.applications.application import Application, Component
 from zoe_lib.domain.cluster.cluster import STORAGE_PATH_LABEL, Node
 from zoe_lib.domain.cluster.policy import Policy
@@ -17,7 +17,7 @@ from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.finish_times import FinishTerms, Promise
 from zoe_lib.domain.values.locality import InputObjects, Places
 from zoe_lib.domain.values.resources import Resources
-from zoe_lib.domain.values.storage import StorageDemand, StorageObject, located
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject, object_of
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of
@@ -46,17 +46,17 @@ def reading(nodes: int, full: float, executions: int) -> Snapshot:
     waiting = []
     for number in range(executions):
         storage = StorageDemand(inputs=(StorageObject("data", uris[number % len(uris)]),))
-        waiting.append(queued(number, Application("bench", (service,), storage=storage)))
+        waiting.append(queued_execution(number, Application("bench", (service,), storage=storage)))
     chance = random.Random(1)
     names = [node.name for node in cluster]
     one = InputObjects(1, GIB)
     places = {
-        located(waiting[0].tenant, uri): Places(one, one, dict.fromkeys(chance.sample(names, 3), one)) for uri in uris
+        object_of(waiting[0].tenant, uri): Places(one, one, dict.fromkeys(chance.sample(names, 3), one)) for uri in uris
     }
-    return replace(picture, nodes=cluster, queued=_ranked(waiting, cluster), locality=places)
+    return replace(picture, nodes=cluster, queued=_ranked_queue(waiting, cluster), locality=places)
 
 
-def blocked(nodes: int, executions: int) -> Snapshot:
+def blocked_cluster(nodes: int, executions: int) -> Snapshot:
     """Return nodes with one free core each, and services that need two."""
     cluster = _nodes(nodes, 2)
     active = tuple(_running(i, node, 1) for i, node in enumerate(cluster))
@@ -66,10 +66,10 @@ def blocked(nodes: int, executions: int) -> Snapshot:
 
 def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
     """Return the same, but with this many services of one core first."""
-    picture = blocked(nodes, executions - placed)
+    picture = blocked_cluster(nodes, executions - placed)
     small = Application("bench", (Component("c", "zoe/tiny", Resources(1000, GIB)),))
-    first = (replace(queued(10**7 + i, small), priority=1) for i in range(placed))
-    return replace(picture, queued=_ranked([*first, *picture.queued], picture.nodes))
+    first = (replace(queued_execution(10**7 + i, small), priority=1) for i in range(placed))
+    return replace(picture, queued=_ranked_queue([*first, *picture.queued], picture.nodes))
 
 
 def with_promises(picture: Snapshot, count: int) -> Snapshot:
@@ -86,7 +86,7 @@ def with_promises(picture: Snapshot, count: int) -> Snapshot:
         nodes = (picture.nodes[(number * 7 + each) % len(picture.nodes)].name for each in range(5))
         places = tuple((name, amount) for name in nodes)
         bookings.append(Booking(execution.id, begins_s, terms.finish_s, places))
-    return replace(picture, queued=_ranked(waiting, picture.nodes), bookings=tuple(bookings))
+    return replace(picture, queued=_ranked_queue(waiting, picture.nodes), bookings=tuple(bookings))
 
 
 def half_full(nodes: int) -> Snapshot:
@@ -101,10 +101,10 @@ def queued_as(components: int, services: int) -> Execution:
         Component(f"c{i}", "zoe/tiny", Resources(2000, GIB + i), essential_count=services, total_count=services)
         for i in range(components)
     )
-    return queued(10**8, Application("bench", tuple(parts)))
+    return queued_execution(10**8, Application("bench", tuple(parts)))
 
 
-def mixed(nodes: int, executions: int) -> Snapshot:
+def mixed_cluster(nodes: int, executions: int) -> Snapshot:
     """Return applications of all sizes: the ones that fit run, the others wait."""
     chance = random.Random(1)
     everybody = []
@@ -112,12 +112,12 @@ def mixed(nodes: int, executions: int) -> Snapshot:
         reservation = Resources(chance.choice([1, 2, 4]) * 1000, chance.choice([1, 4, 8]) * GIB)
         part = Component("c", "zoe/tiny", reservation, essential_count=chance.randint(1, 12), total_count=12)
         run_s = chance.choice([60.0, 600.0, 3600.0, 7200.0]) * chance.random()
-        everybody.append(queued(number, Application("bench", (part,), expected_run_s=run_s)))
+        everybody.append(queued_execution(number, Application("bench", (part,), expected_run_s=run_s)))
     empty = Snapshot(1.0, _nodes(nodes, 32), tuple(everybody))
     starts = schedule(empty, Policy()).starts
     active = [apply(e, StartPlanned(at_s=1.0, placements=starts[e.id])) for e in everybody if e.id in starts]
     waiting = [e for e in everybody if e.id not in starts][:executions]
-    return Snapshot(2.0, empty.nodes, _ranked(waiting, empty.nodes), tuple(active))
+    return Snapshot(2.0, empty.nodes, _ranked_queue(waiting, empty.nodes), tuple(active))
 
 
 def _nodes(count: int, cores: int) -> tuple[Node, ...]:
@@ -126,16 +126,16 @@ def _nodes(count: int, cores: int) -> tuple[Node, ...]:
 
 def _queue(count: int, service: Component, nodes: tuple[Node, ...]) -> RankedQueue:
     application = Application("bench", (service,))
-    return _ranked((queued(i, application) for i in range(count)), nodes)
+    return _ranked_queue((queued_execution(i, application) for i in range(count)), nodes)
 
 
-def _ranked(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> RankedQueue:
+def _ranked_queue(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> RankedQueue:
     """Return the queue in the master's order."""
-    return QueueRanking(Policy(), {}, list(executions), capacity_of(nodes)).frozen()
+    return QueueRanking(Policy(), {}, list(executions), capacity_of(nodes)).snapshot()
 
 
 def _running(number: int, node: Node, cores: int) -> Execution:
     one = Component("r", "zoe/tiny", Resources(cores * 1000, GIB))
-    execution = queued(10**6 + number, Application("bench", (one,)))
+    execution = queued_execution(10**6 + number, Application("bench", (one,)))
     placement = Placement(service_id=execution.services[0].id, node=node.name)
     return apply(execution, StartPlanned(at_s=1.0, placements=(placement,)))

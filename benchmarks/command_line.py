@@ -35,7 +35,7 @@ def main() -> int:
             "zoe ls, CPU s": [[zoe, "ls"]],
             "zoe show ID, CPU s": [[zoe, "show", shown]],
             "zoe run FILE -o name, CPU s": [[zoe, "run", str(file), "-o", "name"]],
-            "zoe cancel ID, CPU s": [[zoe, "cancel", one] for one in cancelled],
+            "zoe cancel ID, CPU s": [[zoe, "cancel", text] for text in cancelled],
             "zoe --help, CPU s": [[zoe, "--help"]],
         }
         for title, calls in commands.items():

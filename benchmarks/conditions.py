@@ -56,7 +56,7 @@ class Bench:
         epoch = self.store.try_lead("bench")
         assert epoch is not None
         master = Master(self.store, self.backend, epoch, clock=self.clock)
-        while master.tick().again:
+        while master.tick().is_due_again:
             pass
         return master
 
@@ -85,9 +85,11 @@ def main() -> int:
     bench.store.append(second, [event], execution.version, None)
     times = []
     while (
-        bench.store.execution(second).state is not ExecutionState.FAILED or master.latest is None or master.latest.again
+        bench.store.execution(second).state is not ExecutionState.FAILED
+        or master.latest is None
+        or master.latest.is_due_again
     ):
-        times.append(_timed(master))
+        times.append(_tick_seconds(master))
         bench.clock.advance(0.01)
     print(f"one ends that {RELEASED:,} run after: {len(times)} ticks, {sum(times):.2f} s in all, "
           f"the longest {max(times) * 1e3:.0f} ms")  # fmt: skip
@@ -98,10 +100,10 @@ def _ticks(master: Master, bench: Bench) -> Iterator[float]:
     for _ in range(TICKS):
         bench.submit()
         bench.clock.advance(1.0)
-        yield _timed(master)
+        yield _tick_seconds(master)
 
 
-def _timed(master: Master) -> float:
+def _tick_seconds(master: Master) -> float:
     began_s = time.perf_counter()
     master.tick()
     return time.perf_counter() - began_s

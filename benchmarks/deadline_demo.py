@@ -33,7 +33,7 @@ from zoe_embedded.demos.deadline import DeadlineChoice, DeadlineStage, curve, le
 from zoe_embedded.demos.deadline_job import ROWS
 from zoe_embedded.demos.deadline_runs import LEARNING, RunOutcome, offers_of
 from zoe_embedded.demos.deadline_world import held_cores, readers
-from zoe_embedded.demos.preparing import prepared
+from zoe_embedded.demos.preparing import prepare_home
 from zoe_embedded.demos.storage import FAILURES
 from zoe_embedded.runtimes.needs import MEMCACHED
 
@@ -76,10 +76,10 @@ def main() -> int:
     print(machine())
     began_s = time.monotonic()
     try:
-        home, settings = prepared(None, programs=[MEMCACHED])
+        home, settings = prepare_home(None, programs=[MEMCACHED])
         with stage(console, home, settings, arguments.rows, FURTHER) as running:
             levers = arguments.rounds if arguments.levers is None else arguments.levers
-            for row in _all(console, running, arguments.rounds, levers, began_s + arguments.minutes * 60):
+            for row in _all_rounds(console, running, arguments.rounds, levers, began_s + arguments.minutes * 60):
                 rows.append(row)
                 console.print(_text(row), markup=False)
                 if arguments.out is not None:
@@ -93,7 +93,9 @@ def main() -> int:
     return 0
 
 
-def _all(console: Console, running: DeadlineStage, rounds: int, levers: int, until_s: float) -> Iterator[DemoRow]:
+def _all_rounds(
+    console: Console, running: DeadlineStage, rounds: int, levers: int, until_s: float
+) -> Iterator[DemoRow]:
     with held_cores(running.client):
         for outcome in learn(console, running.runs, len(LEARNING)):
             if outcome.expected is not None:
@@ -103,9 +105,9 @@ def _all(console: Console, running: DeadlineStage, rounds: int, levers: int, unt
             return
         with held_cores(running.client):
             choices = three_of(curve(running.runs))
-            yield from _promised(running, number, QUIET, choices)
+            yield from _promised_runs(running, number, QUIET, choices)
         with _noise(running):
-            yield from _promised(running, number, NOISY, choices)
+            yield from _promised_runs(running, number, NOISY, choices)
             if number <= levers:
                 yield from _without_levers(running, number, choices)
 
@@ -116,17 +118,17 @@ def _noise(running: DeadlineStage) -> Iterator[None]:
         yield
 
 
-def _promised(
+def _promised_runs(
     running: DeadlineStage, number: int, surroundings: str, choices: dict[str, DeadlineChoice]
 ) -> Iterator[DemoRow]:
-    for name, one in choices.items():
-        in_s = one.in_s
-        execution, result = running.runs.asked(in_s)
+    for name, entry in choices.items():
+        in_s = entry.in_s
+        execution, result = running.runs.submit_with_deadline(in_s)
         if (offers := offers_of(execution)) is None:
-            yield _row(number, surroundings, name, in_s, running.runs.kept(execution, result))
+            yield _row(number, surroundings, name, in_s, running.runs.follow_promised(execution, result))
         elif offers.offers:
-            accepted = running.runs.accepted(execution, 1)
-            outcome = running.runs.kept(accepted, result)
+            accepted = running.runs.accept(execution, 1)
+            outcome = running.runs.follow_promised(accepted, result)
             promised_s = offers.offers[0].terms.finish_s - execution.submitted_at_s
             yield _row(number, surroundings, f"{name}, offer", promised_s, outcome)
         else:
@@ -142,7 +144,7 @@ def _without_levers(running: DeadlineStage, number: int, choices: dict[str, Dead
         ("no bandwidth", workers, None),
         ("one worker", 1, rate),
     ):
-        yield _row(number, name, "tight", tight.in_s, running.runs.unpromised(used, given, _OTHERS))
+        yield _row(number, name, "tight", tight.in_s, running.runs.run_unpromised(used, given, _OTHERS))
 
 
 def _row(number: int, surroundings: str, deadline: str, in_s: float, outcome: RunOutcome) -> DemoRow:
@@ -178,7 +180,7 @@ def _text(row: DemoRow) -> str:
 def write(rows: Sequence[DemoRow], path: Path) -> None:
     """Write all rows as CSV."""
     with path.open("w", encoding="ascii", newline="") as file:
-        table = csv.DictWriter(file, [one.name for one in fields(DemoRow)], lineterminator="\n")
+        table = csv.DictWriter(file, [field.name for field in fields(DemoRow)], lineterminator="\n")
         table.writeheader()
         table.writerows(asdict(row) for row in rows)
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from benchmarks.ranges import Table
-from benchmarks.support import machine, percentile, repeated, temporary_home
+from benchmarks.support import machine, percentile, repeat, temporary_home
 from tests.support.applications import execution
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.executions import events as ev
@@ -68,7 +68,7 @@ def main() -> int:
                 ("one each 2 ms", 1, 0.002),
                 ("one each 20 ms", 1, 0.02),
             ):
-                figures = repeated(partial(run, stack, api, store, step, pause_s), RUNS)
+                figures = repeat(partial(run, stack, api, store, step, pause_s), RUNS)
                 for name, values in figures.items():
                     table.row(f"{CLIENTS} clients, {EVENTS} events {title}, {name}", values)
     return table.close()

@@ -13,7 +13,7 @@ import time
 from contextlib import ExitStack, closing
 from functools import partial
 
-from benchmarks.support import machine, repeated, tell, temporary_home
+from benchmarks.support import machine, repeat, tell, temporary_home
 from tests.support.installation import Installation
 from tests.support.waiting import until
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -36,7 +36,7 @@ def main() -> None:
             "a dead leader, cold standby: s": partial(seconds, url, signal.SIGKILL, warm=False),
             "a paused leader, warm standby: s": partial(seconds, url, signal.SIGSTOP, warm=True),
         }
-        tell("until another master leads", repeated(lambda: {name: run() for name, run in figures.items()}, RUNS))
+        tell("until another master leads", repeat(lambda: {name: run() for name, run in figures.items()}, RUNS))
 
 
 def seconds(url: str, signal_number: signal.Signals, *, warm: bool) -> float:

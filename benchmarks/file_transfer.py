@@ -66,17 +66,17 @@ def main() -> int:
     print(f"{machine()}; a file of {SIZE_BYTES // MIB:,} MiB, {len(CUTS)} cuts in each direction")
     in_store = sys.argv[1:] == ["store"]
     with temporary_home() as home, swift(home, wanted=in_store) as store:
-        return measured(home, store)
+        return measure(home, store)
 
 
-def measured(home: Home, store: ObjectStore | None) -> int:
+def measure(home: Home, store: ObjectStore | None) -> int:
     """Measure the transfer to the store, or to a workspace without one."""
     table = Table("files" if store is None else "files in the object store")
     settings = {} if store is None else {"storage_services": {SERVICE: {"url": store.auth_url, "region": REGION}}}
     with Stack(home, spark=False, settings=settings) as stack, Client(stack.url, stack.token) as client:
-        root, path = prepared(client, store)
+        root, path = prepare(client, store)
         source, back = home.path.parent / "source.bin", home.path.parent / "back.bin"
-        wanted = made(source)
+        wanted = write_file(source)
         api = process_of("zoe_api.main")
         server = process_of("zoe_files.main" if store is None else "proxy-server")
         with peak_growth(api) as grown, peak_growth(server) as grown_server:
@@ -110,7 +110,7 @@ def swift(home: Home, *, wanted: bool) -> Iterator[ObjectStore | None]:
         yield store
 
 
-def prepared(client: Client, store: ObjectStore | None) -> tuple[str, str]:
+def prepare(client: Client, store: ObjectStore | None) -> tuple[str, str]:
     """Return root and path of the file, once its program runs or its container exists."""
     if store is None:
         list(client.files.list())
@@ -122,7 +122,7 @@ def prepared(client: Client, store: ObjectStore | None) -> tuple[str, str]:
     return root, "large/big.bin"
 
 
-def made(path: Path) -> str:
+def write_file(path: Path) -> str:
     """Write a file of bytes without repetitions; return its SHA-256."""
     digest = hashlib.sha256()
     with path.open("wb") as file:

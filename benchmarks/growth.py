@@ -13,7 +13,7 @@ from pathlib import Path
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 
-from benchmarks.cases import blocked, placing
+from benchmarks.cases import blocked_cluster, placing
 from benchmarks.ranges import Table
 from benchmarks.support import machine
 from zoe_lib.domain.cluster.policy import Policy
@@ -30,7 +30,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "growth.svg"
 def main() -> int:
     """Measure, draw, and compare the first with the last; return 1 if a figure is out of its range."""
     print(machine())
-    passes = [_least_s(blocked(100, count)) for count in QUEUES]
+    passes = [_least_s(blocked_cluster(100, count)) for count in QUEUES]
     placements = [_placement_s(nodes) for nodes in NODES]
     for count, seconds in zip(QUEUES, passes, strict=True):
         print(f"{count:>7,} queued: {seconds * 1e3:8.2f} ms a pass")

@@ -41,12 +41,14 @@ def _calibration(rows: Sequence[Row]) -> None:
     print("|---|---|---|---|---|---|---|")
     for place, title in NAMES.items():
         for confidence, name in CALIBRATED.items():
-            _kept(title, confidence, [one for one in _at(rows, place) if one["strategy"] == name])
+            _print_kept(
+                title, confidence, [mapping for mapping in _rows_at(rows, place) if mapping["strategy"] == name]
+            )
     for confidence, name in CALIBRATED.items():
-        _kept("all", confidence, [one for one in rows if one["strategy"] == name])
+        _print_kept("all", confidence, [row for row in rows if row["strategy"] == name])
 
 
-def _kept(what: str, confidence: str, found: Sequence[Row]) -> None:
+def _print_kept(what: str, confidence: str, found: Sequence[Row]) -> None:
     columns = ("kept", "made", "refused", "announced", "ahead")
     kept, made, refused, announced, ahead = (_sum(found, column) for column in columns)
     if made:
@@ -57,27 +59,31 @@ def _kept(what: str, confidence: str, found: Sequence[Row]) -> None:
 
 def _use(rows: Sequence[Row]) -> None:
     for place, title in NAMES.items():
-        here = _at(rows, place)
-        seeds = _whole(here)
+        here = _rows_at(rows, place)
+        seeds = _complete_seeds(here)
         if not seeds:
             continue
         loads = f"loads of cores {place[0]}, of the store {place[1]}"
         print(f"\n### Worth, bottleneck: {title} ({loads}; {len(seeds)} seeds)\n")
         print("| strategy | goodput | of the best other | wins | late | slowdown | of the default's | unused |")
         print("|---|---|---|---|---|---|---|---|")
-        best = {seed: max(_goodput(here, seed, name) for name in OTHERS if _has(here, seed, name)) for seed in seeds}
+        best = {
+            seed: max(_goodput(here, seed, name) for name in OTHERS if _has_row(here, seed, name)) for seed in seeds
+        }
         for name in (*RULES, *RIVALS):
-            mine = [one for one in here if one["strategy"] == name and one["seed"] in seeds]
+            mine = [entry for entry in here if entry["strategy"] == name and entry["seed"] in seeds]
             if mine:
                 _line(name, mine, here, best)
 
 
 def _line(name: str, mine: Sequence[Row], here: Sequence[Row], best: Mapping[str, float]) -> None:
-    pairs = [(max(float(one["goodput"]), _LEAST), max(best[one["seed"]], _LEAST)) for one in mine]
+    pairs = [(max(float(entry["goodput"]), _LEAST), max(best[entry["seed"]], _LEAST)) for entry in mine]
     ratio = ratio_interval(pairs)
     wins = sum(first >= second for first, second in pairs)
-    slower = median(float(one["slowdown"]) / _figure(here, one["seed"], DEFAULT, "slowdown") for one in mine)
-    mean = {column: fmean(float(one[column]) for one in mine) for column in ("goodput", "late", "slowdown", "unused")}
+    slower = median(float(entry["slowdown"]) / _figure(here, entry["seed"], DEFAULT, "slowdown") for entry in mine)
+    mean = {
+        column: fmean(float(entry[column]) for entry in mine) for column in ("goodput", "late", "slowdown", "unused")
+    }
     print(
         f"| {name} | {mean['goodput']:.3f} | {ratio.middle:.3f} ({ratio.low:.3f} to {ratio.high:.3f}) "
         f"| {wins} of {len(pairs)} | {mean['late']:.3f} | {mean['slowdown']:.2f} | {slower:.2f} "
@@ -98,8 +104,8 @@ def _by_factor(rows: Sequence[Row]) -> None:
     print("|---|---|---|---|---|")
     for title, value in factors.items():
         groups: dict[object, list[Row]] = {}
-        for one in rows:
-            groups.setdefault(value(StudyCase(int(one["seed"]), 1.0, 1.0)), []).append(one)
+        for row in rows:
+            groups.setdefault(value(StudyCase(int(row["seed"]), 1.0, 1.0)), []).append(row)
         for key, found in sorted(groups.items(), key=lambda item: str(item[0])):
             cells = [_share(found, CALIBRATED[confidence]) for confidence in ("50%", "90%")]
             cells += [f"{_mean(found, name):.3f}" for name in ("promises 50 %", EDF_EASY)]
@@ -107,26 +113,26 @@ def _by_factor(rows: Sequence[Row]) -> None:
 
 
 def _share(rows: Iterable[Row], name: str) -> str:
-    found = [one for one in rows if one["strategy"] == name]
+    found = [row for row in rows if row["strategy"] == name]
     share, low, high = wilson(_sum(found, "kept"), _sum(found, "made"))
     return f"{share:.1%} ({low:.1%} to {high:.1%})"
 
 
 def _mean(rows: Iterable[Row], name: str) -> float:
-    return fmean(float(one["goodput"]) for one in rows if one["strategy"] == name)
+    return fmean(float(row["goodput"]) for row in rows if row["strategy"] == name)
 
 
-def _at(rows: Iterable[Row], place: tuple[float, float]) -> list[Row]:
-    return [one for one in rows if (float(one["cores_load"]), float(one["store_load"])) == place]
+def _rows_at(rows: Iterable[Row], place: tuple[float, float]) -> list[Row]:
+    return [row for row in rows if (float(row["cores_load"]), float(row["store_load"])) == place]
 
 
-def _whole(here: Sequence[Row]) -> list[str]:
+def _complete_seeds(here: Sequence[Row]) -> list[str]:
     """Return the seeds with runs of the default policy."""
-    return sorted({one["seed"] for one in here if one["strategy"] == DEFAULT}, key=int)
+    return sorted({entry["seed"] for entry in here if entry["strategy"] == DEFAULT}, key=int)
 
 
-def _has(here: Sequence[Row], seed: str, name: str) -> bool:
-    return any(one["seed"] == seed and one["strategy"] == name for one in here)
+def _has_row(here: Sequence[Row], seed: str, name: str) -> bool:
+    return any(entry["seed"] == seed and entry["strategy"] == name for entry in here)
 
 
 def _goodput(here: Sequence[Row], seed: str, name: str) -> float:
@@ -134,11 +140,11 @@ def _goodput(here: Sequence[Row], seed: str, name: str) -> float:
 
 
 def _figure(here: Sequence[Row], seed: str, name: str, column: str) -> float:
-    return next(float(one[column]) for one in here if one["seed"] == seed and one["strategy"] == name)
+    return next(float(entry[column]) for entry in here if entry["seed"] == seed and entry["strategy"] == name)
 
 
 def _sum(rows: Iterable[Row], column: str) -> int:
-    return sum(int(one[column]) for one in rows)
+    return sum(int(row[column]) for row in rows)
 
 
 def wilson(good: int, of: int) -> tuple[float, float, float]:

@@ -84,21 +84,23 @@ class _World:
         )
         return service
 
-    def until(self, service: str, state: ObservedState) -> None:
+    def wait_until(self, service: str, state: ObservedState) -> None:
         give_up_s = time.monotonic() + 120
-        while not any(one.service_id == service and one.state is state for one in self.backend.observe()):
+        while not any(
+            observation.service_id == service and observation.state is state for observation in self.backend.observe()
+        ):
             if time.monotonic() > give_up_s:
                 raise TimeoutError(f"{service} is not {state} after 120 s")
             time.sleep(0.05)
 
     def cpu_s(self) -> dict[str, float]:
         """Return the CPU seconds of each service, of at most a second ago."""
-        return {one.service_id: one.cpu_s for one in self.backend.usage()}
+        return {usage.service_id: usage.cpu_s for usage in self.backend.usage()}
 
     def end(self, services: list[str]) -> None:
         self.backend.stop(services)
         for service in services:
-            self.until(service, ObservedState.ENDED)
+            self.wait_until(service, ObservedState.ENDED)
         self.backend.forget(services)
 
 
@@ -109,7 +111,7 @@ def _world(cgroups: bool) -> Iterator[_World]:
     try:
         yield world
     finally:
-        world.end([one.service_id for one in world.backend.observe()])
+        world.end([observation.service_id for observation in world.backend.observe()])
         world.backend.close()
         shutil.rmtree(base, ignore_errors=True)
 
@@ -117,10 +119,10 @@ def _world(cgroups: bool) -> Iterator[_World]:
 def took_s(world: _World, promised: bool, beside: int, cpus: list[int]) -> float:
     """Return the time of the work beside so many busy services, which together reserve as much."""
     busy = [world.start(_BUSY.format(cpus=cpus), 1000 // BESIDE, promised=False) for _ in range(beside)]
-    for one in busy:
-        world.until(one, ObservedState.READY)
+    for text in busy:
+        world.wait_until(text, ObservedState.READY)
     work = world.start(_WORK.format(cpus=cpus, wait_s=_WAIT_S, work_s=WORK_S), 1000, promised)
-    world.until(work, ObservedState.ENDED)
+    world.wait_until(work, ObservedState.ENDED)
     took = float(world.backend.logs(work, 0, 1000).data)
     world.end([*busy, work])
     return took
@@ -133,12 +135,12 @@ def share(world: _World, promised: bool) -> float:
     """
     busy = [world.start(_BUSY.format(cpus=[0]), 1000 // BESIDE, promised=False) for _ in range(BESIDE)]
     work = world.start(_BUSY.format(cpus=[0]), 1000, promised)
-    for one in (*busy, work):
-        world.until(one, ObservedState.READY)
+    for text in (*busy, work):
+        world.wait_until(text, ObservedState.READY)
     time.sleep(_WAIT_S)
     before = world.cpu_s()
     time.sleep(_SHARE_S)
-    got = {one: used_s - before.get(one, 0.0) for one, used_s in world.cpu_s().items()}
+    got = {text: used_s - before.get(text, 0.0) for text, used_s in world.cpu_s().items()}
     world.end([*busy, work])
     return got[work] / sum(got.values())
 
@@ -159,7 +161,7 @@ def main() -> None:
     """Print the ratios."""
     print(machine())
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
-    for cgroups in (one for name, one in (("groups", True), ("priorities", False)) if asked in ("", name)):
+    for cgroups in (flag for name, flag in (("groups", True), ("priorities", False)) if asked in ("", name)):
         print("with control groups" if cgroups else "without: priorities only", flush=True)
         with _world(cgroups) as world:
             for promised in (False, True):

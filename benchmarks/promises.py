@@ -22,10 +22,10 @@ from pathlib import Path
 
 import structlog
 
-from lab.promises.strategies import CALIBRATED, CONFIDENCES, LEVERS, MAIN, outcome, taught
+from lab.promises.strategies import CALIBRATED, CONFIDENCES, LEVERS, MAIN, outcome, training_executions
 from lab.promises.workload import StudyCase, workload
 from zoe_lib.run_times import kind
-from zoe_lib.run_times.model import learned
+from zoe_lib.run_times.model import fit_model
 
 BOTTLENECK, BOTH, CORES, NEITHER = (0.5, 1.5), (1.0, 1.0), (1.5, 0.5), (0.5, 0.5)
 """Loads of cores and store."""
@@ -55,7 +55,7 @@ def main() -> int:
     given = parser.parse_args()
     if not os.environ.get("ZOE_TEST_DATA"):
         parser.error("set ZOE_TEST_DATA to the folder of the logs")
-    there = _there(given.out)
+    there = _existing_rows(given.out)
     tasks = list(_tasks(there, given.seeds))
     if not there:
         given.out.write_text(",".join(COLUMNS) + "\n", "utf-8")
@@ -77,7 +77,7 @@ def _tasks(there: set[tuple[str, ...]], seeds: int) -> Iterator[Task]:
                     yield cores, store, seed, missing
 
 
-def _there(out: Path) -> set[tuple[str, ...]]:
+def _existing_rows(out: Path) -> set[tuple[str, ...]]:
     if not out.exists():
         return set()
     with out.open(encoding="utf-8", newline="") as file:
@@ -87,19 +87,19 @@ def _there(out: Path) -> set[tuple[str, ...]]:
 def _begin() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     # All strategies learn from the same earlier runs: a fit of these is made once.
-    vars(kind)["learned"] = lru_cache(_FITS_KEPT)(learned)
+    vars(kind)["learned"] = lru_cache(_FITS_KEPT)(fit_model)
 
 
 def _run(task: Task) -> list[tuple[object, ...]]:
     cores, store, seed, names = task
     one = workload(StudyCase(seed, cores, store), Path(os.environ["ZOE_TEST_DATA"]) / "traces")
-    earlier, rows = taught(one), []
+    earlier, rows = training_executions(one), []
     for name in names:
         began_s = time.process_time()
         found = outcome(name, one, earlier)
-        kept, made = found.kept() if name in CALIBRATED.values() else (0, 0)
-        figures = (found.goodput(one.applications), found.late(), found.slowdown(), found.unused)
-        announced = [found.announced(share) if made else 0 for share in (0.0, AHEAD)]
+        kept, made = found.kept_promises() if name in CALIBRATED.values() else (0, 0)
+        figures = (found.goodput(one.applications), found.late(), found.slowdown(), found.unused_share)
+        announced = [found.announced_failures(share) if made else 0 for share in (0.0, AHEAD)]
         spent_s = round(time.process_time() - began_s, 2)
         counts = kept, made, len(found.refused), *announced, spent_s
         rows.append((cores, store, seed, name, *(round(each, 4) for each in figures), *counts))

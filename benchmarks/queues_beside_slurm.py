@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from benchmarks.beside_slurm import Figures, submit_batch, timed
+from benchmarks.beside_slurm import Figures, seconds_of, submit_batch
 from benchmarks.slurm import Slurm
 from benchmarks.submit_to_process import APPLICATION as OF_1
 from benchmarks.support import machine, temporary_home
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _spread(values: Sequence[float], digits: int) -> str:
-    median, least, greatest = (f"{one:.{digits}f}" for one in (statistics.median(values), min(values), max(values)))
+    median, least, greatest = (f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
     return f"{median} ({least} to {greatest})"
 
 
@@ -108,8 +108,8 @@ def fill_queue(zoe: Stack) -> str:
     """Let a service hold the only core, and executions wait behind it; return the id of the last."""
     holder = {**OF_1, "components": [{**OF_1["components"][0], "command": ["sleep", "3600"]}]}
     with Client(zoe.url, zoe.token, timeout_s=120) as client:
-        client.submit(_whole(holder), priority=1000)
-        ids = [one for _ in range(QUEUED // 100) for one in submit_batch(client, _whole(OF_1))]
+        client.submit(_whole_core(holder), priority=1000)
+        ids = [text for _ in range(QUEUED // 100) for text in submit_batch(client, _whole_core(OF_1))]
         give_up_s = time.monotonic() + _QUEUED_WITHIN_S
         while client.execution(ids[-1]).state != "queued":
             assert time.monotonic() < give_up_s, "the queue does not fill"
@@ -131,7 +131,7 @@ def queue(http: httpx.Client, slurm: Slurm, last: str) -> dict[str, float]:
     return found
 
 
-def _whole(application: dict[str, object]) -> dict[str, object]:
+def _whole_core(application: dict[str, object]) -> dict[str, object]:
     """Return an application that needs the whole core."""
     components = application["components"]
     assert isinstance(components, list)
@@ -139,7 +139,7 @@ def _whole(application: dict[str, object]) -> dict[str, object]:
 
 
 def _ms(call: Callable[[], object]) -> float:
-    return timed(call) * 1e3
+    return seconds_of(call) * 1e3
 
 
 def _add(figures: Figures, values: dict[str, float]) -> None:

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.support import machine, repeated, tell
+from benchmarks.support import machine, repeat, tell
 
 RUNS = 5
 KTH = "traces/KTH-SP2-1996-2.1.sc15filtered.swf.gz"
@@ -38,7 +38,7 @@ def main() -> None:
             figures[f"jobs per second of CPU time, {name}"] = told["jobs"] / (cpu_s - started_s)
         return figures
 
-    tell(f"{log.name} under EASY", repeated(measure, RUNS))
+    tell(f"{log.name} under EASY", repeat(measure, RUNS))
 
 
 def _run(log: Path, *options: str, program: tuple[str, str] = _RUN) -> tuple[dict[str, Any], float]:

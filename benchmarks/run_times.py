@@ -48,7 +48,7 @@ def main(path: Path) -> None:
             lately[kind_of(ended)].append(ended.run_s)
         kind, setting = kind_of(job), RunSetting(job.reservation.cores_milli / 1000)
         answer = times.answer(kind, setting)
-        times.submitted(str(job.id), kind, setting)
+        times.predict_submitted(str(job.id), kind, setting)
         if answer is not None:
             for chance in CHANCES:
                 most_s = times.within_s(kind, setting, chance)
@@ -59,7 +59,10 @@ def main(path: Path) -> None:
         heapq.heappush(running, (job.submit_s + job.run_s, job.id, job))
     spent_s = time.process_time() - began_s
     print(f"{path.name}: {len(trace.jobs)} jobs, {len(errors)} of kinds that had ended before; {machine()}")
-    print("  share within the prediction: " + ", ".join(f"{one:.0%}: {kept[one] / len(errors):.4f}" for one in CHANCES))
+    print(
+        "  share within the prediction: "
+        + ", ".join(f"{value:.0%}: {kept[value] / len(errors):.4f}" for value in CHANCES)
+    )
     print(f"  median relative error {median(errors):.3f}; of the mean of the last two {median(beside):.3f}")
     print(f"  {spent_s / len(trace.jobs) * 1000:.2f} ms of CPU a job")
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from benchmarks.cases import (
     PLACED,
-    blocked,
+    blocked_cluster,
     half_full,
-    mixed,
+    mixed_cluster,
     placing,
     queued_as,
     reading,
@@ -61,12 +61,12 @@ def main() -> int:
             assert len(schedule(picture, policy).starts) == PLACED
             rates = [PLACED / seconds for seconds in _times(picture, policy)]
             table.row(f"{nodes:,} nodes half full, {name} {weight:g}, placements/s", rates)
-    table.row("10,000 nodes, 100,000 queued, nothing fits, CPU s", _times(blocked(10_000, 100_000)))
+    table.row("10,000 nodes, 100,000 queued, nothing fits, CPU s", _times(blocked_cluster(10_000, 100_000)))
     crowded = _times(room_for_some(10_000, 100_000, PLACED), runs=20)
     table.row("10,000 nodes, 100,000 queued, placing 1,000, p99 of 20, CPU s", [percentile(crowded, 0.99)])
     promised = with_promises(room_for_some(10_000, 100_000, PLACED), 1_000)
     table.row("10,000 nodes, 100,000 queued, 1,000 promised, placing 1,000, CPU s", _times(promised))
-    queue = mixed(20, 10_000)
+    queue = mixed_cluster(20, 10_000)
     for backfill in ("none", "easy", "conservative"):
         table.row(f"forecast of the last of 10,000, {backfill}, CPU s", _forecasts(queue, backfill))
     table.row("pass over 10,000 queued by psbs, CPU s", _times(queue, Policy(order="psbs")))
@@ -92,9 +92,9 @@ def _plans(wanted: Execution) -> list[float]:
 
     def plan() -> None:
         budget = CpuBudget()
-        assert not propose(picture, policy, wanted, budget.left, budget.spent(SEARCH_S)).starts_now
+        assert not propose(picture, policy, wanted, budget.left, budget.spent_after(SEARCH_S)).starts_now
         with_it = replace(picture, queued=(wanted,))
-        wait_of(with_it, policy, wanted.id, estimates, budget.spent(FORECAST_S))
+        wait_of(with_it, policy, wanted.id, estimates, budget.spent_after(FORECAST_S))
 
     return [_cpu_s(plan) for _ in range(RUNS)]
 

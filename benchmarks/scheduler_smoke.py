@@ -23,10 +23,10 @@ def snapshot(nodes: int, executions: int, core: int, elastic: int) -> Snapshot:
     cluster = tuple(Node(f"node{i:05}", Resources(32_000, 128 * GIB)) for i in range(nodes))
     worker = Component("worker", "zoe/tiny", Resources(1000, 4 * GIB), essential_count=core, total_count=core + elastic)
     application = Application("bench", (worker,))
-    return Snapshot(now_s=1.0, nodes=cluster, queued=tuple(queued(i, application) for i in range(executions)))
+    return Snapshot(now_s=1.0, nodes=cluster, queued=tuple(queued_execution(i, application) for i in range(executions)))
 
 
-def queued(number: int, application: Application) -> Execution:
+def queued_execution(number: int, application: Application) -> Execution:
     """Return a waiting execution; a higher number came later."""
     fresh = Execution(f"e{number:06}", "bench", "default", "ada", application, submitted_at_s=float(number) / 1e6)
     return apply(apply(fresh, Submitted(at_s=fresh.submitted_at_s)), Queued(at_s=1.0))

@@ -40,7 +40,7 @@ def main() -> int:
         before = database_bytes(stack.database_url)
         submitted = 0
         client.submit(job(memory_share(client)))
-        until(lambda: client.status().executions[ExecutionState.RUNNING] == 1)
+        wait_until(lambda: client.status().executions[ExecutionState.RUNNING] == 1)
         for wanted in WAITING:
             submit(client, wanted - submitted, job(memory_share(client)))
             submitted = wanted
@@ -50,7 +50,7 @@ def main() -> int:
         table.row("database, KiB for each execution of one service that waits", [grown / submitted / 1024])
     with temporary_home() as home, Stack(home, spark=False) as stack, Client(stack.url, stack.token) as client:
         submit(client, SERVICES, job(16 * MIB))
-        until(lambda: client.status().executions[ExecutionState.RUNNING] >= SERVICES)
+        wait_until(lambda: client.status().executions[ExecutionState.RUNNING] >= SERVICES)
         programs = Programs(stack)
         programs.rows(table, f"{SERVICES} services")
         found = [
@@ -61,7 +61,7 @@ def main() -> int:
         table.row("supervisor of a local service, MiB", [pss(p) / MIB for p in found] or [0.0])
         before = database_bytes(stack.database_url)
         submit(client, ENDED, {**job(16 * MIB), "components": [{**part(16 * MIB), "command": ["true"]}]})
-        until(lambda: client.status().executions[ExecutionState.SUCCEEDED] >= ENDED)
+        wait_until(lambda: client.status().executions[ExecutionState.SUCCEEDED] >= ENDED)
         grown = database_bytes(stack.database_url) - before
         table.row("database, KiB for each execution of one service that ended", [grown / ENDED / 1024])
     return table.close()
@@ -76,7 +76,7 @@ class Programs:
         server = [
             p for p in psutil.process_iter() if str(stack.home.path) in " ".join(_line(p)) and "postgres" in p.name()
         ]
-        family = [one for p in server for one in (p, *p.children(recursive=True))]
+        family = [child for p in server for child in (p, *p.children(recursive=True))]
         self._found = {**found, "PostgreSQL": list({p.pid: p for p in family}.values())}
 
     def rows(self, table: Table, when: str) -> None:
@@ -125,10 +125,10 @@ def submit(client: Client, count: int, application: dict[str, object]) -> None:
 
 def until_queued(client: Client, wanted: int) -> None:
     """Wait until the master has queued all of them."""
-    until(lambda: client.status().executions[ExecutionState.QUEUED] >= wanted)
+    wait_until(lambda: client.status().executions[ExecutionState.QUEUED] >= wanted)
 
 
-def until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until the condition is true, five minutes at most."""
     ends_s = time.monotonic() + 300
     while not condition():
@@ -140,7 +140,7 @@ def until(condition: Callable[[], bool]) -> None:
 def seconds(processes: Sequence[psutil.Process]) -> float:
     """Return the CPU seconds that they have used."""
     times = [p.cpu_times() for p in processes if p.is_running()]
-    return sum(one.user + one.system for one in times)
+    return sum(time_.user + time_.system for time_ in times)
 
 
 def pss(process: psutil.Process) -> float:

@@ -124,7 +124,7 @@ class Slurm:
             "AuthType": "auth/munge",
             "AuthInfo": f"socket={munge}",
             "CredType": "cred/munge",
-            "StateSaveLocation": self._made("state"),
+            "StateSaveLocation": self._make_directory("state"),
             "SlurmdSpoolDir": self._base / "spool" / "%n",
             "SlurmctldPidFile": self._base / "slurmctld.pid",
             "SlurmdPidFile": self._base / "slurmd-%n.pid",
@@ -153,7 +153,7 @@ class Slurm:
         lines.append(f"PartitionName={partition} Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
         return "\n".join(lines) + "\n"
 
-    def _made(self, name: str) -> Path:
+    def _make_directory(self, name: str) -> Path:
         (self._base / name).mkdir(mode=0o755)
         return self._base / name
 

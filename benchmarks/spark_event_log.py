@@ -35,13 +35,13 @@ def figures_of(directory: Path) -> SparkFigures:
     if not logs:
         return SparkFigures()
     with logs[-1].open(encoding="utf-8") as lines:
-        found = summed(json.loads(line) for line in lines if any(event in line for event in _READ))
+        found = sum_events(json.loads(line) for line in lines if any(event in line for event in _READ))
     for log in logs:
         log.unlink()
     return found
 
 
-def summed(events: Iterable[dict[str, Any]]) -> SparkFigures:
+def sum_events(events: Iterable[dict[str, Any]]) -> SparkFigures:
     """Return the sums over ends of tasks, and the begin of jobs."""
     total = SparkFigures()
     for event in events:

@@ -37,7 +37,7 @@ from zoe_embedded.demos.deadline_job import WORKER_CORES, WORKERS_MOST, Deadline
 from zoe_embedded.demos.deadline_runs import ALL, HALF, DeadlineRuns
 from zoe_embedded.demos.deadline_world import held_cores
 from zoe_embedded.demos.demo import prepare, until_it_ends
-from zoe_embedded.demos.preparing import prepared
+from zoe_embedded.demos.preparing import prepare_home
 from zoe_embedded.demos.storage import FAILURES, upload
 from zoe_embedded.runtimes.needs import MEMCACHED
 from zoe_embedded.swift.site import Site
@@ -109,10 +109,10 @@ def main() -> int:
     print(machine())
     until_s = time.monotonic() + arguments.minutes * 60
     try:
-        home, settings = prepared(None, programs=[MEMCACHED])
+        home, settings = prepare_home(None, programs=[MEMCACHED])
         with stage(console, home, settings, _KINDS[0][1]) as running:
-            kinds = [DeadlineRuns(running.client, _data(console, running.site, *one), one[0]) for one in _KINDS]
-            for row in _hashed(running.client):
+            kinds = [DeadlineRuns(running.client, _data(console, running.site, *item), item[0]) for item in _KINDS]
+            for row in _hash_runs(running.client):
                 rows.append(row)
             with held_cores(running.client):
                 for row in _spark(kinds, arguments.passes, until_s, len(rows)):
@@ -144,8 +144,8 @@ def _spark(kinds: Sequence[DeadlineRuns], passes: int, until_s: float, before: i
             if time.monotonic() > until_s:
                 return
             number += 1
-            outcome = runs.unpromised(workers, rate)
-            ended = _settled(runs.client, outcome.execution)
+            outcome = runs.run_unpromised(workers, rate)
+            ended = _execution_with_transfers(runs.client, outcome.execution)
             expected, moved = outcome.expected, ended.transfers
             figures = figures_of(runs.data.directory)
             start_s, work_s = _times(ended)
@@ -156,7 +156,7 @@ def _spark(kinds: Sequence[DeadlineRuns], passes: int, until_s: float, before: i
                 spark=True,
                 cores=workers * WORKER_CORES,
                 guaranteed=rate or 0,
-                views=any(one.view for one in ended.inputs),
+                views=any(input_.view for input_ in ended.inputs),
                 start_s=start_s,
                 work_s=work_s,
                 read_bytes=moved.read_bytes if moved else 0,
@@ -184,7 +184,7 @@ def _times(ended: ExecutionView) -> tuple[float, float]:
     return round(ready_s - marks[Mark.PLACED], 2), round(marks[Mark.ENDED] - ready_s, 2)
 
 
-def _settled(client: Client, execution: ExecutionView) -> ExecutionView:
+def _execution_with_transfers(client: Client, execution: ExecutionView) -> ExecutionView:
     """Return the execution when its transfers are known, or after half a minute."""
     give_up_s = time.monotonic() + _SETTLES_S
     while time.monotonic() < give_up_s:
@@ -195,7 +195,7 @@ def _settled(client: Client, execution: ExecutionView) -> ExecutionView:
     return execution
 
 
-def _hashed(client: Client) -> list[PredictedRun]:
+def _hash_runs(client: Client) -> list[PredictedRun]:
     """Run the programs without Spark: of each kind one after the other, kinds side by side."""
     planning = threading.Lock()  # a user has one plan at a time
     with ThreadPoolExecutor(len(_HASHES)) as pool:
@@ -253,7 +253,7 @@ def _text(row: PredictedRun) -> str:
 def write(rows: Sequence[PredictedRun], path: Path) -> None:
     """Write all rows as CSV."""
     with path.open("w", encoding="ascii", newline="") as file:
-        table = csv.DictWriter(file, [one.name for one in fields(PredictedRun)], lineterminator="\n")
+        table = csv.DictWriter(file, [field.name for field in fields(PredictedRun)], lineterminator="\n")
         table.writeheader()
         table.writerows(asdict(row) for row in rows)
 

@@ -19,7 +19,7 @@ from benchmarks.promise_tables import wilson
 from zoe_embedded.demos.deadline_job import WORKER_CORES
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.run_times.history import RunTimes
-from zoe_lib.run_times.model import RunTimeModel, learned
+from zoe_lib.run_times.model import RunTimeModel, fit_model
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 RUNS = Path(__file__).parent.parent / "docs" / "study" / "spark-prediction.csv"
@@ -38,15 +38,15 @@ def main() -> int:
     loads = sorted(float(row["load"]) for row in spark)
     print(f"{len(rows)} runs, {len(spark)} of Spark; load {loads[0]:g} to {loads[-1]:g}, median {median(loads):g}")
     for name, some in (("all", rows), ("Spark", spark), ("others", [row for row in rows if row not in spark])):
-        print(f"told, {name}: {told(some)}")
-    for name, busy in (("", waited), (", Spark's CPU", spark_cpu)):
+        print(f"told, {name}: {predicted_errors(some)}")
+    for name, busy in (("", activity_by_waits), (", Spark's CPU", spark_cpu)):
         print(f"left out{name}: {_errors(left_out(spark, busy))}")
         plain = [row for row in spark if row["kind"] != "readings-views"]
         print(f"left out, over sizes{name}: {_errors(left_out_over_sizes(plain, busy))}")
     return 0
 
 
-def told(rows: Sequence[Row]) -> str:
+def predicted_errors(rows: Sequence[Row]) -> str:
     """Return the error of p50 and the coverage of p90, of the runs with a prediction."""
     known = [row for row in rows if int(row["runs"])]
     if not known:
@@ -65,9 +65,9 @@ def left_out(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float, float]]:
         place = row["kind"], *_setting(row)
         if place not in taught:
             times = taught[place] = RunTimes()
-            others = [one for one in rows if one["kind"] == row["kind"] and _setting(one) != _setting(row)]
-            for number, one in enumerate(others):
-                times.learn(str(number), _KIND, sample(one, busy))
+            others = [entry for entry in rows if entry["kind"] == row["kind"] and _setting(entry) != _setting(row)]
+            for number, entry in enumerate(others):
+                times.learn(str(number), _KIND, sample(entry, busy))
         rate = float(row["guaranteed"]) or None
         setting = RunSetting(float(row["cores"]), rate=rate, guaranteed=rate, views=row["views"] == "True")
         found = taught[place].answer(_KIND, setting)
@@ -82,8 +82,8 @@ def left_out_over_sizes(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float
     for row in rows:
         place = row["kind"], *_setting(row)
         if place not in models:
-            others = [one for one in rows if (one["kind"], *_setting(one)) != place]
-            models[place] = learned([sample(one, busy) for one in others])
+            others = [row for row in rows if (row["kind"], *_setting(row)) != place]
+            models[place] = fit_model([sample(other, busy) for other in others])
         rate = float(row["guaranteed"]) or (median(free) if free else None)
         known = changed(sample(row, busy).setting, rate=rate)
         yield models[place].run_s(known), float(row["took_s"])
@@ -99,7 +99,7 @@ def sample(row: Row, busy: Busy) -> RunSample:
     return RunSample(setting, float(row["start_s"]), work_s, busy(row))
 
 
-def waited(row: Row) -> float | None:
+def activity_by_waits(row: Row) -> float | None:
     """Return the activity of a run by the time in which it waited for the store."""
     if not float(row["read_bytes"]):
         return None

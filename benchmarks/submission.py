@@ -13,7 +13,7 @@ import psycopg2
 from psycopg2.extras import execute_values
 from sqlalchemy.engine import make_url
 
-from benchmarks.support import machine, percentile, repeated, tell, temporary_home
+from benchmarks.support import machine, percentile, repeat, tell, temporary_home
 from zoe_client import Client
 from zoe_embedded.stack import Stack
 
@@ -44,13 +44,13 @@ def main() -> None:
     with temporary_home() as home, Stack(home, spark=False, master=False) as stack:
         bare = Bare(stack.database_url)
         with Client(stack.url, stack.token) as client:
-            tell("one application of 21 services per submission", repeated(lambda: measure(client, bare), RUNS))
+            tell("one application of 21 services per submission", repeat(lambda: measure(client, bare), RUNS))
 
 
 def measure(client: Client, bare: Bare) -> dict[str, float]:
     """Measure one run of both, one after the other."""
-    api = [timed(lambda: client.submit(APPLICATION)) for _ in range(SEQUENTIAL)]
-    plain = [timed(bare.insert) for _ in range(SEQUENTIAL)]
+    api = [seconds_of(lambda: client.submit(APPLICATION)) for _ in range(SEQUENTIAL)]
+    plain = [seconds_of(bare.insert) for _ in range(SEQUENTIAL)]
     api_rate = rate(lambda: client.submit(APPLICATION))
     bare_rate = rate(bare.insert)
     return {
@@ -65,7 +65,7 @@ def measure(client: Client, bare: Bare) -> dict[str, float]:
     }
 
 
-def timed(call: Any) -> float:
+def seconds_of(call: Any) -> float:
     """Return the seconds of one call."""
     began_s = time.perf_counter()
     call()

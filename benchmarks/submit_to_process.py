@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.support import machine, percentile, repeated, tell, temporary_home
+from benchmarks.support import machine, percentile, repeat, tell, temporary_home
 from zoe_client import Client
 from zoe_embedded.stack import Stack
 
@@ -28,7 +28,7 @@ def main() -> None:
     print(machine())
     with temporary_home() as home, Stack(home, spark=False) as stack, Client(stack.url, stack.token) as client:
         title = f"{SUBMISSIONS} submissions, one after the other, and the memory of both processes after them"
-        tell(title, repeated(lambda: {**measure(client), **memory(stack)}, RUNS))
+        tell(title, repeat(lambda: {**measure(client), **memory(stack)}, RUNS))
 
 
 def memory(stack: Stack) -> dict[str, float]:

@@ -25,7 +25,7 @@ def temporary_home() -> Iterator[Home]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def repeated(measure: Callable[[], dict[str, float]], runs: int) -> dict[str, list[float]]:
+def repeat(measure: Callable[[], dict[str, float]], runs: int) -> dict[str, list[float]]:
     """Return every figure of every run."""
     figures: dict[str, list[float]] = {}
     for _ in range(runs):

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 from storage_bridge.model import WHY_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from storage_filters.rules.file import RuleFile
 from tests.support.gateway import gateway_before_swift
 from tests.support.object_store import logged_in, object_store
@@ -94,15 +94,15 @@ def main() -> int:
     parser.add_argument("stores", nargs="*", choices=[*_STORES, []], default=list(_STORES))
     wanted = parser.parse_args().stores
     with tempfile.TemporaryDirectory(prefix="zoe-swifts-tests-") as directory:
-        python, source = _installed(Home.find(CLONE).create()), Path(directory)
-        tests = _unpacked(python, source)
+        python, source = _install(Home.find(CLONE).create()), Path(directory)
+        tests = _unpack(python, source)
         found: dict[str, dict[str, str]] = {}
         for name in wanted:
             with _STORES[name]() as store:
                 found[name] = _run(python, tests, store, source / name)
     for name, outcomes in found.items():
         counted = Counter(outcomes.values())
-        print(f"{name}: " + ", ".join(f"{counted[one]} {one}" for one in (_PASSED, _FAILED, _SKIPPED)))
+        print(f"{name}: " + ", ".join(f"{counted[text]} {text}" for text in (_PASSED, _FAILED, _SKIPPED)))
         for test in sorted(test for test, outcome in outcomes.items() if outcome == _FAILED):
             print(f"  failed: {test}")
     first, *others = found.items()
@@ -137,12 +137,12 @@ def _filters() -> Iterator[ObjectStore]:
     texts = [f"FOR TENANT {account} DO SET COMPRESSION, SET ENCRYPTION" for account in accounts]
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
     with object_store(users=USERS, nodes=1, replicas=1, s3=True, keyring=keys) as store:
-        RuleFile(store.directory / "rates.rules").write(written(RuleBook(rules)))
+        RuleFile(store.directory / "rates.rules").write(book_document(RuleBook(rules)))
         with logged_in(store, USERS[0].login) as person:
             person.put("tried")
             person.put("tried/object", b"what is put")
             done = person.call("HEAD", "tried/object", headers={WHY_HEADER: "yes"}).headers.get(WHY_HEADER, "[]")
-            if [one["filter"] for one in json.loads(done)] != ["COMPRESSION", "ENCRYPTION"]:
+            if [load["filter"] for load in json.loads(done)] != ["COMPRESSION", "ENCRYPTION"]:
                 raise SystemExit(f"the rules are not in force: {done}")
             for path in ("tried/object", "tried"):
                 person.call("DELETE", path)
@@ -156,7 +156,7 @@ _STORES: Mapping[str, Callable[[], AbstractContextManager[ObjectStore]]] = {
 }
 
 
-def _installed(home: Home) -> Path:
+def _install(home: Home) -> Path:
     """Return the interpreter of an environment with the requirements of the tests."""
     python = find_python(ANY, "Swift's tests")
     parts = (str(python).encode(), LOCK.read_bytes())
@@ -164,7 +164,7 @@ def _installed(home: Home) -> Path:
     return made / "bin" / "python"
 
 
-def _unpacked(python: Path, directory: Path) -> Path:
+def _unpack(python: Path, directory: Path) -> Path:
     """Return the directory of Swift's source package, whose hash is that of the lock file."""
     lines = LOCK.read_text().split("\nswift==")[1].splitlines()
     end = next(number for number, line in enumerate(lines) if not line.endswith("\\"))

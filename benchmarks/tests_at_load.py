@@ -37,7 +37,7 @@ def main() -> int:
     wanted = {"tier 1": (asked.whole, ["--tier", "1"]), "capabilities": (asked.capabilities, ["--capabilities"])}
     for kind, (count, arguments) in wanted.items():
         for number in range(len(_runs(asked.file, kind)), count):
-            with _spinning(asked.spinning), _sampled() as loads:
+            with _spinning(asked.spinning), _load_samples() as loads:
                 began_s = time.monotonic()
                 output = asked.file.with_name(f"{asked.file.stem}-{kind.replace(' ', '-')}-{number}.log")
                 with output.open("w") as log:
@@ -72,7 +72,7 @@ def _range(runs: list[dict[str, Any]], column: str) -> str:
 
 
 @contextlib.contextmanager
-def _sampled() -> Iterator[list[float]]:
+def _load_samples() -> Iterator[list[float]]:
     """Yield a list to which the load average of a minute is added regularly."""
     loads, over = [os.getloadavg()[0]], threading.Event()
 
@@ -95,9 +95,9 @@ def _spinning(count: int) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in spinning:
-            one.kill()
-            one.wait()
+        for popen in spinning:
+            popen.kill()
+            popen.wait()
 
 
 if __name__ == "__main__":

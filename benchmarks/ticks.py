@@ -73,12 +73,12 @@ class Statements:
         self.count = 0
         database = store.database
         for engine in (database._reader, database._writer, database._single):
-            event.listen(engine, "before_cursor_execute", self._sent)
+            event.listen(engine, "before_cursor_execute", self._count_statement)
 
-    def _sent(self, *_: Any) -> None:
+    def _count_statement(self, *_: Any) -> None:
         self.count += 1
 
-    def taken(self) -> int:
+    def take_count(self) -> int:
         """Return the number since the last call."""
         count, self.count = self.count, 0
         return count
@@ -97,17 +97,17 @@ class Run:
         self.master = Master(self.store, backend, epoch, tick_recorder=TickRecorder(self.store, epoch))
         self.tick_s: list[float] = []
         self.sent: list[int] = []
-        self.one()
+        self.tick_once()
         self.up_s = time.perf_counter() - began_s
 
-    def one(self) -> bool:
+    def tick_once(self) -> bool:
         """Run one tick; return whether another one is due at once."""
-        self.statements.taken()
+        self.statements.take_count()
         began_s = time.perf_counter()
         tick = self.master.tick()
         self.tick_s.append(time.perf_counter() - began_s)
-        self.sent.append(self.statements.taken())
-        return tick.again
+        self.sent.append(self.statements.take_count())
+        return tick.is_due_again
 
     def forget(self) -> None:
         """Reset the counts."""
@@ -117,7 +117,7 @@ class Run:
     def loop(self, stop: Callable[[], bool]) -> None:
         """Tick as the process does, until stopped."""
         while not stop():
-            if not self.one():
+            if not self.tick_once():
                 due_s = self.backend.next_change_s()
                 self.waker.wait(_PAUSE_S if due_s is None else max(min(due_s - time.time(), _PAUSE_S), 0.0))
 
@@ -136,10 +136,17 @@ def backend_of(waker: TickWaker, behave: Callable[[ServiceStart], ServiceBehavio
 def fill(store: PostgresStore, applications: Sequence[tuple[Application, int]]) -> None:
     """Put executions into the database, bypassing the API."""
     numbers = iter(range(10**9))
-    for one, count in applications:
+    for application, count in applications:
         for first in range(0, count, 500):
             fresh = [
-                Execution(f"{one.name}{next(numbers):06}", one.name, "default", "ada", one, time.time())
+                Execution(
+                    f"{application.name}{next(numbers):06}",
+                    application.name,
+                    "default",
+                    "ada",
+                    application,
+                    time.time(),
+                )
                 for _ in range(first, min(first + 500, count))
             ]
             prepared = [submitting.prepare(store._applications, e, "bench", None, "") for e in fresh]
@@ -162,9 +169,9 @@ def long_queue(url: str, queued: int) -> None:
         fill(store, [(application("filler", CORES, NODES - 1), 1), (application("half", CORES - 4), 1)])
         first = Run(url, backend, waker)
         while len(started) < 2:
-            first.one()
+            first.tick_once()
         for _ in range(3):
-            first.one()
+            first.tick_once()
         first.close()
         fill(store, [(application("waiting", 8), queued)])
         store.database.write(lambda c: c.execute(_QUEUED, {"reason": _REASON}))
@@ -223,7 +230,7 @@ def burst(url: str, number: int, at_once: bool) -> float:
             (one if number % 2 else other).submit(replace(fresh[number], submitted_at_s=time.time()), "bench")
             run.waker.wake()
 
-        def ended() -> int:
+        def ended_executions() -> int:
             query = text("SELECT count(*) FROM executions WHERE name = :name AND state = 'succeeded'")
             return int(one.database.read(lambda c: c.execute(query, {"name": small.name})).scalar_one())
 
@@ -233,7 +240,7 @@ def burst(url: str, number: int, at_once: bool) -> float:
         with ThreadPoolExecutor(2 * WRITERS if at_once else 1) as writers:
             list(writers.map(submit, range(number)))
         submitted_s = time.perf_counter() - began_s
-        while ended() < number and time.perf_counter() - began_s < GIVE_UP_S:
+        while ended_executions() < number and time.perf_counter() - began_s < GIVE_UP_S:
             time.sleep(0.2)
         took_s = time.perf_counter() - began_s
         done.set()
@@ -246,7 +253,7 @@ def burst(url: str, number: int, at_once: bool) -> float:
             ).scalar_one()
         )
         how = "through two stores at once" if at_once else "one after the other"
-        print(f"{f'{number:,} {how}: jobs a second':<58}{ended() / took_s:10.0f}")
+        print(f"{f'{number:,} {how}: jobs a second':<58}{ended_executions() / took_s:10.0f}")
         print(f"{'  submitted a second':<58}{number / submitted_s:10.0f}")
         print(f"{'  longest time as submitted':<58}{waits or float('inf'):10.2f} s")
         tell("  tick", run.tick_s, run.sent)

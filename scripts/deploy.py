@@ -85,7 +85,7 @@ def _trouble(container: dict[str, object]) -> str | None:
     name, state = str(container["Name"]).lstrip("/"), container["State"]
     assert isinstance(state, dict)
     if "Health" in state:
-        told = [str(one["Output"]).strip() for one in state["Health"]["Log"] or []]
+        told = [str(entry["Output"]).strip() for entry in state["Health"]["Log"] or []]
         return None if state["Health"]["Status"] == "healthy" else f"{name}: {told[-1] if told else 'not asked yet'}"
     if state["Status"] == "exited" and state["ExitCode"] != 0:
         raise DeployError(f"{name} ended with {state['ExitCode']}:\n{_docker('logs', name)}")

@@ -78,9 +78,9 @@ def folders(package: str) -> Iterator[Folder]:
     """Yield each folder of a package that has rooms, the package first."""
     graph = grimp.build_graph(package, cache_dir=str(ROOT / "build" / "rooms"))
     modules = graph.modules
-    imports = [(one, other) for one in modules for other in graph.find_modules_directly_imported_by(one)]
+    imports = [(module, other) for module in modules for other in graph.find_modules_directly_imported_by(module)]
     for name in sorted(modules):
-        rooms = frozenset(one.rpartition(".")[2] for one in graph.find_children(name))
+        rooms = frozenset(child.rpartition(".")[2] for child in graph.find_children(name))
         if len(rooms) > 1:
             yield folder_of(name, rooms, imports)
 
@@ -89,9 +89,9 @@ def folder_of(name: str, rooms: frozenset[str], imports: list[tuple[str, str]]) 
     """Return a folder, by all imports of modules."""
     start = f"{name}."
     edges: Edges = set()
-    for one, other in imports:
-        if one.startswith(start) and other.startswith(start):
-            edge = one.removeprefix(start).partition(".")[0], other.removeprefix(start).partition(".")[0]
+    for text, other in imports:
+        if text.startswith(start) and other.startswith(start):
+            edge = text.removeprefix(start).partition(".")[0], other.removeprefix(start).partition(".")[0]
             if edge[0] != edge[1]:
                 edges.add(edge)
     inner = {room for room in rooms - ROOTS if any(b == room for _, b in edges) or not any(a == room for a, _ in edges)}
@@ -120,7 +120,7 @@ def wrong_functions(path: Path) -> Iterator[str]:
             place = f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
             if (lines := _lines(node)) > LINES_MAX:
                 yield f"{place} has {lines} lines, at most {LINES_MAX}"
-            yield from (f"{place} has the route {one}: make it a function of the module" for one in _routes(node))
+            yield from (f"{place} has the route {route}: make it a function of the module" for route in _routes(node))
 
 
 def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -132,11 +132,11 @@ def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def _routes(outer: ast.AST) -> Iterator[str]:
     for node in ast.walk(outer):
         if node is not outer and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for one in node.decorator_list:
+            for entry in node.decorator_list:
                 if (
-                    isinstance(one, ast.Call)
-                    and isinstance(one.func, ast.Attribute)
-                    and one.func.attr in _ROUTE_METHODS
+                    isinstance(entry, ast.Call)
+                    and isinstance(entry.func, ast.Attribute)
+                    and entry.func.attr in _ROUTE_METHODS
                 ):
                     yield node.name
 

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from zoe_embedded.runtimes.pip_configuration import downloading  # noqa: E402 - it is found by the line above
+from zoe_embedded.runtimes.pip_configuration import download_environment  # noqa: E402 - it is found by the line above
 
 VENV = ROOT / ".venv"
 INPUTS = ("requirements/bootstrap.lock", "requirements/zoe.lock", "pyproject.toml")
@@ -93,7 +93,7 @@ def say(step: str, text: str) -> None:
 def run(venv: Path, *command: object) -> None:
     """Run a command inside the environment; exit if it fails."""
     python = venv / "bin" / "python"
-    configured = downloading(python) if python.exists() else os.environ
+    configured = download_environment(python) if python.exists() else os.environ
     env = {**configured, "VIRTUAL_ENV": str(venv), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     done = subprocess.run([str(part) for part in command], env=env, check=False)
     if done.returncode != 0:

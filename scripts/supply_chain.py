@@ -72,11 +72,11 @@ def audit() -> int:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = json.loads(done.stdout)["dependencies"] if done.stdout else []
-        skipped = [one["name"] for one in found if "skip_reason" in one]
-        bad = [one for one in found if one.get("vulns")]
-        for one in bad:
-            ids = ", ".join(each["id"] for each in one["vulns"])
-            print(f"{name}: {one['name']} {one['version']}: {ids}")
+        skipped = [entry["name"] for entry in found if "skip_reason" in entry]
+        bad = [entry for entry in found if entry.get("vulns")]
+        for entry in bad:
+            ids = ", ".join(each["id"] for each in entry["vulns"])
+            print(f"{name}: {entry['name']} {entry['version']}: {ids}")
         print(f"{name}.lock: {len(found)} packages, {len(bad)} with known vulnerabilities, {len(skipped)} not answered")
         known |= bool(bad)
         unanswered += [f"{name}.lock"] if skipped or not found else []

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from zoe_embedded.runtimes.pip_configuration import downloading
+from zoe_embedded.runtimes.pip_configuration import download_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
@@ -64,7 +64,7 @@ def install() -> None:
 
 def npm(*arguments: str) -> int:
     """Run npm of the environment; return its exit code."""
-    env = {**downloading(Path(sys.executable)), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    env = {**download_environment(Path(sys.executable)), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run([str(BIN / "npm"), *arguments], cwd=WEB, env=env, check=False).returncode
 
 

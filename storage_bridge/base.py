@@ -42,7 +42,7 @@ class StorageController(Protocol):
         """Return the SLOs in force, by tenant."""
         ...
 
-    def promised(self) -> Mapping[str, BandwidthSlo]:
+    def guarantees(self) -> Mapping[str, BandwidthSlo]:
         """Return all guarantees of each tenant: from this Zoe, other owners, rules and standing SLOs. Empty if the
         controller does not report them.
         """
@@ -72,11 +72,11 @@ class StorageController(Protocol):
         """Remove a view, if it exists."""
         ...
 
-    def achieved(self) -> Mapping[str, AchievedBandwidth] | None:
+    def achieved_bandwidth(self) -> Mapping[str, AchievedBandwidth] | None:
         """Return the recent bandwidth of each tenant; None if the controller does not report it."""
         ...
 
-    def missed(self) -> Mapping[str, MissedBandwidth] | None:
+    def missed_bandwidth(self) -> Mapping[str, MissedBandwidth] | None:
         """Return the shortfall of active tenants' SLOs, without tenants that have none; None if not reported."""
         ...
 

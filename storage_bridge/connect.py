@@ -20,14 +20,14 @@ def connect(settings: ControllerSettings, line: ControllerHttp | None = None) ->
     return CrystalController(line, settings, (LaterDialect if later else AppendixDialect)(line, settings.owner))
 
 
-def connected_when_asked(settings: ControllerSettings) -> StorageController:
+def connect_lazily(settings: ControllerSettings) -> StorageController:
     """Return a client that detects the controller at the first call; until one answers, calls raise
     StorageUnavailableError.
     """
-    return cast(StorageController, _WhenAsked(settings))
+    return cast(StorageController, _LazyController(settings))
 
 
-class _WhenAsked:
+class _LazyController:
     def __init__(self, settings: ControllerSettings) -> None:
         self._settings = settings
         self._http = ControllerHttp(settings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from storage_bridge.crystal_dialects import ControllerDialect
-from storage_bridge.http import ControllerHttp, ControllerSettings, understood
+from storage_bridge.http import ControllerHttp, ControllerSettings, convert_answer
 from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
@@ -36,7 +36,10 @@ class CrystalController:
 
     def capacity(self) -> StorageCapacity:
         """Return the configured capacity, since Crystal does not report it."""
-        there, promised = self._settings.capacity, [*self.slos().values(), understood(self._dialect.others)]
+        there, promised = (
+            self._settings.capacity,
+            [*self.slos().values(), convert_answer(self._dialect.other_guarantees)],
+        )
         return StorageCapacity(
             there.read_bytes_per_s or 0,
             there.write_bytes_per_s or 0,
@@ -50,15 +53,15 @@ class CrystalController:
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Return Zoe's SLOs, by tenant."""
-        return understood(self._dialect.slos)
+        return convert_answer(self._dialect.slos)
 
-    def promised(self) -> Mapping[str, BandwidthSlo]:
+    def guarantees(self) -> Mapping[str, BandwidthSlo]:
         """Return an empty mapping: Crystal reports only the sum of other owners."""
         return {}
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force."""
-        understood(lambda: self._dialect.set_slo(tenant, slo))
+        convert_answer(lambda: self._dialect.set_slo(tenant, slo))
 
     def clear_slo(self, tenant: str) -> None:
         """Remove a tenant's SLO."""
@@ -79,10 +82,10 @@ class CrystalController:
     def drop_view(self, view_id: str) -> None:
         """Do nothing: Crystal has no views."""
 
-    def achieved(self) -> None:
+    def achieved_bandwidth(self) -> None:
         """Return None: not reported."""
 
-    def missed(self) -> None:
+    def missed_bandwidth(self) -> None:
         """Return None: not reported."""
 
     def clients(self) -> None:

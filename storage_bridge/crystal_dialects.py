@@ -37,7 +37,7 @@ class _Rows:
         self._read = read
         self._odd: frozenset[str] = frozenset()
 
-    def of(self, answer: object) -> list[_Row]:
+    def parse(self, answer: object) -> list[_Row]:
         """Parse a list. Raises TypeError for anything else."""
         if not isinstance(answer, list):
             raise TypeError(f"the list of SLOs is a {type(answer).__name__}")
@@ -62,7 +62,7 @@ class ControllerDialect(Protocol):
         """Return Zoe's SLOs."""
         ...
 
-    def others(self) -> BandwidthSlo:
+    def other_guarantees(self) -> BandwidthSlo:
         """Return the sum of other owners' guarantees."""
         ...
 
@@ -85,11 +85,11 @@ class AppendixDialect:
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Return Zoe's SLOs."""
-        return {row.project: _both(row.bytes_per_s) for row in self._listed() if row.policy == self._owner}
+        return {row.project: _both_ways(row.bytes_per_s) for row in self._listed_rows() if row.policy == self._owner}
 
-    def others(self) -> BandwidthSlo:
+    def other_guarantees(self) -> BandwidthSlo:
         """Return the sum of other owners' guarantees."""
-        return _both(sum(row.bytes_per_s for row in self._listed() if row.policy != self._owner))
+        return _both_ways(sum(row.bytes_per_s for row in self._listed_rows() if row.policy != self._owner))
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put it in force."""
@@ -100,8 +100,8 @@ class AppendixDialect:
         """Remove it."""
         self._http.ask("DELETE", self._path(tenant))
 
-    def _listed(self) -> list[_Row]:
-        return self._rows.of(self._http.ask("GET", "/bw/slas"))
+    def _listed_rows(self) -> list[_Row]:
+        return self._rows.parse(self._http.ask("GET", "/bw/slas"))
 
     def _path(self, tenant: str) -> str:
         return f"/bw/sla/{quote(tenant, safe='')}:{quote(self._owner, safe='')}"
@@ -118,15 +118,15 @@ class LaterDialect:
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Return Zoe's SLOs."""
         rates: dict[str, dict[str, int]] = {}
-        for row in self._listed():
+        for row in self._listed_rows():
             if row.policy == self._owner:
                 rates.setdefault(row.project, {})[row.name] = row.bytes_per_s
         return {tenant: BandwidthSlo(found.get("get_bw"), found.get("put_bw")) for tenant, found in rates.items()}
 
-    def others(self) -> BandwidthSlo:
+    def other_guarantees(self) -> BandwidthSlo:
         """Return the sum of other owners' guarantees."""
-        rows = [row for row in self._listed() if row.policy != self._owner]
-        read, write = (sum(row.bytes_per_s for row in rows if row.name == one) for one in ("get_bw", "put_bw"))
+        rows = [row for row in self._listed_rows() if row.policy != self._owner]
+        read, write = (sum(row.bytes_per_s for row in rows if row.name == entry) for entry in ("get_bw", "put_bw"))
         return BandwidthSlo(read, write)
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -149,8 +149,8 @@ class LaterDialect:
         """Remove it, both directions."""
         self._put(tenant, BandwidthSlo())
 
-    def _listed(self) -> list[_Row]:
-        return self._rows.of(self._http.ask("GET", "/policies/slos"))
+    def _listed_rows(self) -> list[_Row]:
+        return self._rows.parse(self._http.ask("GET", "/policies/slos"))
 
     def _path(self, name: str, tenant: str) -> str:
         return f"/policies/slo/bandwidth/{name}/{quote(f'{tenant}#{self._owner}', safe='')}"
@@ -179,7 +179,7 @@ def _bytes_per_s(value: object) -> int:
     return int(Decimal(text) * MB)
 
 
-def _both(rate: int) -> BandwidthSlo:
+def _both_ways(rate: int) -> BandwidthSlo:
     return BandwidthSlo(rate, rate)
 
 

@@ -48,7 +48,7 @@ class ControllerSettings:
     rest_s: float = 5.0
 
     @classmethod
-    def of(cls, settings: StorageSettings) -> ControllerSettings | None:
+    def from_settings(cls, settings: StorageSettings) -> ControllerSettings | None:
         """Return the options of the configured controller; None without one. Raises OSError and ValueError if its token
         cannot be read, or is invalid.
         """
@@ -152,11 +152,11 @@ class ControllerHttp:
         for _ in range(self._settings.attempts * len(self._controllers)):
             at = self._at
             try:
-                answer = self._whole(self._controllers[at], method, path, json, headers)
+                answer = self._complete_answer(self._controllers[at], method, path, json, headers)
             except httpx.HTTPError as error:
                 story = f"the storage controller does not answer: {error or type(error).__name__}"
                 _log.info("%s %s%s: %r", method, self._controllers[at].base_url, path, error)
-                self._pass_by(at)
+                self._switch_controller(at)
                 continue
             if answer.is_success or answer.is_client_error:
                 self._failures, self._answered = 0, True
@@ -166,23 +166,23 @@ class ControllerHttp:
                 return self._read(answer)
             story = f"{method} {path} answers {answer.status_code}: {answer.text[:200]}"
             if answer.is_client_error:
-                said = _said(answer) or f"it answers {answer.status_code}"
+                said = _refusal_text(answer) or f"it answers {answer.status_code}"
                 raise StorageRefusedError(story, said, answer.status_code)
             _log.info("%s", story)
-            story = f"the storage controller answers {answer.status_code}: {_said(answer)[:200]}"
-            self._pass_by(at)
+            story = f"the storage controller answers {answer.status_code}: {_refusal_text(answer)[:200]}"
+            self._switch_controller(at)
         self._failures += 1
         if self._failures >= self._settings.failures_max:
             rest_s = self._settings.rest_s if self._answered else min(self._settings.rest_s, _FIRST_REST_S)
             self._rests_until_s = self._clock() + rest_s
         raise StorageUnavailableError(story)
 
-    def _pass_by(self, at: int) -> None:
+    def _switch_controller(self, at: int) -> None:
         """Send to the next controller from now on, unless another thread does so already."""
         if self._at == at:
             self._at = (at + 1) % len(self._controllers)
 
-    def _whole(
+    def _complete_answer(
         self, http: httpx.Client, method: str, path: str, json: object, headers: Mapping[str, str] | None
     ) -> httpx.Response:
         """Return the answer with its complete body."""
@@ -207,7 +207,7 @@ class ControllerHttp:
             raise StorageUnavailableError("the storage controller does not answer in JSON") from None
 
 
-def _said(answer: httpx.Response) -> str:
+def _refusal_text(answer: httpx.Response) -> str:
     """Return the text of a refusal: its `error`, as Zoe's controller writes it, a bare string, or the whole body."""
     try:
         body = answer.json()
@@ -217,7 +217,7 @@ def _said(answer: httpx.Response) -> str:
     return message if isinstance(message, str) else answer.text
 
 
-def understood(look: Callable[[], T]) -> T:
+def convert_answer(look: Callable[[], T]) -> T:
     """Convert the controller's answer to Zoe's values. Raises StorageUnavailableError for an invalid answer."""
     try:
         return look()

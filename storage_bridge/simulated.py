@@ -59,7 +59,7 @@ class SimulatedController:
         self.down = False
 
     @property
-    def moved(self) -> int:
+    def capacity_bytes_per_s(self) -> int:
         """Return the total bytes per second that it can move, even while it is down."""
         return min(self._capacity.proxy, sum(self._capacity.nodes.values()))
 
@@ -74,7 +74,7 @@ class SimulatedController:
         both = {tenant: (self._slos.get(tenant), self.standing.get(tenant)) for tenant in {*self._slos, *self.standing}}
         read = sum(max(slo.read_bytes_per_s or 0 for slo in slos if slo) for slos in both.values())
         write = sum(max(slo.write_bytes_per_s or 0 for slo in slos if slo) for slos in both.values())
-        return StorageCapacity(self.moved, self.moved, read, write)
+        return StorageCapacity(self.capacity_bytes_per_s, self.capacity_bytes_per_s, read, write)
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Return whether the sum of all guarantees stays within the capacity."""
@@ -85,7 +85,7 @@ class SimulatedController:
         self._answer()
         return dict(self._slos)
 
-    def promised(self) -> Mapping[str, BandwidthSlo]:
+    def guarantees(self) -> Mapping[str, BandwidthSlo]:
         """Return the SLOs in force, and those of `standing`."""
         self._answer()
         return {**self._slos, **self.standing}
@@ -122,7 +122,7 @@ class SimulatedController:
         self._answer()
         self._views.pop(view_id, None)
 
-    def achieved(self) -> Mapping[str, AchievedBandwidth]:
+    def achieved_bandwidth(self) -> Mapping[str, AchievedBandwidth]:
         """Return the present bandwidth of each tenant with transfers."""
         self._answer()
         shared = self.assignment()
@@ -132,7 +132,7 @@ class SimulatedController:
             for t in tenants
         }
 
-    def missed(self) -> Mapping[str, MissedBandwidth]:
+    def missed_bandwidth(self) -> Mapping[str, MissedBandwidth]:
         """Return the shortfall of SLOs of tenants with transfers."""
         self._answer()
         found: dict[str, dict[TransferKind, int]] = {}
@@ -150,8 +150,10 @@ class SimulatedController:
         self._answer()
         nothing = AchievedBandwidth(0.0, 0.0)
         kept = {
-            one.id: ExecutionBandwidth(one.tenant, one.slo, nothing, self._generations[one.id], self.totals.get(one.id))
-            for one in self._executions.values()
+            execution.id: ExecutionBandwidth(
+                execution.tenant, execution.slo, nothing, self._generations[execution.id], self.totals.get(execution.id)
+            )
+            for execution in self._executions.values()
         }
         return kept if self.with_credentials else None
 

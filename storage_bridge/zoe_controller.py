@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
-from storage_bridge.http import ControllerHttp, ControllerSettings, understood
+from storage_bridge.http import ControllerHttp, ControllerSettings, convert_answer
 from storage_bridge.model import (
     TOKEN_HEADER,
     AchievedBandwidth,
@@ -40,26 +40,26 @@ class ZoeController:
 
     def capacity(self) -> StorageCapacity:
         """Return its capacity, and the guaranteed part."""
-        capacity = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
+        capacity = convert_answer(lambda: dict(self._http.ask("GET", "/v1/capacity")))
         # A controller without these routes reports neither its proxies nor caveats.
-        capacity |= understood(lambda: dict(self._http.ask("GET", "/v1/proxies", absent={})))
-        unkept = understood(lambda: tuple(map(str, self._http.ask("GET", "/v1/unkept", absent=[]))))
-        return understood(lambda: StorageCapacity(**capacity, unkept=unkept))
+        capacity |= convert_answer(lambda: dict(self._http.ask("GET", "/v1/proxies", absent={})))
+        unkept = convert_answer(lambda: tuple(map(str, self._http.ask("GET", "/v1/unkept", absent=[]))))
+        return convert_answer(lambda: StorageCapacity(**capacity, unkept=unkept))
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Return whether the demand would fit."""
-        return understood(lambda: DemandFeasibility(**self._http.ask("POST", "/v1/feasible", asdict(demand.slo))))
+        return convert_answer(lambda: DemandFeasibility(**self._http.ask("POST", "/v1/feasible", asdict(demand.slo))))
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
         """Return Zoe's SLOs; this renews the lease of all of Zoe's objects."""
         self._http.ask("PUT", f"{self._mine}/lease", self._lease)
         slos = self._http.ask("GET", f"{self._mine}/slos")
-        return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
+        return convert_answer(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
 
-    def promised(self) -> Mapping[str, BandwidthSlo]:
+    def guarantees(self) -> Mapping[str, BandwidthSlo]:
         """Return all guarantees of each tenant; empty for an older controller."""
         slos = self._http.ask("GET", "/v1/promised", absent={})
-        return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
+        return convert_answer(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force."""
@@ -72,7 +72,7 @@ class ZoeController:
     def views(self) -> Sequence[View]:
         """Return Zoe's views."""
         rows = self._http.ask("GET", f"{self._mine}/views")
-        return understood(lambda: [_view(row) for row in rows])
+        return convert_answer(lambda: [_view(row) for row in rows])
 
     def create_view(self, view: View) -> None:
         """Create a view."""
@@ -89,21 +89,21 @@ class ZoeController:
         """Return new measurements of reading part of a view's source."""
         path = f"{self._mine}/views/{quote(view_id, safe='')}/sample"
         sample = self._http.ask("POST", path, headers=_with_token(token))
-        return understood(lambda: _sample(sample))
+        return convert_answer(lambda: _sample(sample))
 
     def drop_view(self, view_id: str) -> None:
         """Remove a view."""
         self._http.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
 
-    def achieved(self) -> Mapping[str, AchievedBandwidth]:
+    def achieved_bandwidth(self) -> Mapping[str, AchievedBandwidth]:
         """Return the recent bandwidth of each tenant."""
         achieved = self._http.ask("GET", "/v1/achieved")
-        return understood(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in achieved.items()})
+        return convert_answer(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in achieved.items()})
 
-    def missed(self) -> Mapping[str, MissedBandwidth]:
+    def missed_bandwidth(self) -> Mapping[str, MissedBandwidth]:
         """Return the shortfall of SLOs."""
         missed = self._http.ask("GET", "/v1/missed")
-        return understood(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in missed.items()})
+        return convert_answer(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in missed.items()})
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
         """Return the recent bandwidth of each client address; None for an older controller."""
@@ -111,19 +111,19 @@ class ZoeController:
         return (
             None
             if clients is None
-            else understood(lambda: {a: AchievedBandwidth(**rates) for a, rates in clients.items()})
+            else convert_answer(lambda: {a: AchievedBandwidth(**rates) for a, rates in clients.items()})
         )
 
     def executions(self) -> Mapping[str, ExecutionBandwidth] | None:
         """Return Zoe's executions with credentials; None for a controller without them."""
         rows = self._http.ask("GET", f"{self._mine}/executions", absent=None)
-        return None if rows is None else understood(lambda: {one: _bandwidth(row) for one, row in rows.items()})
+        return None if rows is None else convert_answer(lambda: {entry: _bandwidth(row) for entry, row in rows.items()})
 
     def set_execution(self, execution: StoreExecution) -> Credential:
         """Create an execution's credential, or change its guarantee."""
         wanted = {"tenant": execution.tenant, **asdict(execution.slo), **self._lease}
         answer = self._http.ask("PUT", f"{self._mine}/executions/{quote(execution.id, safe='')}", wanted)
-        return understood(lambda: Credential(str(answer["user"]), str(answer["key"])))
+        return convert_answer(lambda: Credential(str(answer["user"]), str(answer["key"])))
 
     def drop_execution(self, execution_id: str) -> None:
         """End an execution's credential."""
@@ -132,7 +132,7 @@ class ZoeController:
     def ended_transfers(self) -> Sequence[EndedTransfers]:
         """Return the transfers with ended credentials; empty for an older controller."""
         rows = self._http.ask("GET", f"{self._mine}/transfers", absent=[])
-        return understood(lambda: [_ended(row) for row in rows])
+        return convert_answer(lambda: [_ended_transfers(row) for row in rows])
 
     def forget_transfers(self, generation: int) -> None:
         """Forget the transfers of an ended credential."""
@@ -148,7 +148,7 @@ class ZoeController:
         """
         path = f"/v1/locality?tenant={quote(tenant, safe='')}&source={quote(uri, safe='')}"
         places = self._http.ask("GET", path, absent=None, headers=_with_token(token))
-        return None if places is None else understood(lambda: _places(places))
+        return None if places is None else convert_answer(lambda: _places(places))
 
 
 def _with_token(token: str) -> dict[str, str]:
@@ -169,7 +169,7 @@ def _bandwidth(row: Mapping[str, Any]) -> ExecutionBandwidth:
     )
 
 
-def _ended(row: Mapping[str, Any]) -> EndedTransfers:
+def _ended_transfers(row: Mapping[str, Any]) -> EndedTransfers:
     return EndedTransfers(str(row["execution"]), int(row["generation"]), _totals(row["totals"]), bool(row["whole"]))
 
 
@@ -201,11 +201,13 @@ def _sample(answer: Mapping[str, Any]) -> ViewSample:
 
 
 def _places(answer: Mapping[str, Any]) -> Places:
-    hosts = {str(host): _held(held) for host, held in answer["hosts"].items()}
-    return Places(_held(answer["listed"]), _held(answer["looked_at"]), hosts, bool(answer["complete"]))
+    hosts = {str(host): _input_objects(held) for host, held in answer["hosts"].items()}
+    return Places(
+        _input_objects(answer["listed"]), _input_objects(answer["looked_at"]), hosts, bool(answer["complete"])
+    )
 
 
-def _held(answer: Mapping[str, Any]) -> InputObjects:
+def _input_objects(answer: Mapping[str, Any]) -> InputObjects:
     held = InputObjects(int(answer["objects"]), int(answer["bytes"]))
     if held.objects < 0 or held.bytes < 0:
         raise ValueError(f"{held} has a negative number")

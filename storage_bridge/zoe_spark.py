@@ -40,7 +40,7 @@ def zoe_input(spark: Any, name: str) -> Any:
     Columns have the types of the description; a column without a type is a string. Raises KeyError for an input that
     the application does not have, and ValueError if a wanted column does not exist.
     """
-    return read(spark, _told(name))
+    return read(spark, _entry_of(name))
 
 
 def zoe_columns(spark: Any, name: str) -> str:
@@ -50,7 +50,7 @@ def zoe_columns(spark: Any, name: str) -> str:
     other types, and thus other rows. Whole numbers become `long` or decimals of 38 digits, since the next one may be
     larger. A column with only nulls in the sample becomes a string.
     """
-    return columns_of(spark, _told(name))
+    return columns_of(spark, _entry_of(name))
 
 
 def columns_of(spark: Any, entry: dict[str, Any]) -> str:
@@ -61,19 +61,19 @@ def columns_of(spark: Any, entry: dict[str, Any]) -> str:
     if not any(line.strip() for line in lines):
         raise ValueError(f"nothing to read in {entry['uri']}")
     frame = spark.read.options(**options).csv(spark.sparkContext.parallelize(lines, 1))
-    types = [_widened(field.dataType.simpleString()) for field in frame.schema.fields]
+    types = [_type_name(field.dataType.simpleString()) for field in frame.schema.fields]
     named = zip(names or frame.columns, types, strict=False)
     return json.dumps([{"name": name, "type": type_} for name, type_ in named], ensure_ascii=False)
 
 
-def _told(name: str) -> dict[str, Any]:
+def _entry_of(name: str) -> dict[str, Any]:
     inputs: dict[str, dict[str, Any]] = json.loads(Path(os.environ[_FILE]).read_text("utf-8"))
     if name not in inputs:
         raise KeyError(f"input {name} does not exist; inputs: {', '.join(sorted(inputs)) or 'none'}")
     return inputs[name]
 
 
-def _widened(type_: str) -> str:
+def _type_name(type_: str) -> str:
     """Return the name of a Spark type in descriptions."""
     if type_ in ("int", "bigint"):
         return "long"
@@ -86,18 +86,18 @@ def read(spark: Any, entry: dict[str, Any]) -> Any:
     """Return the same for an entry of the file."""
     options = {**_OPTIONS, **entry["csv"]}
     names = entry["columns"] or entry["names"] or _header(spark, entry["uri"], options)
-    missing = [one for one in entry["needed"] if one not in names]
+    missing = [item for item in entry["needed"] if item not in names]
     if missing:
         raise ValueError(f"columns that do not exist: {', '.join(missing)}; columns: {', '.join(names)}")
-    types = {one: entry["types"].get(one, "string") for one in names}
-    read_as = {one: "string" if type_ in _CAST else type_ for one, type_ in types.items()}
-    schema = ", ".join(f"{_quoted(one)} {type_}" for one, type_ in read_as.items())
+    types = {name: entry["types"].get(name, "string") for name in names}
+    read_as = {entry: "string" if type_ in _CAST else type_ for entry, type_ in types.items()}
+    schema = ", ".join(f"{_quote(entry)} {type_}" for entry, type_ in read_as.items())
     frame = spark.read.options(**options).schema(schema).csv(entry["uri"])
-    meant = [_cast(one, type_) if type_ in _CAST else _quoted(one) for one, type_ in types.items()]
+    meant = [_cast(entry, type_) if type_ in _CAST else _quote(entry) for entry, type_ in types.items()]
     frame = frame.selectExpr(*meant)
     if entry["where"]:
         frame = frame.where(entry["where"])
-    return frame.select(*[_quoted(one) for one in entry["select"] or names])
+    return frame.select(*[_quote(item) for item in entry["select"] or names])
 
 
 def _header(spark: Any, uri: str, options: dict[str, str]) -> list[str]:
@@ -111,8 +111,8 @@ def _header(spark: Any, uri: str, options: dict[str, str]) -> list[str]:
 
 
 def _cast(name: str, type_: str) -> str:
-    return f"TRY_CAST({_quoted(name)} AS {type_}) AS {_quoted(name)}"
+    return f"TRY_CAST({_quote(name)} AS {type_}) AS {_quote(name)}"
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"

@@ -13,13 +13,13 @@ from typing import Any
 import sqlalchemy as sa
 import uvicorn
 
-from storage_controller.app import Door, make_app
-from storage_controller.composition import Secrets, composed
+from storage_controller.app import RequestCheck, make_app
+from storage_controller.composition import Secrets, build_controller
 from storage_controller.database.lead import Lead
 from storage_controller.database.ledger import Ledger
 from storage_controller.settings import ControllerSettings
 from zoe_lib.http.strict_http import StrictHttp
-from zoe_lib.logs.telemetry import Few
+from zoe_lib.logs.telemetry import TroubleLimiter
 from zoe_lib.settings.file_settings import read_settings
 from zoe_lib.store.postgres.revision import TablesTooOld, check_tables, read_revision
 from zoe_lib.store.sql.connection.database import with_driver
@@ -56,17 +56,17 @@ def main() -> int:
 def _serve(settings: ControllerSettings, secrets: Secrets, engine: sa.Engine) -> None:
     lead = Lead(engine, settings.name or f"{socket.gethostname()}:{settings.port}", settings.lead_lease_s)
     ledger = Ledger(engine, check=lead.check)
-    services, loops = composed(settings, secrets, ledger, lead)
-    for one in loops:
-        one.begin()
+    services, loops = build_controller(settings, secrets, ledger, lead)
+    for loop in loops:
+        loop.begin()
     try:
-        door = Door(secrets.token, lambda: lead.epoch is not None, settings.dialect, secrets.metrics_token)
+        door = RequestCheck(secrets.token, lambda: lead.epoch is not None, settings.dialect, secrets.metrics_token)
         app = make_app(services, door)
         where: dict[str, Any] = {"host": settings.host, "port": settings.port}
         uvicorn.run(app, **where, http=StrictHttp, loop="asyncio", log_level="warning", log_config=None)
     finally:
-        for one in reversed(loops):
-            one.close()
+        for entry in reversed(loops):
+            entry.close()
 
 
 def _log_to_stderr() -> None:
@@ -75,7 +75,7 @@ def _log_to_stderr() -> None:
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for handler in logging.getLogger().handlers:
-        handler.addFilter(Few(_TROUBLES_A_SECOND_MAX).filter)
+        handler.addFilter(TroubleLimiter(_TROUBLES_A_SECOND_MAX).filter)
 
 
 def _check_tables(engine: sa.Engine) -> None:

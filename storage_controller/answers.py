@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 _REQUEST_ID_MAX = 100
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not a defect
+class RequestRefusedError(Exception):
     """An answer other than success, with a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -36,8 +36,8 @@ def warning(sentences: Iterable[str]) -> dict[str, str]:
 def answer_errors(app: FastAPI) -> None:
     """Turn exceptions into answers; log a defect of the controller and answer 503, since its effect is unknown."""
 
-    @app.exception_handler(Refused)
-    def refused(_: Request, error: Refused) -> JSONResponse:
+    @app.exception_handler(RequestRefusedError)
+    def answer_refusal(_: Request, error: RequestRefusedError) -> JSONResponse:
         return JSONResponse({"error": error.sentence}, error.status)
 
     @app.exception_handler(HTTPException)
@@ -60,7 +60,7 @@ def answer_errors(app: FastAPI) -> None:
         return JSONResponse({"error": "the controller's database is not available at present; try again later"}, 503)
 
     @app.exception_handler(ClientDisconnect)
-    def left(_: Request, _error: ClientDisconnect) -> Response:
+    def answer_disconnect(_: Request, _error: ClientDisconnect) -> Response:
         return Response(status_code=400)  # the client disconnected within its body and does not read the answer
 
     @app.exception_handler(Exception)

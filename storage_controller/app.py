@@ -45,7 +45,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class RequestCheck:
     """Check of requests before they are routed. token: allows all requests; without it, no body is read.
 
     metrics_token: allows `/metrics` only; empty: no such token. leads: a controller on standby answers 503. Only
@@ -76,7 +76,7 @@ class Door:
         return await answer(request)
 
 
-def make_app(services: Services, door: Door) -> FastAPI:
+def make_app(services: Services, door: RequestCheck) -> FastAPI:
     """Return the application with all routes. Without keys, executions have no credentials and no routes."""
     app = FastAPI(
         title="Zoe's storage controller",
@@ -90,8 +90,8 @@ def make_app(services: Services, door: Door) -> FastAPI:
     app.state.services, app.state.door = services, door
     app.state.registry = traffic.registry_of(services)
     # Included routers would be analysed again for each application, at its first request: 0.1 s of CPU.
-    for one in (*_CRYSTAL, *_OWN, *(_OF_EXECUTIONS if services.keys is not None else ())):
-        app.router.routes.extend(one.router.routes)
+    for entry in (*_CRYSTAL, *_OWN, *(_OF_EXECUTIONS if services.keys is not None else ())):
+        app.router.routes.extend(entry.router.routes)
     app.get(_OPEN)(health)
     return app
 

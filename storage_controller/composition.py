@@ -11,7 +11,7 @@ from typing import NoReturn, Protocol
 
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
 from storage_controller.database.lead import Lead
 from storage_controller.database.ledger import Ledger
@@ -22,8 +22,8 @@ from storage_controller.nodes.health import Bounds
 from storage_controller.nodes.restarts import NodeRestarts
 from storage_controller.nodes.watch import NodeWatch, StoreNodes
 from storage_controller.promises.filter_cores import CpuBounds
-from storage_controller.promises.held_places import HeldPlaces
-from storage_controller.promises.promisable import Promisable, at_most, bounded
+from storage_controller.promises.held_places import EnforcingServers
+from storage_controller.promises.promisable import Promisable, at_most, limit_to_proxies
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.replication import Pace
 from storage_controller.regulation.replication_spare import Disks
@@ -80,7 +80,7 @@ class Secrets:
         )
 
 
-def composed(
+def build_controller(
     settings: ControllerSettings, secrets: Secrets, ledger: Ledger, lead: Lead
 ) -> tuple[Services, Sequence[Loop]]:
     """Return the services for the routes, and the loops in the order of their start."""
@@ -108,7 +108,7 @@ def composed(
         metrics.values_for,
     )
     has_account = views.has_account if views else lambda _: True
-    promisable = replace(promisable_by(settings, has_account), unkept=ControllerLedger(ledger).unkept)
+    promisable = replace(promisable_by(settings, has_account), unkept=ControllerLedger(ledger).caveats)
     swift = None if views is None else _swift(settings, views, ledger, regulation, promisable)
     watch = _watch(settings, supervisor, ledger, leads)
     services = Services(
@@ -160,16 +160,16 @@ def rate_settings(settings: ControllerSettings) -> RateSettings:
     return replace(found, lost_s=_LOST_S) if settings.proxies_spare else found
 
 
-def held_places(settings: ControllerSettings) -> HeldPlaces:
+def held_places(settings: ControllerSettings) -> EnforcingServers:
     """Return the servers that enforce bandwidth, and further ones that report."""
     nodes, further = settings.bandwidth_nodes, settings.object_servers
-    return HeldPlaces(settings.proxies, nodes, settings.bandwidth_replicas, further)
+    return EnforcingServers(settings.proxies, nodes, settings.bandwidth_replicas, further)
 
 
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
     """Return how much may be guaranteed; log the part of the settings that the proxies cannot deliver."""
     configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
-    places, capacity = held_places(settings), bounded(configured, settings.proxies, settings.proxies_spare)
+    places, capacity = held_places(settings), limit_to_proxies(configured, settings.proxies, settings.proxies_spare)
     if disks := sum(places.nodes.values()):
         capacity = at_most(capacity, disks, disks // places.copies)
     promisable = Promisable(capacity, has_account, settings.proxies, places=places)
@@ -225,7 +225,9 @@ def _nodes(settings: ControllerSettings, watch: NodeWatch) -> StoreNodes:
 
 
 def _no_views(view: View) -> NoReturn:
-    raise Refused(409, f"cannot create view {view.id}: the controller is not connected to Swift; set swift_auth_url")
+    raise RequestRefusedError(
+        409, f"cannot create view {view.id}: the controller is not connected to Swift; set swift_auth_url"
+    )
 
 
 def _text(file: Path | None) -> str:

@@ -217,7 +217,7 @@ class ControllerSettings(FileSettings):
     @property
     def object_servers(self) -> frozenset[str]:
         """Return the names of the object servers in `swift_nodes`."""
-        return frozenset(name for name, one in self.swift_nodes.items() if one.kind == "object")
+        return frozenset(name for name, settings in self.swift_nodes.items() if settings.kind == "object")
 
     @model_validator(mode="after")
     def _replication_has_a_least_rate(self) -> Self:

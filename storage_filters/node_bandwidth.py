@@ -33,9 +33,9 @@ from storage_filters.bandwidth.controller_connection import ControllerConnection
 from storage_filters.bandwidth.limits import REPORTS_A_LIST, MovedBytes, take_bounds, take_rates, waiting
 from storage_filters.counting.computing import Computing
 from storage_filters.counting.cpu_budget import CpuBudget
-from storage_filters.counting.pacing import PIECE_BYTES, PacedInput, paced
+from storage_filters.counting.pacing import PIECE_BYTES, PacedInput, pace_piece
 from storage_filters.counting.rate_table import RateTable, belonging_to, name_in_table
-from storage_filters.counting.request_computing import attached
+from storage_filters.counting.request_computing import attach_computing
 from storage_filters.counting.request_counters import (
     CountedRequest,
     RequestCounters,
@@ -78,30 +78,30 @@ class NodeBandwidth:
             return passed
         account, counter = text_of(parts[3]), request_name(method, text_of(parts[3]), text_of(parts[4]))
         name, request = name_in_table(account, execution), CountedRequest((self._requests, counter))
-        computing = attached(env, self._budget.of_request(counter, account))
+        computing = attach_computing(env, self._budget.spending_for(counter, account))
         if method == "PUT":
             env["wsgi.input"] = PacedInput(
                 env["wsgi.input"],
                 env.get("eventlet.input"),
-                lambda length, its_turn: paced(self._table, name, "put", length, its_turn),
-                _Sent(request),
+                lambda length, its_turn: pace_piece(self._table, name, "put", length, its_turn),
+                _RequestBytes(request),
             )
         statuses: list[str] = []
 
-        def started(status: str, *more: Any) -> Any:
+        def start_counted(status: str, *more: Any) -> Any:
             statuses.append(status)
-            request.answered(status)
+            request.note_status(status)
             return start_response(status, *more)
 
         try:
-            body = self._app(env, started)
+            body = self._app(env, start_counted)
         except BaseException:
-            request.ended()
+            request.end()
             computing.close()
             raise
-        return self._paced(body, name, statuses, request, computing)
+        return self._paced_body(body, name, statuses, request, computing)
 
-    def _paced(
+    def _paced_body(
         self, body: Iterable[bytes], name: str, statuses: list[str], request: CountedRequest, computing: Computing
     ) -> Iterator[bytes]:
         """Pace a body; only successful answers count."""
@@ -113,23 +113,23 @@ class NodeBandwidth:
                     continue
                 for start in range(0, len(chunk), PIECE_BYTES):
                     piece = chunk[start : start + PIECE_BYTES]
-                    paced(self._table, name, "get", len(piece))
-                    request.moved("get", len(piece))
+                    pace_piece(self._table, name, "get", len(piece))
+                    request.count_piece("get", len(piece))
                     yield piece
             whole = True
         finally:
-            request.ended(whole)
+            request.end(whole)
             computing.close()
             close_if_possible(body)
 
 
-class _Sent:
+class _RequestBytes:
     """Counts the bytes of a body for its request."""
 
     def __init__(self, request: CountedRequest) -> None:
-        self.moved = request.moved
+        self.count_piece = request.count_piece
 
-    def begins(self) -> None:
+    def begin_wait(self) -> None:
         """Do nothing: the time that the server waits for the proxy is not counted."""
 
 
@@ -173,8 +173,8 @@ class NodeAgent:
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], NodeBandwidth]:
     """Return the filter, for paste. Its files belong to the server's user, even while root starts the server."""
 
-    def made(app: Any) -> NodeBandwidth:
+    def build(app: Any) -> NodeBandwidth:
         with belonging_to(global_conf.get("user", "swift")):
             return NodeBandwidth(app, local_conf)
 
-    return made
+    return build

@@ -28,12 +28,17 @@ from swift.common.swob import HTTPServiceUnavailable, HTTPUnprocessableEntity, R
 from swift.common.utils import close_if_possible, get_logger
 
 from storage_filters.counting.cpu_frames import CpuRecord
-from storage_filters.counting.request_computing import attached_once
+from storage_filters.counting.request_computing import computing_or_new
 from storage_filters.filter_host.node_body import NodeBody, has_documents
-from storage_filters.filter_host.original_bytes import Form, PutBytes, again
-from storage_filters.filter_host.records import filters_of, taken
+from storage_filters.filter_host.original_bytes import Form, OriginalBytes, plain_request
+from storage_filters.filter_host.records import filters_of, node_steps
 from storage_filters.transforms.keyring import Keyring
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
+from storage_filters.transforms.stream_filters import (
+    DamagedObjectError,
+    FilterAway,
+    FilterRefusedError,
+    ObjectReplacedError,
+)
 from storage_filters.wsgi.headers import NODE_DONE, NODE_ETAG, NODE_SIZE, NODE_STEPS, NODE_STORED, UNDONE
 from storage_filters.wsgi.object_requests import name_of, text_of
 
@@ -83,12 +88,12 @@ class ObjectHost:
     def _store(self, request: Request, text: str, tenant: str) -> Response:
         """Store an object. Answer 422 if the filters cannot run: a proxy takes 409 for a newer object."""
         try:
-            steps = taken(text, tenant, self._keyring, _name(request))
-        except (FilterRefused, DamagedObjectError) as error:
-            return self._refused(request, str(error))
+            steps = node_steps(text, tenant, self._keyring, _name(request))
+        except (FilterRefusedError, DamagedObjectError) as error:
+            return self._refuse(request, str(error))
         if not has_documents(request):
-            return self._refused(request, "the proxy sends no metadata after the object")
-        attached_once(request.environ, CpuRecord())
+            return self._refuse(request, "the proxy sends no metadata after the object")
+        computing_or_new(request.environ, CpuRecord())
         body = NodeBody(request, steps)
         answer = request.get_response(self._app)
         if answer.is_success:  # a proxy compares the answers of its object servers
@@ -103,7 +108,7 @@ class ObjectHost:
         told = {"problem": self._keyring.problem() or refused}
         return Response(request=request, body=json.dumps(told), content_type="application/json")
 
-    def _refused(self, request: Request, why: str) -> Response:
+    def _refuse(self, request: Request, why: str) -> Response:
         self._last_refusal, self._refused_s = why, time.monotonic()
         self._told(f"{request.path} is not stored: {why}")
         return HTTPUnprocessableEntity(body=f"{why}\n", request=request)
@@ -116,7 +121,7 @@ class ObjectHost:
         refused: Response = HTTPServiceUnavailable(body="the object is being replaced repeatedly\n", request=request)
         try:
             for _ in range(_TRIES):
-                with suppress(ObjectReplaced):
+                with suppress(ObjectReplacedError):
                     answered: Iterable[bytes] = self._answer(request, tenant)(request.environ, start_response)
                     return answered
                 request.environ.clear()
@@ -135,16 +140,16 @@ class ObjectHost:
             return answer
         try:
             filters = filters_of(answer.headers[NODE_DONE], tenant, self._keyring, _name(request))
-        except (FilterRefused, DamagedObjectError) as error:
+        except (FilterRefusedError, DamagedObjectError) as error:
             self._told(f"{request.path} is left to the proxy: {error}")
             return answer
         if answer.status_int in _PART_OF_BYTES:  # of the stored bytes
             close_if_possible(answer.app_iter)
-            answer = _whole(request).get_response(self._app)
+            answer = _request_for_all(request).get_response(self._app)
             if NODE_DONE not in answer.headers:
                 close_if_possible(answer.app_iter)
-                raise ObjectReplaced("the object was replaced while it was read: try again")
-        size, etag, stored_etag = _sent(answer), answer.headers[NODE_ETAG], answer.headers.get("Etag", "")
+                raise ObjectReplacedError("the object was replaced while it was read: try again")
+        size, etag, stored_etag = _sent_size(answer), answer.headers[NODE_ETAG], answer.headers.get("Etag", "")
         told = {UNDONE: answer.headers[NODE_DONE], NODE_STORED: str(answer.content_length or 0)}
         left = (*(name.lower() for name in _OWN), *_OF_LENGTH)
         headers = {name: value for name, value in answer.headers.items() if name.lower() not in left} | told
@@ -157,12 +162,12 @@ class ObjectHost:
         judged = resolve_etag_is_at_header(request, headers) or etag
         made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=judged)
         if request.method == "GET":
-            attached_once(request.environ, CpuRecord())
+            computing_or_new(request.environ, CpuRecord())
             first = Form(filters, stored_etag)
             names = NODE_DONE, NODE_ETAG
-            made.app_iter = PutBytes(
+            made.app_iter = OriginalBytes(
                 *(self._app, request, first, etag, size, answer.app_iter),
-                lambda one: self._form(one, tenant, _name(request)),
+                lambda entry: self._form(entry, tenant, _name(request)),
                 names,
                 lambda _: self._compare(request),
             )
@@ -173,7 +178,7 @@ class ObjectHost:
         """Read a damaged file to its end, so that the object server compares its checksum and quarantines it. Otherwise
         proxies would find it again and again, and take the server for a faulty one.
         """
-        answer = again(request, "GET").get_response(self._app)
+        answer = plain_request(request, "GET").get_response(self._app)
         for _ in answer.app_iter:
             sleep()
 
@@ -187,13 +192,13 @@ def _name(request: Request) -> bytes:
     return name_of(request.environ["PATH_INFO"], 2)
 
 
-def _whole(request: Request) -> Request:
+def _request_for_all(request: Request) -> Request:
     made = Request(request.environ.copy())
     made.headers.pop("Range", None)
     return made
 
 
-def _sent(answer: Response) -> int:
+def _sent_size(answer: Response) -> int:
     """Return the original size as sent by the proxy. Raises DamagedObjectError."""
     try:
         return int(answer.headers[NODE_SIZE])

@@ -19,11 +19,11 @@ from swift.common.swob import HTTPBadRequest, HTTPServiceUnavailable, HTTPUnproc
 from swift.common.utils import close_if_possible, get_logger
 
 from storage_filters.counting.computing import Computing
-from storage_filters.counting.cpu_frames import CpuRecord, framed
+from storage_filters.counting.cpu_frames import CpuRecord, frames_of
 from storage_filters.csv.parser import UnreadableRecordError
 from storage_filters.csv.selection import Selection, SelectionError
-from storage_filters.csv.stream import first_byte, selected
-from storage_filters.wsgi.delivery import MEDIA_TYPE, begun, packed
+from storage_filters.csv.stream import first_byte, select_records
+from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks
 from storage_filters.wsgi.headers import DONE, FRAMED, NODE_DONE, SELECTED, SELECTION, environ_key
 
 Environ = dict[str, Any]
@@ -73,7 +73,9 @@ class ObjectPushdown:
         if plain.status_int not in (200, 206):
             return plain
         try:
-            body = begun(_framed(plain.app_iter, selection) if frames else _selected(plain.app_iter, selection))
+            body = begin(
+                _framed_selection(plain.app_iter, selection) if frames else _packed_selection(plain.app_iter, selection)
+            )
         except UnreadableRecordError as error:
             close_if_possible(plain.app_iter)
             return HTTPUnprocessableEntity(body=str(error))
@@ -88,19 +90,23 @@ class ObjectPushdown:
         return Request(wanted).get_response(self._app)
 
 
-def _selected(chunks: Iterable[bytes], selection: Selection, rest: Callable[[], Any] = sleep) -> Iterator[bytes]:
-    return packed(cooperative(selected(chunks, selection), rest))
+def _packed_selection(
+    chunks: Iterable[bytes], selection: Selection, rest: Callable[[], Any] = sleep
+) -> Iterator[bytes]:
+    return gzip_blocks(cooperative(select_records(chunks, selection), rest))
 
 
-def _framed(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
+def _framed_selection(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
     record = CpuRecord()
     computing = Computing(record, sleep)
 
     def told_us() -> int:
         computing.close()
-        return record.told_us()
+        return record.take_us()
 
-    return framed(computing.pieces(lambda one: _selected(one, selection, computing.rest), chunks), told_us)
+    return frames_of(
+        computing.pieces(lambda entry: _packed_selection(entry, selection, computing.yield_turn), chunks), told_us
+    )
 
 
 def cooperative(blocks: Iterator[bytes], rest: Callable[[], Any] = sleep) -> Iterator[bytes]:

@@ -27,9 +27,9 @@ from eventlet import spawn_n
 from eventlet.green import zmq
 from swift.common.utils import get_logger
 
-from storage_filters.bandwidth.controller_connection import addresses, secured
+from storage_filters.bandwidth.controller_connection import addresses, curve_socket
 from storage_filters.bandwidth.newest import NewestMessage
-from storage_filters.counting.pacing import PacedInput, Uncounted, paced
+from storage_filters.counting.pacing import PacedInput, Uncounted, pace_piece
 from storage_filters.counting.rate_table import RateTable, belonging_to
 
 Environ = dict[str, Any]
@@ -64,10 +64,10 @@ class Replication:
 
     def _wait(self, length: int, _: bool) -> bool:
         """Count a piece and wait for its time; return whether there is a limit."""
-        return paced(self._table, _NAME, "put", length)
+        return pace_piece(self._table, _NAME, "put", length)
 
     def _listen(self, conf: Mapping[str, str]) -> None:
-        limits = secured(zmq.Context().socket(zmq.SUB), conf["key_file"])
+        limits = curve_socket(zmq.Context().socket(zmq.SUB), conf["key_file"])
         limits.setsockopt(zmq.SUBSCRIBE, b"")
         for address in addresses(conf["limits_from"]):
             limits.connect(address)
@@ -83,20 +83,20 @@ class Replication:
         if _NAME not in message:  # a module, or a controller without this rate
             return
         order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
-        if newest.outdated(order, now_s):
+        if newest.is_outdated(order, now_s):
             return
         rate = float(message[_NAME])
         if not rate >= 0:
             raise ValueError(f"{rate} bytes per second")
         self._table.set_rates({(_NAME, "put"): rate}, now_s)
-        newest.heard(order, now_s)
+        newest.record(order, now_s)
 
 
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Replication]:
     """Return the filter, for paste. Its file belongs to the server's user, even while root starts the server."""
 
-    def made(app: Any) -> Replication:
+    def build(app: Any) -> Replication:
         with belonging_to(global_conf.get("user", "swift")):
             return Replication(app, local_conf)
 
-    return made
+    return build

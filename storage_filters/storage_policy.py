@@ -58,7 +58,9 @@ def make(swift_dir: Path, wanted: Mapping[str, Any]) -> str:
 def _section(wanted: Mapping[str, Any]) -> str:
     options = {"name": wanted["name"], "policy_type": "erasure_coding" if wanted.get("ec_type") else "replication"}
     options |= {name: wanted[name] for name in _EC if wanted.get(name) is not None}
-    return "".join([f"[storage-policy:{wanted['index']}]\n", *(f"{name} = {one}\n" for name, one in options.items())])
+    return "".join(
+        [f"[storage-policy:{wanted['index']}]\n", *(f"{name} = {entry}\n" for name, entry in options.items())]
+    )
 
 
 def _check(text: str) -> None:

@@ -23,7 +23,14 @@ from swift.common.utils import close_if_possible, get_logger
 from swift.common.wsgi import WSGIContext
 
 from storage_filters.wsgi.client_lines import ClientLines
-from storage_filters.wsgi.framing import ChunkLines, TwoReadings, check_head, check_headers, check_path, is_old
+from storage_filters.wsgi.framing import (
+    AmbiguousRequestError,
+    ChunkLines,
+    check_head,
+    check_headers,
+    check_path,
+    is_old,
+)
 from storage_filters.wsgi.whole_bodies import put_whole_body
 
 Environ = dict[str, Any]
@@ -40,7 +47,7 @@ class _Refusing:
     connection.
     """
 
-    def __init__(self, refusal: TwoReadings) -> None:
+    def __init__(self, refusal: AmbiguousRequestError) -> None:
         self._refusal = refusal
 
     def read(self, *_: Any) -> bytes:
@@ -61,7 +68,7 @@ class StrictRequests:
         server_input = env.get("eventlet.input")
         try:
             check(env)
-        except TwoReadings as refusal:
+        except AmbiguousRequestError as refusal:
             return self._refuse(env, start_response, refusal)
         if _CODING in env:
             env[_CODING] = env[_CODING].lower()  # Swift knows it in lower case only
@@ -84,7 +91,7 @@ class StrictRequests:
         start_response(context._response_status, context._response_headers, context._response_exc_info)
         return body
 
-    def _broke_off(self, env: Environ, refused: TwoReadings | None = None) -> Exception:
+    def _broke_off(self, env: Environ, refused: AmbiguousRequestError | None = None) -> Exception:
         """Return an exception that Swift's filters, its proxy and `s3api` answer without logging. refused: the reason,
         if it is logged elsewhere.
         """
@@ -95,7 +102,7 @@ class StrictRequests:
         self._lines.info(env, "broken off: %s %s from %s", method, env["PATH_INFO"], address)
         return error
 
-    def _refuse(self, env: Environ, start_response: StartResponse, refusal: TwoReadings) -> Iterable[bytes]:
+    def _refuse(self, env: Environ, start_response: StartResponse, refusal: AmbiguousRequestError) -> Iterable[bytes]:
         if (server_input := env.get("eventlet.input")) is not None:
             # The server reads the rest of a body, fails, and closes the connection. After a last chunk, it would read
             # no more.
@@ -108,7 +115,7 @@ class StrictRequests:
 
 
 def check(env: Environ) -> None:
-    """Check the head of a request. Raises TwoReadings."""
+    """Check the head of a request. Raises AmbiguousRequestError."""
     check_path(env["PATH_INFO"])
     raw = env.get(HEAD)
     if raw is not None:

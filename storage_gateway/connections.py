@@ -55,7 +55,7 @@ class StoreAnswer:
             raise StoreAway(f"the store stopped sending: {error}") from None
 
 
-def told(status: int, headers: Mapping[str, str] | None = None, body: bytes = b"") -> StoreAnswer:
+def local_answer(status: int, headers: Mapping[str, str] | None = None, body: bytes = b"") -> StoreAnswer:
     """Return an answer of the gateway, in place of one of the store."""
     nothing = io.BytesIO()
     made = HeaderKeyDict({"Content-Length": str(len(body)), **(headers or {})})
@@ -122,7 +122,7 @@ class Connections:
         self, method: str, url: str, path: str, headers: Mapping[str, str], query: str = "", body: bytes = b""
     ) -> StoreAnswer:
         """Return the answer to a request without a body, or with a short one. Raises StoreAway. path: quoted."""
-        connection = self._opened(method, url, path, headers, query)
+        connection = self._open(method, url, path, headers, query)
         if body:
             Upload(connection, False, self.wait_s).send(body)
         return _answer(connection, self.wait_s)
@@ -131,7 +131,7 @@ class Connections:
         """Return the connection for a body, once the store accepts it. Raises StoreAway."""
         chunked = "content-length" not in {name.lower() for name in headers}
         sent = {**headers, "Expect": "100-continue", **({"Transfer-Encoding": "chunked"} if chunked else {})}
-        connection = self._opened("PUT", url, path, sent, "")
+        connection = self._open("PUT", url, path, sent, "")
         try:
             with Timeout(self.wait_s):
                 response = connection.getexpect()
@@ -140,10 +140,10 @@ class Connections:
             raise StoreAway(f"the store does not answer: {error}") from None
         upload = Upload(connection, chunked, self.wait_s)
         if response.status != _CONTINUE:
-            upload.refused = _made(connection, response, self.wait_s)
+            upload.refused = _answer_of(connection, response, self.wait_s)
         return upload
 
-    def _opened(self, method: str, url: str, path: str, headers: Mapping[str, str], query: str) -> Any:
+    def _open(self, method: str, url: str, path: str, headers: Mapping[str, str], query: str) -> Any:
         place = urlsplit(url)
         sent = {**headers, "Connection": "close"}
         try:
@@ -162,10 +162,10 @@ def _answer(connection: Any, wait_s: float) -> StoreAnswer:
     except (Exception, Timeout) as error:
         connection.close()
         raise StoreAway(f"the store does not answer: {error}") from None
-    return _made(connection, response, wait_s)
+    return _answer_of(connection, response, wait_s)
 
 
-def _made(connection: Any, response: Any, wait_s: float) -> StoreAnswer:
+def _answer_of(connection: Any, response: Any, wait_s: float) -> StoreAnswer:
     return StoreAnswer(
         response.status, response.reason, HeaderKeyDict(response.getheaders()), connection, response, wait_s
     )

@@ -43,7 +43,7 @@ def from_store(content_type: str) -> str:
     return plain + "".join(f";swift_{name}={value}" for name, value in kept.items() if not name.startswith("over_"))
 
 
-def carried(before: str, after: str) -> str:
+def with_listing_parameters(before: str, after: str) -> str:
     """Return a client's new content type, with the listing parameters of the former one at the store."""
     _, kept = _split(before)
     return _PARAMETER.sub("", after) + "".join(f";{_OURS}{name}={value}" for name, value in kept.items())
@@ -62,7 +62,7 @@ def listing_from_store(body: bytes, keys: bool = False) -> bytes:
         return body
     if not isinstance(entries, list):
         return body
-    return json.dumps([_entry(one, keys) for one in entries]).encode("ascii")
+    return json.dumps([_entry(entry, keys) for entry in entries]).encode("ascii")
 
 
 def _entry(entry: Any, keys: bool) -> Any:

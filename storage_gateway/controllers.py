@@ -37,7 +37,7 @@ from swift.proxy.controllers.obj import ReplicatedObjectController
 
 from storage_gateway import content_types
 from storage_gateway.connections import PIECE_BYTES, StoreAnswer
-from storage_gateway.exchange import conditions_for_us, kind_of, query, response, sent, written
+from storage_gateway.exchange import change_headers, gateway_conditions, kind_of, query, request_headers, response
 from storage_gateway.kept_headers import TooLong, from_store, kept_after_post
 from storage_gateway.listing_formats import pass_through
 from storage_gateway.logins import StoreAway
@@ -79,11 +79,13 @@ class _Forwarding:
         self, req: Request, _type: str, _nodes: Any, _part: Any, path: str, *_: Any, **__: Any
     ) -> Response:
         """Return the store's answer to a GET or HEAD."""
-        held = conditions_for_us(req, self.app.store.judges_conditions)
-        headers = HeaderKeyDict({name: one for name, one in sent(req.headers).items() if name.title() not in held})
+        held = gateway_conditions(req, self.app.store.judges_conditions)
+        headers = HeaderKeyDict(
+            {name: entry for name, entry in request_headers(req.headers).items() if name.title() not in held}
+        )
         if "Range" in headers and (req.range is None or req.method == "HEAD"):
             del headers["Range"]  # an invalid range counts as none; some stores refuse it
-        with self._telling(req):
+        with self._reporting_failures(req):
             answer = self.app.store.ask(req.method, path, headers, query(req))
             if "Range" in headers and self._wants_all(req, path, answer):
                 answer.close()
@@ -95,7 +97,7 @@ class _Forwarding:
             made = response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
             if self._kind == "container" and req.method == "GET":
                 pass_through(req, made, made.body)
-            if self._kind == "object" and self.app.locks.there and is_success(answer.status):
+            if self._kind == "object" and self.app.locks.is_enabled and is_success(answer.status):
                 made.headers[VERSION] = _version(answer)
             return made
 
@@ -137,14 +139,14 @@ class _Forwarding:
         kind = kind_of(path)
         # Users of an account may not create it; stores create accounts at the first change.
         method = "POST" if kind == "account" and method == "PUT" else method
-        with self._telling(req), ExitStack() as stack:
+        with self._reporting_failures(req), ExitStack() as stack:
             if kind == "object":
                 stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
-            return self._changed(
-                req, method, path, written(kind, headers[0], self.app.metadata_bytes), query_string, body
+            return self._send_change(
+                req, method, path, change_headers(kind, headers[0], self.app.metadata_bytes), query_string, body
             )
 
-    def _changed(
+    def _send_change(
         self,
         req: Request,
         method: str,
@@ -156,7 +158,7 @@ class _Forwarding:
         return _response(req, self.app.store.ask(method, path, headers, query_string, body))
 
     @contextmanager
-    def _telling(self, req: Request) -> Iterator[None]:
+    def _reporting_failures(self, req: Request) -> Iterator[None]:
         """Report failures of the store to the client; Swift sends the raised response."""
         try:
             yield
@@ -186,9 +188,9 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         return self.GETorHEAD_base(req, "Object", nodes, partition, req.swift_entity_path)
 
     def _post_object(self, req: Request, _ring: Any, _partition: int, headers: Sequence[Mapping[str, str]]) -> Response:
-        return self._replaced(req, headers[0])
+        return self._replace_metadata(req, headers[0])
 
-    def _replaced(self, req: Request, headers: Mapping[str, str]) -> Response:
+    def _replace_metadata(self, req: Request, headers: Mapping[str, str]) -> Response:
         """Replace the metadata of users, as Swift does; metadata of middleware stay. If a store reports another object
         by now, the metadata are those of the other.
         """
@@ -200,7 +202,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
 
     def _replaced_once(self, req: Request, headers: Mapping[str, str]) -> Response:
         path = req.swift_entity_path
-        with self._telling(req), self.app.locks.shared(path, self.app.wait_s):
+        with self._reporting_failures(req), self.app.locks.shared(path, self.app.wait_s):
             before = self.app.store.ask("HEAD", path, {})
             before.close()
             if not is_success(before.status):
@@ -208,10 +210,10 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
             names = {name.lower() for name in headers}
             found = kept_after_post(from_store("object", before.headers))
             kept = {name: value for name, value in found.items() if name.lower() not in names}
-            sent = HeaderKeyDict(written("object", {**kept, **headers}, self.app.metadata_bytes))
+            sent = HeaderKeyDict(change_headers("object", {**kept, **headers}, self.app.metadata_bytes))
             if sent.get("Content-Type"):
                 former = before.headers.get("Content-Type", "")
-                sent["Content-Type"] = content_types.carried(former, headers["Content-Type"])
+                sent["Content-Type"] = content_types.with_listing_parameters(former, headers["Content-Type"])
             return _response(req, self.app.store.replace(path, before, sent))
 
     def _store_object(
@@ -223,14 +225,14 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         takes body and metadata in one step, and readers must not see one without the other.
         """
         headers: Mapping[str, str] = outgoing_headers[0]
-        pieces = self._whole(req, data_source)
+        pieces = self._complete_body(req, data_source)
         path, version = req.swift_entity_path, req.headers.get(REPLACES)
-        with self._telling(req), ExitStack() as stack:
+        with self._reporting_failures(req), ExitStack() as stack:
             new = "*" in (req.if_none_match or ())
             if version is None:
                 stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
             if new:  # with locks, one of several concurrent writers succeeds; without, the store decides
-                stack.enter_context(self.app.locks.first(path, self.app.wait_s))
+                stack.enter_context(self.app.locks.creating(path, self.app.wait_s))
             if new and self._is_there(req):  # some stores do not check
                 return HTTPPreconditionFailed(request=req)
             unsaid = self.app.store.needs_length and "Content-Length" not in headers
@@ -246,9 +248,9 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                 headers = HeaderKeyDict(headers) | footers | length
                 spool.seek(0)
                 pieces = iter(lambda: spool.read(PIECE_BYTES), b"")
-            if version is not None and not self._alone(stack, path, version):
+            if version is not None and not self._lock_out_writers(stack, path, version):
                 return HTTPAccepted(request=req)  # Swift's answer to outdated requests
-            sent = written("object", headers, self.app.metadata_bytes)
+            sent = change_headers("object", headers, self.app.metadata_bytes)
             upload = stack.enter_context(closing(self.app.store.upload(path, sent)))
             if upload.refused is None:
                 for piece in pieces:
@@ -262,12 +264,12 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                 made.last_modified = Timestamp(req.headers["X-Timestamp"])
             return made
 
-    def _alone(self, stack: ExitStack, path: str, version: str) -> bool:
+    def _lock_out_writers(self, stack: ExitStack, path: str, version: str) -> bool:
         """Lock out other writers of an object until the stack ends; return False if it is being written, or has
         changed.
         """
         try:
-            stack.enter_context(self.app.locks.alone(path, _ALONE_S))
+            stack.enter_context(self.app.locks.exclusive(path, _ALONE_S))
         except LockBusy:
             return False
         now = self.app.store.ask("HEAD", path, {})
@@ -280,7 +282,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         return bool(is_success(answer.status))
 
     @staticmethod
-    def _whole(req: Request, data_source: Iterator[bytes]) -> Iterator[bytes]:
+    def _complete_body(req: Request, data_source: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the body. Raises HTTPException if the client does not send all of it, or too much."""
         sent = 0
         try:

@@ -37,7 +37,7 @@ def kind_of(path: str) -> str:
     return ("account", "container", "object")[min(path.strip("/").count("/"), 2)]
 
 
-def sent(headers: Mapping[str, str]) -> dict[str, str]:
+def request_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of a request that go to the store."""
     return {
         name: value
@@ -49,11 +49,11 @@ def sent(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def written(kind: str, headers: Mapping[str, str], metadata_bytes: int) -> dict[str, str]:
+def change_headers(kind: str, headers: Mapping[str, str], metadata_bytes: int) -> dict[str, str]:
     """Return the headers of a changing request, for the store. Raises TooLong. metadata_bytes: most metadata of an
     object at the store; beyond it, the store would fail as if it were away, and a client would retry for ever.
     """
-    found = to_store(kind, sent(headers))
+    found = to_store(kind, request_headers(headers))
     if kind != "object":
         return found
     size = sum(len(name) + len(value) for name, value in found.items() if name.lower().startswith(_META))
@@ -68,7 +68,7 @@ def written(kind: str, headers: Mapping[str, str], metadata_bytes: int) -> dict[
     }
 
 
-def conditions_for_us(req: Request, judged_there: bool) -> tuple[str, ...]:
+def gateway_conditions(req: Request, judged_there: bool) -> tuple[str, ...]:
     """Return the conditions that the gateway evaluates: on an ETag that middleware keeps elsewhere, and all of them if
     the store does not evaluate them as Swift does.
     """
@@ -79,7 +79,7 @@ def conditions_for_us(req: Request, judged_there: bool) -> tuple[str, ...]:
 
 
 def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, str], held: Sequence[str]) -> Response:
-    """Return the answer to a GET or HEAD. found: its headers from `from_store`; held: from `conditions_for_us`."""
+    """Return the answer to a GET or HEAD. found: its headers from `from_store`; held: from `gateway_conditions`."""
     conditions: dict[str, Any] = {}
     if held:
         conditions = {"conditional_response": True, "conditional_etag": resolve_etag_is_at_header(req, found)}

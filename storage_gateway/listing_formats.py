@@ -54,7 +54,7 @@ class ListingFilter:
 def pass_through(req: Request, made: Response, listing: bytes) -> None:
     """Make middleware skip an answer if the client wants JSON, and if it contains nothing for middleware."""
     wanted = req.environ.get(_WANTED) == req.environ["PATH_INFO"] and is_success(made.status_int)
-    if not wanted or any(one in listing for one in _RESERVED) or _PARAMETER.search(listing):
+    if not wanted or any(data in listing for data in _RESERVED) or _PARAMETER.search(listing):
         return
     made.charset = None
     made.content_type = _AS_IT_IS

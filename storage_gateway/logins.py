@@ -71,9 +71,9 @@ class Users:
         self._accounts: dict[str, dict[str, str]] = {}
         self._read_ns = 0
 
-    def of(self, account: str) -> User:
+    def user_for(self, account: str) -> User:
         """Return the user for an account. Raises StoreAway if a file is missing or invalid."""
-        own = self._own(account)
+        own = self._own_user(account)
         if own is not None:
             return User(own["user"], own["key"], True)
         try:
@@ -81,7 +81,7 @@ class Users:
         except (OSError, ValueError) as error:
             raise StoreAway(f"no key of {self._settings.user}: {error}") from None
 
-    def _own(self, account: str) -> dict[str, str] | None:
+    def _own_user(self, account: str) -> dict[str, str] | None:
         file = self._settings.accounts_file
         if file is None:
             return None
@@ -102,12 +102,12 @@ class Logins:
         self._users, self._sign_in = Users(settings), sign_in
         self._known: dict[str, Login] = {}
 
-    def of(self, account: str) -> Login:
+    def login_for(self, account: str) -> Login:
         """Return the login for an account."""
-        user = self._users.of(account)
+        user = self._users.user_for(account)
         login = self._known.get(user.name)
         if login is None or login.until_s < time.monotonic():
-            login = self._known[user.name] = self._made(user)
+            login = self._known[user.name] = self._sign_in_user(user)
         return login
 
     def forget(self, login: Login) -> None:
@@ -115,7 +115,7 @@ class Logins:
         if self._known.get(login.name) is login:
             del self._known[login.name]
 
-    def _made(self, user: User) -> Login:
+    def _sign_in_user(self, user: User) -> Login:
         status, headers = self._sign_in(user.name, user.key)
         url, token = headers.get("X-Storage-Url"), headers.get("X-Auth-Token")
         if status // 100 != 2 or not url or not token:

@@ -39,32 +39,32 @@ class ObjectLocks:
                     raise ValueError(f"there is no user {user!r} for locks_dir: name one as `user`") from None
 
     @property
-    def there(self) -> bool:
+    def is_enabled(self) -> bool:
         """Return whether writers lock."""
         return self._directory is not None
 
     @contextmanager
     def shared(self, path: str, wait_s: float) -> Iterator[None]:
         """Hold the lock of an object together with other writers. Raises LockBusy after that time."""
-        with self._held(path, fcntl.LOCK_SH, wait_s):
+        with self._hold(path, fcntl.LOCK_SH, wait_s):
             yield
 
     @contextmanager
-    def alone(self, path: str, wait_s: float) -> Iterator[None]:
+    def exclusive(self, path: str, wait_s: float) -> Iterator[None]:
         """Hold the lock of an object exclusively. Raises LockBusy after that time."""
-        with self._held(path, fcntl.LOCK_EX, wait_s):
+        with self._hold(path, fcntl.LOCK_EX, wait_s):
             yield
 
     @contextmanager
-    def first(self, path: str, wait_s: float) -> Iterator[None]:
+    def creating(self, path: str, wait_s: float) -> Iterator[None]:
         """Hold the lock for the creation of an object, exclusively among creators. Raises LockBusy after that time. It
         differs from the lock of writers, which a long upload of another object may share.
         """
-        with self._held(path, fcntl.LOCK_EX, wait_s, "first-"):
+        with self._hold(path, fcntl.LOCK_EX, wait_s, "first-"):
             yield
 
     @contextmanager
-    def _held(self, path: str, how: int, wait_s: float, kind: str = "") -> Iterator[None]:
+    def _hold(self, path: str, how: int, wait_s: float, kind: str = "") -> Iterator[None]:
         if self._directory is None:
             yield
             return
@@ -72,7 +72,7 @@ class ObjectLocks:
         descriptor = os.open(self._directory / f"{kind}{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             give_up_s = time.monotonic() + wait_s
-            while not _taken(descriptor, how):
+            while not _try_lock(descriptor, how):
                 if time.monotonic() > give_up_s:
                     raise LockBusy(path)
                 sleep(_LOOK_S)
@@ -81,7 +81,7 @@ class ObjectLocks:
             os.close(descriptor)  # this releases the lock
 
 
-def _taken(descriptor: int, how: int) -> bool:
+def _try_lock(descriptor: int, how: int) -> bool:
     try:
         fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:

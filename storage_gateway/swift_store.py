@@ -36,7 +36,7 @@ class SwiftStore:
             sent = {**headers, **length, "X-Auth-Token": login.token}
             return self._connections.ask(method, login.url, login.path(path), sent, query, body or b"")
 
-        return self._as_who_may(path, send, lambda answer: answer)
+        return self._retry_with_login(path, send, lambda answer: answer)
 
     def upload(self, path: str, headers: Mapping[str, str]) -> Upload:
         """Return the connection to which a body is sent, once the store wants it; StoreAway."""
@@ -44,16 +44,18 @@ class SwiftStore:
         def send(login: Login) -> Upload:
             return self._connections.upload(login.url, login.path(path), {**headers, "X-Auth-Token": login.token})
 
-        return self._as_who_may(path, send, lambda upload: upload.refused)
+        return self._retry_with_login(path, send, lambda upload: upload.refused)
 
     def replace(self, path: str, _before: StoreAnswer, headers: Mapping[str, str]) -> StoreAnswer:
         """Return the answer to a change of metadata alone; StoreAway."""
         return self.ask("POST", path, headers)
 
-    def _as_who_may(self, path: str, send: Callable[[Login], _T], answer_of: Callable[[_T], StoreAnswer | None]) -> _T:
+    def _retry_with_login(
+        self, path: str, send: Callable[[Login], _T], answer_of: Callable[[_T], StoreAnswer | None]
+    ) -> _T:
         """Return the result of a request; it is sent once more if the store no longer accepts the token."""
         for again in (True, False):
-            login = self._logins.of(path.strip("/").partition("/")[0])
+            login = self._logins.login_for(path.strip("/").partition("/")[0])
             found = send(login)
             answer = answer_of(found)
             if answer is None or answer.status != _UNAUTHORISED:

@@ -35,7 +35,7 @@ from zoe_api.http.request_context import PREFIX, Changes, RequestContext
 from zoe_api.http.serving.body import BodyMiddleware
 from zoe_api.http.serving.connections import BACKLOG, AcceptTrouble, Bounds, Connections
 from zoe_api.http.serving.forwarded import ForwardedDoor
-from zoe_api.http.serving.guarded import guarded
+from zoe_api.http.serving.guarded import guarded_protocol
 from zoe_api.http.serving.heads import HeadDoor
 from zoe_api.http.serving.listening import CANNOT_LISTEN, listening_trouble
 from zoe_api.http.serving.server import IDLE_S, Server
@@ -69,11 +69,11 @@ from zoe_api.storage.client import StorageController
 from zoe_api.terminals import routes as terminals
 from zoe_api.workflows import routes as workflows
 from zoe_lib.http.strict_http import StrictHttp
-from zoe_lib.logs.few_lines import FewLines
+from zoe_lib.logs.few_lines import LineLimiter
 from zoe_lib.logs.telemetry import configure_logging
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
-from zoe_lib.plugins import installed
+from zoe_lib.plugins import installed_plugins
 from zoe_lib.settings.config import Settings
 from zoe_lib.settings.file_settings import read_settings
 from zoe_lib.store.errors import StoreUnavailable
@@ -218,7 +218,7 @@ def main() -> int:
     """Run one API process until SIGTERM or SIGINT."""
     argparse.ArgumentParser(prog="zoe-api", description="Serve the API and the web UI.").parse_args()
     settings = read_settings(Settings, "zoe-api")
-    configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX, FewLines())
+    configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX, LineLimiter())
     try:
         ensure_keys(Path(settings.keys_dir))
     except CannotMakeKeys as refusal:
@@ -233,7 +233,7 @@ def main() -> int:
     except ClientMissing as refusal:
         print(f"zoe-api: {refusal}", file=sys.stderr)
         return 2
-    installed()  # read now: a later installation takes effect after a restart, as for the master
+    installed_plugins()  # read now: a later installation takes effect after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
     try:
         with suppress(StoreUnavailable):  # it may start before the database
@@ -263,7 +263,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         app,
         host=settings.api_host,
         port=settings.api_port,
-        http=guarded(StrictHttp, Connections(Bounds.of(settings))),
+        http=guarded_protocol(StrictHttp, Connections(Bounds.from_settings(settings))),
         loop="uvloop",
         backlog=BACKLOG,
         log_config=None,

@@ -21,7 +21,7 @@ from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.migrate import upgrade
 from zoe_lib.store.postgres.store import PostgresStore
-from zoe_lib.tokens.api_tokens import TokenText, add_admin_token, anybody_administers
+from zoe_lib.tokens.api_tokens import TokenText, add_admin_token, has_valid_admin_token
 
 _NOTE = "first admin"
 
@@ -58,12 +58,12 @@ def _set_up(options: argparse.Namespace, settings: Settings) -> str:
         said = first_token(store.accounts, token)
     finally:
         store.close()
-    _say_what_to_register(settings)
-    _say_who_asks_directories(settings)
+    _print_redirect_uris(settings)
+    _print_ldap_clients(settings)
     return said
 
 
-def _say_what_to_register(settings: Settings) -> None:
+def _print_redirect_uris(settings: Settings) -> None:
     """Print an admin's next steps for several OpenID Connect providers: standard output may be read as the token."""
     if len(settings.oidc) < 2:
         return
@@ -74,7 +74,7 @@ def _say_what_to_register(settings: Settings) -> None:
         print(f"zoe-setup: register at the provider {name} the redirect URI {uri}", file=sys.stderr)
 
 
-def _say_who_asks_directories(settings: Settings) -> None:
+def _print_ldap_clients(settings: Settings) -> None:
     """Print the client of each LDAP directory."""
     if not settings.ldap:
         return
@@ -100,7 +100,7 @@ def _back_up(options: argparse.Namespace, settings: Settings, clock: Clock = SYS
         else "no key: none was made"
     )
     signed = f"; its signature is {signature_of(options.file)}" if options.sign_with is not None else ""
-    return f"""{options.file}: backup of {_described(made)}, mode 600{signed}
+    return f"""{options.file}: backup of {_describe_backup(made)}, mode 600{signed}
 It contains: the database; {key}
 It does not contain: the settings and the files that they name, keys of master and API (made again if missing),
 workspaces, volumes and kept output, tables of the storage controller"""
@@ -112,13 +112,13 @@ def _restore(options: argparse.Namespace, settings: Settings, clock: Clock = SYS
     done = restore(url, options.file, keys_dir, clock.now_s(), options.signers)
     missing = f"No {KEY_FILE} was in it: one is made when it is needed.\n"
     signed = f"{done.signed}\n" if done.signed else ""
-    return f"""restored {_described(done.manifest)}
+    return f"""restored {_describe_backup(done.manifest)}
 {signed}\
 {"" if (keys_dir / KEY_FILE).exists() else missing}\
 Tokens, sessions and roles are those of that time: repeat later revocations. Now start master and API."""
 
 
-def _described(made: Manifest) -> str:
+def _describe_backup(made: Manifest) -> str:
     moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(made.at_s))
     return f"{made.rows('executions')} executions, {moment}, version {made.version}, revision {made.revision}"
 
@@ -126,7 +126,7 @@ def _described(made: Manifest) -> str:
 def first_token(accounts: AccountStore, chosen: TokenText | None, clock: Clock = SYSTEM_CLOCK) -> str:
     """Make the first token unless an admin already has one; return the message to print, with the
     token if it was made."""
-    if anybody_administers(accounts, clock.now_s()):
+    if has_valid_admin_token(accounts, clock.now_s()):
         return "an admin already has a token; nothing was made"
     token = chosen or TokenText.new()
     add_admin_token(accounts, token, _NOTE, clock=clock)

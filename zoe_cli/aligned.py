@@ -6,7 +6,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 
 
-def aligned(rows: Rows) -> str | None:
+def plain_table(rows: Rows) -> str | None:
     """Return the text that Rich would draw without styles; None if a character may be wider than one column."""
     cells = [[column.upper() for column in rows.columns]]
     cells += [["" if value is None else printable(str(value)) for value in row] for row in rows.rows]

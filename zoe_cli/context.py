@@ -81,7 +81,7 @@ class Options:
             from zoe_client.contexts import read_contexts
 
             with plainly():
-                chosen = read_contexts().chosen(self.context)
+                chosen = read_contexts().find(self.context)
             if chosen is not None and (url is None or url.rstrip("/") == chosen.url):
                 url, token = chosen.url, token or chosen.token
         url = checked_url(url or DEFAULT_URL)

@@ -25,14 +25,14 @@ _OF_MACHINE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class ExportedVariables:
     """Exported values, and names of variables left out as possible secrets or as too long."""
 
     values: dict[str, str] = field(default_factory=dict)
     left: tuple[str, ...] = ()
 
 
-def carried(script: str, environment: Mapping[str, str]) -> Carried:
+def variables_read_by(script: str, environment: Mapping[str, str]) -> ExportedVariables:
     """Return the variables that a script reads and does not set itself."""
     text = _COMMENT.sub("", script)
     sets = {name for found in _SET.findall(text) for part in found for name in part.split()}
@@ -49,4 +49,4 @@ def carried(script: str, environment: Mapping[str, str]) -> Carried:
             and not MAY_BE_SECRET.search(name)
         ):
             values[name] = environment[name]
-    return Carried(values, tuple(name for name in names if name not in values))
+    return ExportedVariables(values, tuple(name for name in names if name not in values))

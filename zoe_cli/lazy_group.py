@@ -117,10 +117,10 @@ def _plainly() -> Iterator[None]:
     except typer.BadParameter as refused:
         from pydantic import ValidationError
 
-        from zoe_client.words.plain_errors import entered
+        from zoe_client.words.plain_errors import argument_error
 
         if isinstance(refused.__cause__, ValidationError):
-            refused.message = entered(refused.__cause__)
+            refused.message = argument_error(refused.__cause__)
         raise
 
 

@@ -42,11 +42,11 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        write(f"zoe {_installed()}\n")
+        write(f"zoe {_package_version()}\n")
         raise typer.Exit
 
 
-def _installed() -> str:
+def _package_version() -> str:
     """Return the version of the installed package: the whole of Zoe, or the client."""
     from importlib.metadata import PackageNotFoundError, version
 
@@ -79,19 +79,19 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    if _typed(context, "context_name"):
+    if _is_on_command_line(context, "context_name"):
         # An explicit --context overrides the environment.
-        url = url if _typed(context, "url") else None
-        token = token if _typed(context, "token") else None
-        token_file = token_file if _typed(context, "token_file") else None
-    if _typed(context, "token") and on_terminal():
+        url = url if _is_on_command_line(context, "url") else None
+        token = token if _is_on_command_line(context, "token") else None
+        token_file = token_file if _is_on_command_line(context, "token_file") else None
+    if _is_on_command_line(context, "token") and on_terminal():
         note(
             "note: other users of this machine can read --token in the list of processes: use --token-file or zoe login"
         )
     context.obj = Options(url or None, token, token_file, output, patience, context_name or None)
 
 
-def _typed(context: typer.Context, name: str) -> bool:
+def _is_on_command_line(context: typer.Context, name: str) -> bool:
     """Return whether an option comes from the command line, not from the environment."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
@@ -124,8 +124,8 @@ def _end_if_invalid(error: ValueError) -> None:
     from zoe_client.words.plain_errors import sentences
 
     if isinstance(error, ValidationError):
-        for one in sentences(error):
-            note(f"zoe: {one}")
+        for sentence in sentences(error):
+            note(f"zoe: {sentence}")
         sys.exit(Exit.USAGE)
 
 

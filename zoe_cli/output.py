@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
-from zoe_cli.aligned import aligned
+from zoe_cli.aligned import plain_table
 from zoe_cli.exits import Exit
 from zoe_cli.rows import Rows
 from zoe_cli.text import LogText, json_text, printable
@@ -98,22 +98,22 @@ class Finding(Protocol):
 
 def report_diagnostics(diagnostics: Sequence[Finding]) -> None:
     """Write one line for each finding: place, message, hint."""
-    for one in diagnostics:
-        where = f"{one.pointer}: " if one.pointer else ""
-        note(f"  {where}{one.message}" + (f" ({one.hint})" if one.hint else ""))
+    for diagnostic in diagnostics:
+        where = f"{diagnostic.pointer}: " if diagnostic.pointer else ""
+        note(f"  {where}{diagnostic.message}" + (f" ({diagnostic.hint})" if diagnostic.hint else ""))
 
 
 def table(rows: Rows) -> str:
     """Return rows as aligned columns. On a terminal, fold sentences and shorten names so that lines fit."""
-    plain = None if _styled() else aligned(rows)
+    plain = None if _uses_styles() else plain_table(rows)
     if plain is not None:
         return plain
-    from zoe_cli.tables import drawn
+    from zoe_cli.tables import draw_table
 
-    return drawn(rows)
+    return draw_table(rows)
 
 
-def _styled() -> bool:
+def _uses_styles() -> bool:
     """Return whether Rich would fold, shorten or colour for a terminal."""
     return sys.stdout.isatty() or any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 

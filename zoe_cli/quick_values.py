@@ -60,12 +60,12 @@ def _count(value: Any, param: Any) -> int | None:
 def _simple(value: Any, annotation: Any) -> Any:
     """Return the value if it needs no check, else None."""
     if get_origin(annotation) is list and isinstance(value, list | tuple):
-        found = [_simple(one, get_args(annotation)[0]) for one in value]
+        found = [_simple(entry, get_args(annotation)[0]) for entry in value]
         return None if None in found else found
     if not isinstance(annotation, type):
         return None
     if isinstance(value, annotation):
         return value
     if isinstance(value, str) and issubclass(annotation, StrEnum):
-        return next((one for one in annotation if one == value), None)
+        return next((enum for enum in annotation if enum == value), None)
     return Path(value) if isinstance(value, str) and annotation is Path else None

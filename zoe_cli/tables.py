@@ -22,7 +22,7 @@ _NAME_WIDTH_MIN = 12
 _WIDTH_MAX = 1_000_000
 
 
-def drawn(rows: Rows) -> str:
+def draw_table(rows: Rows) -> str:
     """Return rows as aligned columns. On a terminal, fold sentences and shorten names so that lines fit."""
     console = Console(highlight=False, markup=False, emoji=False)
     width, name_width = _WIDTH_MAX, None

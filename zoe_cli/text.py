@@ -26,7 +26,7 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda found: _SHORT.get(found[0]) or _escape(found[0]), text)
 
 
-def shortened(text: str, width: int) -> str:
+def shorten_text(text: str, width: int) -> str:
     """Return the text, or its beginning with a mark if it is longer."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
@@ -50,14 +50,14 @@ class LogText:
         text = self._kept + self._decoder.decode(data)
         cut = _UNFINISHED_COLOUR.search(text)
         self._kept = text[cut.start() :] if cut else ""
-        return self._shown(text[: cut.start()] if cut else text)
+        return self._escape_piece(text[: cut.start()] if cut else text)
 
     def close(self) -> str:
         """Return the rest, and end any colour."""
-        rest = self._shown(self._kept + self._decoder.decode(b"", final=True))
+        rest = self._escape_piece(self._kept + self._decoder.decode(b"", final=True))
         return rest + (_PLAIN_COLOUR if self._coloured else "")
 
-    def _shown(self, text: str) -> str:
+    def _escape_piece(self, text: str) -> str:
         return _LOG_PIECE.sub(self._show, text)
 
     def _show(self, found: re.Match[str]) -> str:

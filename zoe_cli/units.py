@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from zoe_client.words.amounts import counted, plain, size
+from zoe_client.words.amounts import count_with_noun, plain, size
 
 _KILO, _MEGA = 1e3, 1e6
-__all__ = ["clock", "counted", "duration", "rate", "size"]
+__all__ = ["clock", "count_with_noun", "duration", "rate", "size"]
 
 
 def duration(seconds: float) -> str:

@@ -13,12 +13,12 @@ class _Dumper(yaml.SafeDumper):
     """Quote every text that needs escapes."""
 
 
-def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     style = '"' if UNPRINTABLE_IN_JSON.search(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_Dumper.add_representer(str, _quoted)
+_Dumper.add_representer(str, _represent_text)
 
 
 def yaml_text(data: Any) -> str:

@@ -29,13 +29,13 @@ class Contexts:
     by_name: dict[str, Context] = field(default_factory=dict)
     current: str | None = None
 
-    def chosen(self, name: str | None) -> Context | None:
+    def find(self, name: str | None) -> Context | None:
         """Return the context with this name, or the one in use; None if there is none. ContextError."""
         if name is None:
             return self.by_name.get(self.current or "")
-        return self.named(name)
+        return self.get(name)
 
-    def named(self, name: str) -> Context:
+    def get(self, name: str) -> Context:
         """Return a context; ContextError if it does not exist."""
         if name not in self.by_name:
             known = ", ".join(sorted(self.by_name)) or "none; `zoe login URL` makes one"
@@ -44,7 +44,7 @@ class Contexts:
 
     def using(self, name: str) -> Contexts:
         """Return the same contexts with this one in use."""
-        self.named(name)
+        self.get(name)
         return replace(self, current=name)
 
     def having(self, name: str, context: Context) -> Contexts:
@@ -54,9 +54,9 @@ class Contexts:
         by_name = {**self.by_name, name: context}
         return replace(self, by_name=by_name, current=self.current or name)
 
-    def without(self, name: str) -> Contexts:
+    def remove(self, name: str) -> Contexts:
         """Return the same contexts without this one."""
-        self.named(name)
+        self.get(name)
         by_name = {other: context for other, context in self.by_name.items() if other != name}
         return Contexts(by_name, None if self.current == name else self.current)
 
@@ -72,7 +72,7 @@ def read_contexts() -> Contexts:
     path = contexts_file()
     try:
         found = json.loads(path.read_text("utf-8"))
-        by_name = {name: Context(str(one["url"]), one.get("token")) for name, one in found["contexts"].items()}
+        by_name = {name: Context(str(entry["url"]), entry.get("token")) for name, entry in found["contexts"].items()}
         return Contexts(by_name, found.get("current"))
     except FileNotFoundError:
         return Contexts()
@@ -86,7 +86,8 @@ def write_contexts(contexts: Contexts) -> None:
     """Replace the file atomically; only its owner may read it. ContextError."""
     path = contexts_file()
     by_name = {
-        name: {"url": one.url, **({"token": one.token} if one.token else {})} for name, one in contexts.by_name.items()
+        name: {"url": context.url, **({"token": context.token} if context.token else {})}
+        for name, context in contexts.by_name.items()
     }
     text = json.dumps({"current": contexts.current, "contexts": by_name}, indent=2) + "\n"
     draft = path.with_name(f".{path.name}.{os.getpid()}")

@@ -34,7 +34,7 @@ class Account:
     gid: int
 
     @classmethod
-    def named(cls, name: str) -> Account:
+    def by_name(cls, name: str) -> Account:
         """Return the account of that name. Raises HomeError if the machine does not have it."""
         try:
             entry = pwd.getpwnam(name)
@@ -116,7 +116,7 @@ class Home:
     @property
     def server_account(self) -> Account | None:
         """Return the account that runs the database; None: the present user."""
-        return Account.named(SERVER_ACCOUNT) if self.by_root else None
+        return Account.by_name(SERVER_ACCOUNT) if self.by_root else None
 
     def create(self) -> Home:
         """Create missing directories. Existing ones are checked and never changed. Raises HomeError for an unexpected
@@ -171,7 +171,7 @@ def _take_back(path: Path) -> None:
     """Return a directory to root that belonged to the common account of components before version 0.3."""
     if path.is_symlink() or not path.is_dir():
         return
-    former, status = Account.named(_FORMER_COMPONENT_ACCOUNT), path.lstat()
+    former, status = Account.by_name(_FORMER_COMPONENT_ACCOUNT), path.lstat()
     if (status.st_uid, stat.S_IMODE(status.st_mode)) == (former.uid, 0o700):
         os.chown(path, 0, 0, follow_symlinks=False)
         path.chmod(0o711)

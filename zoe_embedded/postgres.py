@@ -89,7 +89,7 @@ class EmbeddedPostgres:
     def start(self) -> str:
         """Start the server, with its data directory, role and database; return its URL."""
         self._home.create()
-        with self._alone():
+        with self._lock():
             self._prepare()
             self._start_until_it_answers()
         return self.url
@@ -98,7 +98,7 @@ class EmbeddedPostgres:
         """Stop the server, aborting running statements; do nothing if it is not running."""
         if not self._home.state.exists():
             return
-        with self._alone():
+        with self._lock():
             if not self.running():
                 return
             options = ("stop", "-D", str(self.data_directory), "-w", "-t", str(STOP_S_MAX), "-m")
@@ -122,7 +122,7 @@ class EmbeddedPostgres:
         return self._home.postgres / "log"
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         with (self._home.state / "postgres.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -215,7 +215,7 @@ class EmbeddedPostgres:
 
     def _options(self) -> str:
         settings = {**self._settings, "unix_socket_directories": str(self.socket_directory), "port": str(PORT)}
-        return " ".join(f"-c {name}={_quoted(value)}" for name, value in settings.items())
+        return " ".join(f"-c {name}={_quote(value)}" for name, value in settings.items())
 
     def _story(self) -> str:
         """Return the end of its log."""
@@ -248,6 +248,6 @@ class EmbeddedPostgres:
         )
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     """Quote a value for the shell with which pg_ctl starts the server."""
     return "'" + value.replace("'", "'\\''") + "'"

@@ -23,11 +23,11 @@ import tomli_w
 from pydantic import SecretStr
 
 from zoe_api.http.serving.listening import CANNOT_LISTEN
-from zoe_api.people.sign_in.passwords import hashed
+from zoe_api.people.sign_in.passwords import hash_password
 from zoe_client.http.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_embedded.processes.children import end_left, end_with_parent
+from zoe_embedded.processes.children import end_orphans, end_with_parent
 from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.processes.services import stop_all_services
 from zoe_embedded.runtimes.interpreters import SPARK, PythonMissingError, python_names
@@ -176,7 +176,7 @@ class Stack:
             self._lock.close()
             self._lock = None
 
-    def died(self) -> str | None:
+    def dead_process(self) -> str | None:
         """Return the process that has ended by itself, with its log file; None while all run."""
         for process in self._processes:
             if process.poll() is not None:
@@ -197,7 +197,7 @@ class Stack:
 
     def _start(self) -> None:
         self._lock = self._take_lock()
-        end_left(lambda words, variables: words[-1:] in _MODULES and variables.get(_CONFIG) == str(self.config_file))
+        end_orphans(lambda words, variables: words[-1:] in _MODULES and variables.get(_CONFIG) == str(self.config_file))
         runtime = self._spark_runtime() if self._spark else None
         database_url = self._postgres.start()
         upgrade(database_url)
@@ -239,7 +239,7 @@ class Stack:
         _write_config(self.config_file, self._config(database_url, port, runtime))
 
     def _take_lock(self) -> IO[str]:
-        return _locked(self.home, "stack.lock")
+        return _lock(self.home, "stack.lock")
 
     def _ensure_token(self) -> str:
         if not self.token_file.exists():
@@ -319,7 +319,7 @@ class Stack:
         while time.monotonic() < give_up_s:
             if api.poll() == CANNOT_LISTEN and not last:
                 return False
-            if died := self.died():
+            if died := self.dead_process():
                 raise StackError(died)
             if _ready(self.url, self.token, parts):
                 return True
@@ -341,7 +341,7 @@ def _prepare_people(database_url: str, token: str, password: str | None) -> None
         if all(kept.id != text.id for kept in store.accounts.tokens(FIRST_USER)):
             add_admin_token(store.accounts, text, "embedded default")
         if password is not None:
-            store.accounts.set_password(FIRST_USER, hashed(password))
+            store.accounts.set_password(FIRST_USER, hash_password(password))
     finally:
         store.close()
 
@@ -411,15 +411,15 @@ def _name(process: subprocess.Popen[bytes]) -> str:
 
 
 @contextmanager
-def alone(home: Home) -> Iterator[None]:
+def lock_home(home: Home) -> Iterator[None]:
     """Hold the lock of a stack with a store, from before its start until its stop. Raises StackError if another one
     runs.
     """
-    with _locked(home.create(), "site.lock"):
+    with _lock(home.create(), "site.lock"):
         yield
 
 
-def _locked(home: Home, name: str) -> IO[str]:
+def _lock(home: Home, name: str) -> IO[str]:
     lock = (home.state / name).open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

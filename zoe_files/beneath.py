@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from zoe_client.words.file_paths import joined_path
-from zoe_files.refusal import FileRefused, told, wrong_kind
+from zoe_files.refusal import FileRefused, refuse_os_errors, wrong_kind
 
 _OPENAT2 = 437  # on every architecture
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
@@ -26,7 +26,7 @@ class CannotResolve(Exception):  # noqa: N818 - the name is the fact
     """This kernel cannot confine paths to a directory."""
 
 
-class _How(ctypes.Structure):
+class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
@@ -58,7 +58,7 @@ class Root:
     @contextmanager
     def directory(self, parts: Parts) -> Iterator[int]:
         """Hold a directory open; FileRefused."""
-        with told(joined_path(parts)):
+        with refuse_os_errors(joined_path(parts)):
             descriptor = self.open(parts, os.O_RDONLY | os.O_DIRECTORY)
         try:
             yield descriptor
@@ -79,7 +79,7 @@ class Root:
     def file(self, parts: Parts) -> Iterator[tuple[int, os.stat_result]]:
         """Hold a regular file open for reading; FileRefused for anything else, such as a pipe, which would block."""
         shown = joined_path(parts)
-        with told(shown):
+        with refuse_os_errors(shown):
             descriptor = self.open(parts, os.O_RDONLY)
         try:
             found = os.fstat(descriptor)
@@ -102,7 +102,7 @@ def move(from_directory: int, from_name: bytes, to_directory: int, to_name: byte
 
 
 def _openat2(directory: int, path: bytes, flags: int, mode: int, resolve: int) -> int:
-    how = _How(flags, mode, resolve)
+    how = _OpenHow(flags, mode, resolve)
     found: int = _libc.syscall(
         ctypes.c_long(_OPENAT2),
         ctypes.c_int(directory),

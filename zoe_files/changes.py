@@ -9,7 +9,7 @@ import stat
 from zoe_client.words.file_paths import joined_path
 from zoe_files.beneath import Parts, Root, move
 from zoe_files.listing import UPLOADS
-from zoe_files.refusal import FileRefused, told, wrong_kind
+from zoe_files.refusal import FileRefused, refuse_os_errors, wrong_kind
 
 
 def make_directory(root: Root, parts: Parts) -> bool:
@@ -18,7 +18,7 @@ def make_directory(root: Root, parts: Parts) -> bool:
     for depth in range(1, len(parts) + 1):
         with root.parent(parts[:depth]) as (directory, name):
             try:
-                with told(joined_path(parts[:depth])):
+                with refuse_os_errors(joined_path(parts[:depth])):
                     os.mkdir(name, dir_fd=directory)
                 made = True
             except FileRefused as refused:
@@ -35,9 +35,9 @@ def rename(root: Root, parts: Parts, to: Parts) -> None:
         check_changeable(path)
     with root.parent(parts) as (from_directory, name), root.parent(to) as (to_directory, to_name):
         shown = joined_path(parts)
-        with told(shown):
+        with refuse_os_errors(shown):
             os.stat(name, dir_fd=from_directory, follow_symlinks=False)
-        with told(joined_path(to)):
+        with refuse_os_errors(joined_path(to)):
             move(from_directory, name, to_directory, to_name)
 
 
@@ -45,7 +45,7 @@ def delete(root: Root, parts: Parts, *, recursive: bool) -> None:
     """Remove a file, a link or a directory, which must be empty unless `recursive`; FileRefused."""
     check_changeable(parts)
     shown = joined_path(parts)
-    with root.parent(parts) as (directory, name), told(shown):
+    with root.parent(parts) as (directory, name), refuse_os_errors(shown):
         if not stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
             os.unlink(name, dir_fd=directory)
         elif recursive:

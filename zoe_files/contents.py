@@ -15,7 +15,7 @@ def tag_of(found: os.stat_result) -> str:
     return f'"{found.st_ino:x}-{found.st_size:x}-{found.st_mtime_ns:x}"'
 
 
-def wanted(header: str | None, size: int) -> range | None:
+def requested_range(header: str | None, size: int) -> range | None:
     """Return the requested bytes, if a request has one range; None for the whole file, also if the header is not
     understood.
     """

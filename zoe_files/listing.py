@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from zoe_client.words.file_paths import joined_path, path_text
 from zoe_files.beneath import Parts, Root
-from zoe_files.refusal import told
+from zoe_files.refusal import refuse_os_errors
 
 UPLOADS = b".zoe-uploads"
 """Prefix of the hidden directories that hold unfinished uploads, at the top of a root."""
@@ -38,9 +38,9 @@ class Page(TypedDict):
     next: str | None
 
 
-def listed(root: Root, parts: Parts, after: bytes, limit: int) -> Page:
+def page_at(root: Root, parts: Parts, after: bytes, limit: int) -> Page:
     """Return the entry at a path, and one page of its entries; FileRefused."""
-    with told(joined_path(parts)):
+    with refuse_os_errors(joined_path(parts)):
         descriptor = root.open(parts, os.O_PATH)
     try:
         found = os.fstat(descriptor)
@@ -50,22 +50,22 @@ def listed(root: Root, parts: Parts, after: bytes, limit: int) -> Page:
     if not stat.S_ISDIR(found.st_mode):
         return {"entry": entry, "entries": [], "next": None}
     limit = min(limit, ENTRIES_MAX)
-    with root.directory(parts) as directory, told(joined_path(parts)):
+    with root.directory(parts) as directory, refuse_os_errors(joined_path(parts)):
         # Keep no more names in memory than one page has, however large the directory is.
         names = heapq.nsmallest(limit + 1, (name for name in _names(directory, not parts) if name > after))
-        entries = [one for name in names[:limit] if (one := _looked_at(root, parts, directory, name))]
+        entries = [one for name in names[:limit] if (one := _read_entry(root, parts, directory, name))]
     return {"entry": entry, "entries": entries, "next": path_text(names[limit - 1]) if len(names) > limit else None}
 
 
 def _names(directory: int, is_root: bool) -> Iterator[bytes]:
     with os.scandir(directory) as found:
-        for one in found:
-            name = os.fsencode(one.name)
+        for entry in found:
+            name = os.fsencode(entry.name)
             if not (is_root and name.startswith(UPLOADS)):
                 yield name
 
 
-def _looked_at(root: Root, parts: Parts, directory: int, name: bytes) -> Entry | None:
+def _read_entry(root: Root, parts: Parts, directory: int, name: bytes) -> Entry | None:
     """Return one entry; None if it no longer exists."""
     try:
         found = os.stat(name, dir_fd=directory, follow_symlinks=False)

@@ -49,12 +49,12 @@ def main() -> int:
         listening = _listening(task["host"], task["port"])
         _become(task["user"], task["umask"])
         bounds = Bounds(task["upload_bytes_max"], task["free_bytes_min"])
-        roots = {name: _served(directory, bounds) for name, directory in task["roots"].items()}
+        roots = {name: _open_roots(directory, bounds) for name, directory in task["roots"].items()}
     except (OSError, CannotResolve) as error:
         print(f"refused {error}", flush=True)
         return 1
-    for one in roots.values():
-        one.uploads.sweep()
+    for root in roots.values():
+        root.uploads.sweep()
     server = FileServer(listening, roots, task["secret"], task["idle_s"])
     print(f"port {listening.getsockname()[1]}", flush=True)
     with open(os.devnull, "w") as nothing:
@@ -88,7 +88,7 @@ def _become(user: User | None, umask: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(_DESCRIPTORS_MAX, hard),) * 2)
 
 
-def _served(directory: str, bounds: Bounds) -> Served:
+def _open_roots(directory: str, bounds: Bounds) -> Served:
     root = Root(directory)
     return Served(root, Uploads(root, bounds))
 

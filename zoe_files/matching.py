@@ -37,7 +37,7 @@ class Matches(TypedDict):
     complete: bool
 
 
-class _Enough(Exception):  # noqa: N818 - it is a signal
+class _TooManyNames(Exception):  # noqa: N818 - it is a signal
     pass
 
 
@@ -52,15 +52,15 @@ def matching(root: Root, patterns: Sequence[Parts]) -> Matches:
                 path = joined_path(parts)
                 found[path] = {"path": path, "size_bytes": seen.st_size, "modified_at_s": seen.st_mtime}
                 if len(found) >= FOUND_MAX:
-                    raise _Enough
+                    raise _TooManyNames
             if len(found) == before:
                 unmatched.append(joined_path(pattern))
-    except _Enough:
-        return {"files": _sorted(found), "unmatched": unmatched, "complete": False}
-    return {"files": _sorted(found), "unmatched": unmatched, "complete": True}
+    except _TooManyNames:
+        return {"files": _in_path_order(found), "unmatched": unmatched, "complete": False}
+    return {"files": _in_path_order(found), "unmatched": unmatched, "complete": True}
 
 
-def _sorted(found: dict[str, Match]) -> list[Match]:
+def _in_path_order(found: dict[str, Match]) -> list[Match]:
     return [found[path] for path in sorted(found)]
 
 
@@ -94,7 +94,7 @@ class _Walk:
             for entry in entries:
                 self._examined += 1
                 if self._examined > EXAMINED_MAX or time.monotonic() > self._until_s:
-                    raise _Enough
+                    raise _TooManyNames
                 name = os.fsencode(entry.name)
                 if fnmatchcase(name, pattern) and not (name.startswith(b".") and not pattern.startswith(b".")):
                     names.append(name)

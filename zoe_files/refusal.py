@@ -22,12 +22,12 @@ def wrong_kind(sentence: str) -> FileRefused:
 
 
 @contextmanager
-def told(path: str) -> Iterator[None]:
+def refuse_os_errors(path: str) -> Iterator[None]:
     """Raise FileRefused for errors of the operating system."""
     try:
         yield
     except OSError as error:
-        raise _of(error, path) from None
+        raise _refusal_of(error, path) from None
     except RecursionError:
         raise wrong_kind(f"{path} is nested too deeply: delete its contents first") from None
 
@@ -58,6 +58,6 @@ _MEANINGS = {
 }
 
 
-def _of(error: OSError, path: str) -> FileRefused:
+def _refusal_of(error: OSError, path: str) -> FileRefused:
     status, code, sentence = _MEANINGS.get(error.errno or 0, (409, "wrong_kind", f"{{}}: {error.strerror}"))
     return FileRefused(status, code, sentence.replace("{}", path or "the directory"))

@@ -19,8 +19,8 @@ from urllib.parse import parse_qs, urlsplit
 from zoe_client.words.file_paths import InvalidPath, path_parts
 from zoe_files.beneath import Parts, Root
 from zoe_files.changes import delete, make_directory, rename
-from zoe_files.contents import tag_of, wanted
-from zoe_files.listing import ENTRIES_MAX, listed
+from zoe_files.contents import requested_range, tag_of
+from zoe_files.listing import ENTRIES_MAX, page_at
 from zoe_files.matching import matching
 from zoe_files.refusal import FileRefused
 from zoe_files.uploads import Upload, Uploads
@@ -94,8 +94,8 @@ class FileServer(ThreadingMixIn, TCPServer):
             self.handle_request()
             if time.monotonic() >= swept_s + _SWEEP_INTERVAL_S:
                 swept_s = time.monotonic()
-                for one in self.roots.values():
-                    one.uploads.sweep()
+                for root in self.roots.values():
+                    root.uploads.sweep()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002 - the base's signature
         """Reserve a slot for a request; without one, the connection is closed."""
@@ -171,7 +171,9 @@ class FileRequest(BaseHTTPRequestHandler):
             case "GET", "content":
                 self._content(root)
             case "GET", "matching":
-                self._send(200, matching(root, [self._parts(one) for one in self._patterns if self._parts(one)]))
+                self._send(
+                    200, matching(root, [self._parts(pattern) for pattern in self._patterns if self._parts(pattern)])
+                )
             case "POST", "directories":
                 self._send(201 if make_directory(root, self._path()) else 200, {})
             case "POST", "rename":
@@ -199,13 +201,13 @@ class FileRequest(BaseHTTPRequestHandler):
     def _list(self, root: Root) -> None:
         after = b"/".join(self._parts(self._query.get("after", "")))
         limit = _number(self._query.get("limit"), ENTRIES_MAX) or ENTRIES_MAX
-        self._send(200, listed(root, self._path(), after, limit))
+        self._send(200, page_at(root, self._path(), after, limit))
 
     def _content(self, root: Root) -> None:
         with root.file(self._path()) as (descriptor, found):
             tag = tag_of(found)
             unchanged = self.headers.get("If-Range", tag) == tag
-            part = wanted(self.headers.get("Range"), found.st_size) if unchanged else None
+            part = requested_range(self.headers.get("Range"), found.st_size) if unchanged else None
             headers = {"ETag": tag, "Accept-Ranges": "bytes", "Last-Modified": self.date_time_string(found.st_mtime)}
             if part is not None:
                 headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{found.st_size}"

@@ -30,7 +30,7 @@ class UnfinishedDirectory:
     @contextmanager
     def existing(self) -> Iterator[int | None]:
         """Hold the directory open; None if there is none."""
-        descriptor = self._found()
+        descriptor = self._find()
         try:
             yield descriptor
         finally:
@@ -38,15 +38,15 @@ class UnfinishedDirectory:
                 os.close(descriptor)
 
     @contextmanager
-    def made(self) -> Iterator[int]:
+    def get_or_create(self) -> Iterator[int]:
         """Hold the directory open, and make it first if there is none; OSError."""
-        descriptor = self._found()
+        descriptor = self._find()
         for _ in range(_MADE_TRIES_MAX):
             if descriptor is not None:
                 break
             self._known = self._prefix + secrets.token_hex(8).encode()
             os.mkdir(self._known, _PRIVATE, dir_fd=self._root.descriptor)
-            descriptor = self._found()
+            descriptor = self._find()
         if descriptor is None:
             raise FileNotFoundError(2, "another program renames the directory of unfinished uploads")
         try:
@@ -54,26 +54,26 @@ class UnfinishedDirectory:
         finally:
             os.close(descriptor)
 
-    def all(self) -> Iterator[int]:
+    def every(self) -> Iterator[int]:
         """Yield a descriptor of each directory of unfinished uploads that belongs to the user."""
         for name in self._names():
-            descriptor = self._owned(name)
+            descriptor = self._open_own(name)
             if descriptor is not None:
                 try:
                     yield descriptor
                 finally:
                     os.close(descriptor)
 
-    def _found(self) -> int | None:
-        if self._known and (descriptor := self._owned(self._known)) is not None:
+    def _find(self) -> int | None:
+        if self._known and (descriptor := self._open_own(self._known)) is not None:
             return descriptor
         for name in self._names():
-            if (descriptor := self._owned(name)) is not None:
+            if (descriptor := self._open_own(name)) is not None:
                 self._known = name
                 return descriptor
         return None
 
-    def _owned(self, name: bytes) -> int | None:
+    def _open_own(self, name: bytes) -> int | None:
         """Return a descriptor of a directory of the user; None for a link, a file, or a directory of another user."""
         with suppress(OSError):
             descriptor = self._root.open((name,), _FLAGS, links=False)
@@ -84,5 +84,7 @@ class UnfinishedDirectory:
 
     def _names(self) -> list[bytes]:
         with suppress(OSError), os.scandir(self._root.descriptor) as found:
-            return sorted(os.fsencode(one.name) for one in found if os.fsencode(one.name).startswith(self._prefix))
+            return sorted(
+                os.fsencode(entry.name) for entry in found if os.fsencode(entry.name).startswith(self._prefix)
+            )
         return []

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from zoe_client.words.file_paths import InvalidPath, joined_path, path_parts
 from zoe_files.beneath import Parts, Root
 from zoe_files.changes import check_changeable
-from zoe_files.refusal import FileRefused, told, wrong_kind
+from zoe_files.refusal import FileRefused, refuse_os_errors, wrong_kind
 from zoe_files.unfinished import UnfinishedDirectory
 
 EXPIRES_S = 86_400.0
@@ -72,12 +72,12 @@ class Uploads:
         with self._root.parent(parts) as (directory, name):
             _check_target(directory, name, shown)
         self.sweep()
-        unfinished = list(self._unfinished())
+        unfinished = list(self._unfinished_name())
         if len(unfinished) >= UNFINISHED_MAX:
             raise FileRefused(429, "too_many_uploads", f"you have {UNFINISHED_MAX} unfinished uploads: end some first")
-        self._check_room(length + sum(one.length - one.offset for one in unfinished), shown)
+        self._check_room(length + sum(upload.length - upload.offset for upload in unfinished), shown)
         number = secrets.token_hex(16)
-        with told(shown), self._place.made() as directory:
+        with refuse_os_errors(shown), self._place.get_or_create() as directory:
             _write(directory, f"{number}.json", json.dumps({"path": shown, "length": length}).encode())
             os.close(os.open(number, _NEW, 0o666, dir_fd=directory))
         return self.find(number)
@@ -86,10 +86,10 @@ class Uploads:
         """Return an upload, and name it first if all its bytes have arrived; FileRefused."""
         if (finished := self._finished.get(number)) is not None:
             return finished
-        upload = self._found(number)
+        upload = self._read_upload(number)
         if upload.offset < upload.length:
             return upload
-        with self._locked(number) as held:
+        with self._lock(number) as held:
             return self._finish(held.directory, held.upload)
 
     def append(self, number: str, offset: int, length: int, read: Read) -> Upload:
@@ -97,7 +97,7 @@ class Uploads:
 
         If fewer bytes arrive, they are kept, and the upload can continue.
         """
-        with self._locked(number) as held:
+        with self._lock(number) as held:
             file, upload = held.file, held.upload
             if offset != upload.offset:
                 raise FileRefused(409, "upload_offset", f"the upload has {upload.offset} bytes, not {offset}")
@@ -115,7 +115,7 @@ class Uploads:
 
     def sweep(self) -> None:
         """Remove uploads that made no progress for a day, and files that belong to no upload."""
-        for directory in self._place.all():
+        for directory in self._place.every():
             with suppress(OSError):
                 for number in {name.partition(".")[0] for name in os.listdir(directory)}:
                     with suppress(OSError):
@@ -131,7 +131,7 @@ class Uploads:
             piece = read(min(_PIECE_BYTES, end - offset))
             if not piece:
                 break
-            with told(shown):
+            with refuse_os_errors(shown):
                 left = memoryview(piece)
                 while left:
                     written = os.write(file, left)
@@ -145,7 +145,7 @@ class Uploads:
         parts = path_parts(upload.path)
         with self._root.parent(parts) as (target, name):
             _check_target(target, name, upload.path)
-            with told(upload.path):
+            with refuse_os_errors(upload.path):
                 os.rename(upload.id, name, src_dir_fd=directory, dst_dir_fd=target)
             _remove(directory, upload.id)
         # A client that lost the connection before the answer asks again.
@@ -155,26 +155,26 @@ class Uploads:
         return upload
 
     def _check_room(self, needed: int, shown: str) -> None:
-        with told(shown):
+        with refuse_os_errors(shown):
             found = os.fstatvfs(self._root.descriptor)
         room = found.f_bavail * found.f_frsize - self._bounds.free_bytes_min
         if needed > room:
             sentence = f"{shown}: {needed} bytes are needed, and {max(room, 0)} are left: delete files, or ask an admin"
             raise FileRefused(507, "workspace_full", sentence)
 
-    def _unfinished(self) -> Iterator[Upload]:
+    def _unfinished_name(self) -> Iterator[Upload]:
         with self._place.existing() as directory:
             names = [] if directory is None else [name for name in os.listdir(directory) if _ID.fullmatch(name)]
         for name in names:
             with suppress(FileRefused):
-                yield self._found(name)
+                yield self._read_upload(name)
 
-    def _found(self, number: str) -> Upload:
+    def _read_upload(self, number: str) -> Upload:
         with self._open(number, os.O_RDONLY) as held:
             return held.upload
 
     @contextmanager
-    def _locked(self, number: str) -> Iterator[_Held]:
+    def _lock(self, number: str) -> Iterator[_OpenUpload]:
         """Hold an upload open for writing, locked against other requests; FileRefused."""
         with self._open(number, os.O_WRONLY) as held:
             try:
@@ -183,20 +183,22 @@ class Uploads:
                 raise FileRefused(423, "upload_busy", "another request writes to this upload") from None
             # It may have grown or been finished while this request waited for the lock: then the open file is not this
             # upload any more.
-            yield _Held(held.directory, held.file, self._found(number))
+            yield _OpenUpload(held.directory, held.file, self._read_upload(number))
 
     @contextmanager
-    def _open(self, number: str, flags: int) -> Iterator[_Held]:
+    def _open(self, number: str, flags: int) -> Iterator[_OpenUpload]:
         gone = FileRefused(404, "upload_gone", "this upload is finished, was ended, or has expired: begin it again")
         with self._place.existing() as directory:
             if directory is None or not _ID.fullmatch(number):
                 raise gone
             with _regular(directory, number, flags, gone) as (file, found):
                 path, length = _info(directory, number, gone)
-                yield _Held(directory, file, Upload(number, path, length, found.st_size, found.st_mtime + EXPIRES_S))
+                yield _OpenUpload(
+                    directory, file, Upload(number, path, length, found.st_size, found.st_mtime + EXPIRES_S)
+                )
 
 
-class _Held(NamedTuple):
+class _OpenUpload(NamedTuple):
     """Descriptors of the directory of unfinished uploads and of an upload in it."""
 
     directory: int
@@ -246,7 +248,7 @@ def _info(directory: int, number: str, gone: FileRefused) -> tuple[str, int]:
 
 
 def _check_target(directory: int, name: bytes, shown: str) -> None:
-    with told(shown):
+    with refuse_os_errors(shown):
         try:
             mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
         except FileNotFoundError:

@@ -48,7 +48,7 @@ class Plugin:
     entry: EntryPoint | None = None
 
     @property
-    def own(self) -> bool:
+    def is_own(self) -> bool:
         """Return whether it is Zoe's own."""
         return self.entry is None
 
@@ -59,19 +59,19 @@ class Plugin:
 
 
 @cache
-def installed() -> tuple[Plugin, ...]:
+def installed_plugins() -> tuple[Plugin, ...]:
     """Return all installed plugins, Zoe's own first; read once in a process."""
     zoe = version(OWN_DISTRIBUTION)
     own = [Plugin(kind, name, OWN_DISTRIBUTION, zoe) for kind, names in _OWN.items() for name in sorted(names)]
-    return (*own, *(plugin for kind in PluginKind for plugin in _of_others(kind)))
+    return (*own, *(plugin for kind in PluginKind for plugin in _foreign_plugins(kind)))
 
 
 def usable_names(kind: PluginKind) -> frozenset[str]:
     """Return the names of a kind with exactly one plugin."""
-    return frozenset(plugin.name for plugin in installed() if plugin.kind is kind and not plugin.problem)
+    return frozenset(plugin.name for plugin in installed_plugins() if plugin.kind is kind and not plugin.problem)
 
 
-def _of_others(kind: PluginKind) -> list[Plugin]:
+def _foreign_plugins(kind: PluginKind) -> list[Plugin]:
     entries = sorted(entry_points(group=kind.group), key=lambda entry: (entry.name, _distribution(entry)))
     counts = Counter(entry.name for entry in entries)
     found: list[Plugin] = []

@@ -28,21 +28,21 @@ class Seal:
     """Encrypts with the first key, and decrypts with any."""
 
     def __init__(self, key: bytes, *older: bytes) -> None:
-        self._ciphers = [AESGCM(one) for one in (key, *older)]
+        self._ciphers = [AESGCM(data) for data in (key, *older)]
 
     @classmethod
-    def of(cls, keys_dir: Path) -> Seal:
+    def from_keys_dir(cls, keys_dir: Path) -> Seal:
         """Return a seal with the key of an installation, which is made if it is missing; API and master share the
         directory.
         """
         return cls(*_keys(keys_dir))
 
-    def sealed(self, secret: str, *belongs_to: str) -> bytes:
+    def encrypt(self, secret: str, *belongs_to: str) -> bytes:
         """Encrypt the secret for its owner."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._ciphers[0].encrypt(nonce, secret.encode(), _bound(belongs_to))
 
-    def opened(self, sealed: bytes, *belongs_to: str) -> str:
+    def decrypt(self, sealed: bytes, *belongs_to: str) -> str:
         """Decrypt the secret; CannotOpen if that fails."""
         for cipher in self._ciphers:
             with contextlib.suppress(InvalidTag, ValueError):

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import structlog
 
-from storage_bridge.connect import connected_when_asked
+from storage_bridge.connect import connect_lazily
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import S3
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -34,7 +34,7 @@ from zoe_lib.store.postgres.revision import TablesTooOld, check_tables
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.values import StoreLimits, UsageSample
 from zoe_lib.submission.place import LeaderPlace
-from zoe_master.backends.base import Backend, BackendError, BackendUnavailable, WholeUsageBackend
+from zoe_master.backends.base import Backend, BackendError, BackendUnavailable, TotalUsageBackend
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
 from zoe_master.background.activity import ServiceActivity
@@ -168,13 +168,13 @@ class Process:
         with ExitStack() as parts:
             backend = make_backend(self._settings, self._store.accounts, self._waker, self._plugins.backends)
             parts.callback(backend.close)
-            hit = progress.noted_at(crash_point_of(os.environ))
+            hit = progress.noting_hook(crash_point_of(os.environ))
             storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)
             if storage is not None:
                 parts.callback(storage.close)
             numbers = SystemUsers(self._store.accounts, self._settings.user_ids_first, self._settings.user_ids_last)
             master = self._master(epoch, backend, storage, numbers, hit)
-            prices = StoredPrices(lambda: [one.prices for one in self._store.billing.price_lists()], self._clock)
+            prices = StoredPrices(lambda: [entry.prices for entry in self._store.billing.price_lists()], self._clock)
             decisions = PromiseDecisions(master.run_times, prices)
             report = storage.report if storage is not None else None
             name = self._settings.master_name
@@ -225,7 +225,7 @@ class Process:
         yield EntryListThread(
             master.due_lists,
             store,
-            lambda array: read_list(backend.files, numbers.of(array.tenant, array.user), array),
+            lambda array: read_list(backend.files, numbers.user_for(array.tenant, array.user), array),
             waker.wake,
             settings.array_indices_max,
             clock=clock,
@@ -254,7 +254,7 @@ class Process:
             metrics.observe_tick(tick, time.perf_counter() - began_s, self._clock)
             observe_storage(storage.report() if storage is not None else None)
             self._sample(backend, storage, work, master.policy, self._clock.monotonic_s())
-            if not tick.again:
+            if not tick.is_due_again:
                 self._waker.wait(self._pause_s(master, self._clock.now_s()))
 
     def _pause_s(self, master: Master, now_s: float) -> float:
@@ -273,12 +273,12 @@ class Process:
             metrics.observe_usage(usage)
             if self._scaling is not None:
                 self._scaling.note(usage)
-            ended = backend.whole_uses() if isinstance(backend, WholeUsageBackend) else ()
+            ended = backend.total_usage() if isinstance(backend, TotalUsageBackend) else ()
             samples = [*usage, *ended]
             self._store.add_usage(
                 [UsageSample(u.execution_id, u.service_id, u.node, u.at_s, u.cpu_s, u.memory_bytes) for u in samples]
             )
-            for execution_id, at_s in work.seen(usage, policy).items():
+            for execution_id, at_s in work.last_computing(usage, policy).items():
                 self._store.add_use_of(execution_id, at_s)
             if storage is not None:
                 keep(storage.report(), self._store)
@@ -288,13 +288,13 @@ def advertised_endpoint(settings: Settings) -> str:
     """Return the address at which the API reaches this master; empty if only the API's settings determine it."""
     endpoint = settings.master_endpoint
     anywhere = ("//*:", "//0.0.0.0:", "//[::]:")
-    return settings.master_advertised_endpoint or ("" if any(one in endpoint for one in anywhere) else endpoint)
+    return settings.master_advertised_endpoint or ("" if any(text in endpoint for text in anywhere) else endpoint)
 
 
 def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
     """Return the reconciler of the storage controller; None without a controller."""
     try:
-        controller = ControllerSettings.of(settings)
+        controller = ControllerSettings.from_settings(settings)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or (error if type(error) is ValueError else "it is no text")
         raise BackendRefused(
@@ -307,7 +307,7 @@ def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit:
     auth_urls = {name: place.swift_url if name == S3 else place.swift_url or place.url for name, place in services}
     auth_urls = {name: url for name, url in auth_urls.items() if url}
     sign_in = TenantTokens(auth_urls, credentials_of(settings, accounts))
-    slos, views, places = map(connected_when_asked, (controller, for_views, replace(controller, attempts=1)))
+    slos, views, places = map(connect_lazily, (controller, for_views, replace(controller, attempts=1)))
     return ThreadedReconciler(slos, views, waker, settings.storage_interval_s, hit, sign_in, places)
 
 
@@ -322,13 +322,13 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
 
 def senders_of(settings: Settings) -> NotificationSenders:
     """Return the senders of notifications."""
-    inside = [ip_network(one) for one in settings.webhook_networks]
+    inside = [ip_network(network) for network in settings.webhook_networks]
     smtp_url, mail = settings.smtp_url, None
     if smtp_url is not None:
         mail = NotificationMail(smtp_url.get_secret_value(), settings.mail_from, settings.mail_domains)
 
     def secret(target: NotificationTarget) -> str:
-        return Seal.of(settings.keys_dir).opened(target.sealed, *target.belongs_to)
+        return Seal.from_keys_dir(settings.keys_dir).decrypt(target.sealed, *target.belongs_to)
 
     return NotificationSenders(
         NotificationWebhooks(inside), mail, secret, settings.public_url, settings.notification_retry_s
@@ -340,10 +340,12 @@ def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str]
 
     def credentials(tenant: str) -> dict[str, Credential]:
         found: dict[str, Credential] = {}
-        for one in accounts.storage_credentials(tenant):
-            seal = Seal.of(settings.keys_dir)
+        for credential in accounts.storage_credentials(tenant):
+            seal = Seal.from_keys_dir(settings.keys_dir)
             try:
-                found[one.service] = Credential(one.login, seal.opened(one.sealed, tenant, one.service, one.login))
+                found[credential.service] = Credential(
+                    credential.login, seal.decrypt(credential.sealed, tenant, credential.service, credential.login)
+                )
             except CannotOpen as error:
                 log.warning("cannot decrypt a credential; set it again", why=str(error))
         return found

@@ -10,7 +10,7 @@ import structlog
 
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.plugins import Plugin, PluginKind, installed
+from zoe_lib.plugins import Plugin, PluginKind, installed_plugins
 from zoe_master.backends.factory import BackendFactory
 from zoe_master.scheduler.placement.filters import FILTERS
 from zoe_master.scheduler.placement.plugin_calls import guarded_filter, guarded_weigher
@@ -45,13 +45,13 @@ class Plugins:
     def check(self, policy: Policy) -> None:
         """Raise PluginRefused if the policy names a filter or weigher that cannot be used."""
         missing = [
-            f"the policy names {kind} {name!r}, which cannot be used: {self._why(kind, name)}"
+            f"the policy names {kind} {name!r}, which cannot be used: {self._problem_of(kind, name)}"
             for kind, name in unknown_names(policy)
         ]
         if missing:
             raise PluginRefused("; ".join(missing))
 
-    def _why(self, kind: PluginKind, name: str) -> str:
+    def _problem_of(self, kind: PluginKind, name: str) -> str:
         problems = [f"{p.origin}: {p.problem}" for p in self.unusable if (p.kind, p.name) == (kind, name)]
         return "; ".join(problems) or "no installed distribution has it"
 
@@ -64,10 +64,10 @@ def load_plugins() -> Plugins:
         PluginKind.BACKEND: {},
     }
     tried: list[Plugin] = []
-    for plugin in installed():
-        if plugin.own:
+    for plugin in installed_plugins():
+        if plugin.is_own:
             continue
-        function, problem = (None, plugin.problem) if plugin.problem else _loaded(plugin)
+        function, problem = (None, plugin.problem) if plugin.problem else _load_plugin(plugin)
         tried.append(replace(plugin, problem=problem))
         if problem:
             log.warning("a plugin cannot be used", kind=plugin.kind, name=plugin.name, of=plugin.origin, why=problem)
@@ -85,7 +85,7 @@ def unknown_names(policy: Policy) -> list[tuple[PluginKind, str]]:
     ]
 
 
-def _loaded(plugin: Plugin) -> tuple[object, str]:
+def _load_plugin(plugin: Plugin) -> tuple[object, str]:
     """Return the function, or None and the problem."""
     assert plugin.entry is not None
     try:

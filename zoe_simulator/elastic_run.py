@@ -29,7 +29,7 @@ _GRANTED = 0.999
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedApplication:
     """An ended application, in seconds of the simulation."""
 
     arrival: Arrival
@@ -81,21 +81,21 @@ class ElasticRun:
         assert epoch is not None
         self._use = use
         self._shared = use.store() if use is not None else None
-        controlled = use is not None and use.controlled
+        controlled = use is not None and use.is_controlled
         reconciler = InlineReconciler(self._shared.controller) if controlled and self._shared is not None else None
         self._master = Master(self._store, self._backend, epoch, clock=self._clock, storage=reconciler)
         self._waiting: dict[str, Arrival] = {}
         self._active: dict[str, Progress] = {}
         self._started_s: dict[str, float] = {}
         self._last_submission_s = workload[-1].submit_s if workload else 0.0
-        self.finished: list[Finished] = []
+        self.finished: list[FinishedApplication] = []
         self.core_seconds = 0.0
         self.wished_s = self.granted_s = 0.0
         self.read_bytes = self.network_bytes = 0.0
         self.preempted = 0
         self.ticks = 0
 
-    def run(self) -> Sequence[Finished]:
+    def run(self) -> Sequence[FinishedApplication]:
         """Run until the last application has ended."""
         upcoming = iter(self._workload)
         following = next(upcoming, None)
@@ -149,7 +149,7 @@ class ElasticRun:
         now_s = self._clock.now_s()
         for execution_id in [e for e, progress in self._active.items() if progress.left_s == 0.0]:
             progress = self._active.pop(execution_id)
-            self.finished.append(Finished(progress.arrival, self._started_s.pop(execution_id), now_s))
+            self.finished.append(FinishedApplication(progress.arrival, self._started_s.pop(execution_id), now_s))
             execution = self._master.cache.get(execution_id)
             for service in execution.services if execution is not None else ():
                 if service.alive and service.node is not None:
@@ -166,7 +166,7 @@ class ElasticRun:
                 read_bytes = self._use.read_bytes_of(arrival) if self._use is not None else 0.0
                 self._active[execution_id] = Progress(arrival, read_bytes)
                 self._started_s[execution_id] = self._clock.now_s()
-            if not plan.preempt and not plan.reserved and not self._master.cache.backlog.submitted:
+            if not plan.preempt and not plan.reserved and not self._master.cache.backlog.submitted_executions:
                 self._count_running()
                 self._share()
                 return

@@ -26,7 +26,7 @@ _USERS_MAX = 20_000
 class Predictor(Protocol):
     """Predicts run times in seconds; None while it knows nothing about such a job."""
 
-    def expected(self, job: Job) -> float | None:
+    def expected_run_s(self, job: Job) -> float | None:
         """Return the predicted run time of a job that is submitted now. Does not look at `job.run_s`."""
 
     def learn(self, job: Job) -> None:
@@ -39,9 +39,9 @@ class Mean2:
     def __init__(self) -> None:
         self._runs = RecentRunTimes()
 
-    def expected(self, job: Job) -> float | None:
+    def expected_run_s(self, job: Job) -> float | None:
         """Return the mean of two; a single one predicts nothing, as published."""
-        return self._runs.expected(_kind(job), least=2)
+        return self._runs.expected_s(_kind(job), least=2)
 
     def learn(self, job: Job) -> None:
         """Add an ended run."""
@@ -57,7 +57,7 @@ class Neighbours:
     def __init__(self) -> None:
         self._ended: OrderedDict[str, deque[tuple[float, float, float]]] = OrderedDict()
 
-    def expected(self, job: Job) -> float | None:
+    def expected_run_s(self, job: Job) -> float | None:
         """Return the mean of five, or of as many as the user has."""
         ended = self._ended.get(job.user)
         if not ended:

@@ -130,7 +130,9 @@ class Replay:
         cache = self._master.cache
         cache.catch_up()
         snapshot = cache.snapshot(self._clock.now_s(), self._backend.nodes(), {})
-        snapshot = replace(snapshot, queued=(*snapshot.queued, *cache.backlog.submitted))  # not processed by a tick yet
+        snapshot = replace(
+            snapshot, queued=(*snapshot.queued, *cache.backlog.submitted_executions)
+        )  # not processed by a tick yet
         wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
             spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)
@@ -174,7 +176,7 @@ class Replay:
     def _execution(self, job: Job, execution_id: str) -> Execution:
         if self._predictor is None:
             return execution_of(job, execution_id, job.run_s if self._exact else job.request_s)
-        predicted_s = self._predictor.expected(job)
+        predicted_s = self._predictor.expected_run_s(job)
         expected_s = job.request_s if predicted_s is None else predicted_s
         self._predicted_s[execution_id] = expected_s
         return execution_of(job, execution_id, expected_s, job.request_s)
@@ -187,7 +189,7 @@ class Replay:
 
     def _tick(self) -> None:
         self._tick_once()
-        while self._master.cache.backlog.submitted:  # the number that a tick processes
+        while self._master.cache.backlog.submitted_executions:  # the number that a tick processes
             self._tick_once()
 
     def _tick_once(self) -> None:

@@ -90,31 +90,33 @@ def arrivals(seed: int, count: int, load: float, factor: int = 1) -> tuple[Arriv
     chance = random.Random(f"workload {seed}")
     made = [_application(chance, number, factor) for number in range(count)]
     cores = MACHINE.cores_milli / 1000 * MACHINES_PER_FACTOR * factor
-    span_s = sum(one.area for one in made) / (cores * load)
+    span_s = sum(arrival.area for arrival in made) / (cores * load)
     gaps = [chance.expovariate(1.0) * _gap(chance) for _ in made]
     now_s, result = 0.0, []
-    for one, gap in zip(made, gaps, strict=True):
+    for arrival, gap in zip(made, gaps, strict=True):
         now_s += gap / sum(gaps) * span_s
-        deadline_s = now_s + one.run_s * chance.uniform(*_DEADLINE_TIMES)
-        result.append(replace(one, submit_s=now_s, deadline_s=deadline_s))
+        deadline_s = now_s + arrival.run_s * chance.uniform(*_DEADLINE_TIMES)
+        result.append(replace(arrival, submit_s=now_s, deadline_s=deadline_s))
     return tuple(result)
 
 
 def with_errors(workload: Sequence[Arrival], seed: int, sigma: float) -> tuple[Arrival, ...]:
     """Return the same with estimates wrong by log-normal factors; the same draws for every sigma, scaled."""
     chance = random.Random(f"errors {seed}")
-    return tuple(replace(one, estimate_s=one.run_s * math.exp(sigma * chance.gauss(0.0, 1.0))) for one in workload)
+    return tuple(
+        replace(arrival, estimate_s=arrival.run_s * math.exp(sigma * chance.gauss(0.0, 1.0))) for arrival in workload
+    )
 
 
 def with_reading(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
     """Return the same applications, some of which read from an object store."""
     chance = random.Random(f"reading {seed}")
-    return tuple(replace(one, reading=_reading(chance, one)) for one in workload)
+    return tuple(replace(arrival, reading=_reading(chance, arrival)) for arrival in workload)
 
 
 def rigid(workload: Sequence[Arrival]) -> tuple[Arrival, ...]:
     """Return the same with every component in the core: all or nothing."""
-    return tuple(replace(one, core=one.total) for one in workload)
+    return tuple(replace(arrival, core=arrival.total) for arrival in workload)
 
 
 def _application(chance: random.Random, number: int, factor: int) -> Arrival:

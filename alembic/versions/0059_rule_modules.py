@@ -59,7 +59,7 @@ def _pin(connection: sa.Connection) -> None:
     made = [
         {"rule": rule.id, "tenant": tenant, "name": name, "sha256": modules[tenant, name]}
         for rule in rules
-        for name in {words.get(one["filter"].upper(), one["filter"]).lower() for one in _set(rule.actions)}
+        for name in {words.get(entry["filter"].upper(), entry["filter"]).lower() for entry in _set(rule.actions)}
         for tenant in _owners(rule.target, name, modules, groups)
     ]
     if made:
@@ -68,7 +68,7 @@ def _pin(connection: sa.Connection) -> None:
 
 
 def _set(actions: Any) -> list[Mapping[str, Any]]:
-    return [one for one in actions if one["verb"] == "SET"]
+    return [action for action in actions if action["verb"] == "SET"]
 
 
 def _owners(
@@ -82,4 +82,4 @@ def _owners(
         yield ""
         return
     places = groups.get(place, []) if kind == "G" else [place]
-    yield from {one.partition("/")[0] for one in places if (one.partition("/")[0], name) in modules}
+    yield from {place.partition("/")[0] for place in places if (place.partition("/")[0], name) in modules}

@@ -56,9 +56,11 @@ class GroupUse:
     def total_s(self) -> float:
         """Return the CPU seconds so far."""
         if self._looks % _MEMBERS_EVERY == 0:
-            self._members = [one.name for one in self._proc.iterdir() if one.name.isdigit() and self._look(one.name)]
+            self._members = [
+                path.name for path in self._proc.iterdir() if path.name.isdigit() and self._look(path.name)
+            ]
         else:
-            self._members = [one for one in self._members if self._look(one)]
+            self._members = [member for member in self._members if self._look(member)]
         self._looks += 1
         return sum(self._used_s.values())
 

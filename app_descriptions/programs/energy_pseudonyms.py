@@ -29,7 +29,7 @@ def report(source: str, selected: str, rounds: int) -> list[dict[str, object]]:
         .getOrCreate()
     )
     try:
-        readings = _selected(spark, selected) if selected else _plain(spark, source)
+        readings = _read_selected(spark, selected) if selected else _plain(spark, source)
         pseudonym = reduce(lambda name, _: sha2(name, 256), range(rounds), readings.vid)
         readings.withColumn("vid", pseudonym).createOrReplaceTempView("readings")
         return [row.asDict() for row in spark.sql(QUERY).collect()]
@@ -42,7 +42,7 @@ def _plain(spark, source: str):
     return spark.read.csv(source, schema=schema, header=True, mode="FAILFAST")
 
 
-def _selected(spark, name: str):
+def _read_selected(spark, name: str):
     from zoe_spark import zoe_input
 
     return zoe_input(spark, name)

@@ -25,9 +25,9 @@ def main() -> None:
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )
-    _report(spark, _selected)  # warm-up: the first query also starts executors
+    _report(spark, _read_selected)  # warm-up: the first query also starts executors
     plain, plain_s = _report(spark, lambda spark: _plain(spark, arguments.plain, arguments.region))
-    selected, selected_s = _report(spark, _selected)
+    selected, selected_s = _report(spark, _read_selected)
     if plain != selected:
         raise SystemExit("the two reports differ")
     write(selected, arguments.output)
@@ -45,7 +45,7 @@ def _plain(spark, source: str, region: str):
     return readings.where(readings.region == region)
 
 
-def _selected(spark):
+def _read_selected(spark):
     """Return the rows and columns that the description selects from this input."""
     from zoe_spark import zoe_input
 

@@ -38,7 +38,7 @@ def compute() -> None:
     spark.sql("SELECT a % 7 AS k, COUNT(*), SUM(b), MAX(c) FROM rows WHERE b > 3 GROUP BY a % 7 ORDER BY k").collect()
     rows.join(rows.select("a", functions.col("b").alias("d")), "a").groupBy("c").agg(functions.sum("d")).collect()
     pairs = spark.sparkContext.parallelize(range(100), 4).map(lambda number: (number % 3, number))
-    pairs.reduceByKey(lambda one, other: one + other).collect()
+    pairs.reduceByKey(lambda entry, other: entry + other).collect()
     spark.stop()
 
 

@@ -79,7 +79,7 @@ def begin(stack: Stack, arguments: list[object]) -> str:
         accounts.add_user(User(FLOODER))
         accounts.ensure_member(FLOODER, FIRST_TENANT, "user")
         scopes = frozenset({"read", "submit"})
-        accounts.add_token(Token(text.id, FLOODER, FIRST_TENANT, text.hashed, scopes, time.time(), None, "flood"))
+        accounts.add_token(Token(text.id, FLOODER, FIRST_TENANT, text.secret_hash, scopes, time.time(), None, "flood"))
     program = Path(__file__).with_name("flooding.py").read_text()
     script = _SCRIPT.format(program=program, call=f"exec python3 flooding.py {' '.join(map(str, arguments))}")
     variables = {**os.environ, "ZOE_URL": stack.url, "ZOE_TOKEN": str(text)}
@@ -105,7 +105,7 @@ def work(client: Client, lasts_s: float) -> Iterator[tuple[float, float, bool]]:
 def tell(title: str, found: list[tuple[float, float, bool]]) -> None:
     """Print the delays of another user's executions."""
     print(f"{title}: {len(found)} executions, {sum(good for *_, good in found)} succeeded")
-    for name, values in (("answer", [one[0] for one in found]), ("end", [one[1] for one in found])):
+    for name, values in (("answer", [item[0] for item in found]), ("end", [item[1] for item in found])):
         middle, late = percentile(values, 0.5), percentile(values, 0.99)
         print(f"  {name} after s: p50 {middle:.3f}, p99 {late:.3f}, most {max(values):.3f}")
 
@@ -120,7 +120,7 @@ def judge(stack: Stack, client: Client, job: str, watched: str, logs: dict[str, 
         print(f"  {name}: {len((stack.home.logs / name).read_bytes().splitlines()) - before} more lines")
     state = client.execution(watched).state.value
     print(f"watched execution of the other user: {state}")
-    return 0 if state == "submitted" and not stack.died() else 1
+    return 0 if state == "submitted" and not stack.dead_process() else 1
 
 
 if __name__ == "__main__":

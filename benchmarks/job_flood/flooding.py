@@ -108,10 +108,10 @@ def flood(
     counts: collections.Counter[str] = collections.Counter()
     connections = [Connection(address, text, at_once, counts) for _ in range(number)]
     while time.time() < until_s:
-        for one in connections:
-            if one.socket is None:
-                one.begin()
-        open_ones = {one.socket: one for one in connections if one.socket is not None}
+        for connection in connections:
+            if connection.socket is None:
+                connection.begin()
+        open_ones = {connection.socket: connection for connection in connections if connection.socket is not None}
         for found in select.select(list(open_ones), [], [], 0.5)[0]:
             open_ones[found].read()
     told.put(dict(counts))
@@ -119,7 +119,7 @@ def flood(
 
 def main() -> None:
     """Flood for so many seconds, processes and connections of each, and print the counts of answers."""
-    lasts_s, processes, each, at_once = float(sys.argv[1]), *(int(one) for one in sys.argv[2:5])
+    lasts_s, processes, each, at_once = float(sys.argv[1]), *(int(text) for text in sys.argv[2:5])
     url = urllib.parse.urlsplit(os.environ["ZOE_API_URL"])
     token = pathlib.Path(os.environ["ZOE_API_TOKEN_FILE"]).read_text().strip()
     text = requests(url.netloc, token, sys.argv[5], at_once)
@@ -129,13 +129,13 @@ def main() -> None:
         multiprocessing.Process(target=flood, args=(address, text, at_once, each, until_s, told))
         for _ in range(processes)
     ]
-    for one in all_of_them:
-        one.start()
+    for process in all_of_them:
+        process.start()
     counts: collections.Counter[str] = collections.Counter()
     for _ in all_of_them:
         counts.update(told.get())
-    for one in all_of_them:
-        one.join()
+    for entry in all_of_them:
+        entry.join()
     print(json.dumps(counts))
 
 

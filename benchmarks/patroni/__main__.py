@@ -18,7 +18,7 @@ from contextlib import closing
 from benchmarks.patroni.clients import JOB, Clients, longest_gap_s
 from benchmarks.patroni.database import Machines
 from benchmarks.patroni.network import Network
-from benchmarks.patroni.packages import CannotRun, packages
+from benchmarks.patroni.packages import CannotRunError, packages
 from benchmarks.support import machine, tell
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
@@ -41,7 +41,7 @@ def main() -> int:
     timing = sys.argv[1] if len(sys.argv) > 1 else "default"
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     if os.geteuid() != 0:
-        raise CannotRun("only root can make network namespaces")
+        raise CannotRunError("only root can make network namespaces")
     programs = packages()
     print(machine())
     print(programs.versions())
@@ -129,5 +129,5 @@ class Drill:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except CannotRun as reason:
+    except CannotRunError as reason:
         sys.exit(f"skipped: {reason}")

@@ -30,7 +30,7 @@ JOB = {
 
 
 @dataclass(slots=True)
-class Submitted:
+class Submissions:
     """Acknowledged executions with the time, and the numbers of other answers."""
 
     acknowledged: list[tuple[float, str]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Clients:
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._submit) for _ in range(count)]
         self._lock = threading.Lock()
-        self.seen = Submitted()
+        self.seen = Submissions()
 
     def __enter__(self) -> Clients:
         for thread in self._threads:
@@ -82,7 +82,7 @@ def _name(error: ZoeError) -> str:
     return str(error)[:100]
 
 
-def longest_gap_s(seen: Submitted, since_s: float) -> float:
+def longest_gap_s(seen: Submissions, since_s: float) -> float:
     """Return the longest time without any acknowledgement, from a time on."""
     times = [since_s, *sorted(at_s for at_s, _ in seen.acknowledged if at_s > since_s)]
     return max((after - before for before, after in pairwise(times)), default=0.0)

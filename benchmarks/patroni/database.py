@@ -20,7 +20,7 @@ from typing import Any
 import psycopg2
 
 from benchmarks.patroni.network import Network
-from benchmarks.patroni.packages import PYTHON, CannotRun, Packages
+from benchmarks.patroni.packages import PYTHON, CannotRunError, Packages
 
 USER = "daemon"  # PostgreSQL refuses to run as root
 _WITHIN_S = 120.0
@@ -48,7 +48,7 @@ class Machines:
             (self._base / name).mkdir(mode=0o700)
             os.chown(self._base / name, owner.pw_uid, owner.pw_gid)
             self.start(name)
-        self._until("a primary with a synchronous standby", lambda: self.ready)
+        self._wait_until("a primary with a synchronous standby", lambda: self.ready)
         self._make_database()
         return self
 
@@ -98,7 +98,7 @@ class Machines:
 
     def until_ready(self) -> None:
         """Wait until `ready`."""
-        self._until("a primary with a synchronous standby", lambda: self.ready)
+        self._wait_until("a primary with a synchronous standby", lambda: self.ready)
 
     def _make_database(self) -> None:
         primary = self.primary
@@ -107,7 +107,7 @@ class Machines:
             cursor.execute("CREATE ROLE zoe LOGIN PASSWORD %s", (self._password,))
             cursor.execute("CREATE DATABASE zoe OWNER zoe")
         # A server without the database ends a connection for good: the driver tries no other one.
-        self._until("the database on every machine", lambda: all(map(self._has_database, self._names)))
+        self._wait_until("the database on every machine", lambda: all(map(self._has_database, self._names)))
 
     def _connect(self, name: str) -> psycopg2.extensions.connection:
         connection = psycopg2.connect(
@@ -142,17 +142,24 @@ class Machines:
         except (OSError, ValueError):
             return None
 
-    def _until(self, what: str, look: Callable[[], bool]) -> None:
+    def _wait_until(self, what: str, look: Callable[[], bool]) -> None:
         give_up_s = time.monotonic() + _WITHIN_S
         while not look():
             if time.monotonic() > give_up_s:
-                raise CannotRun(f"not within {_WITHIN_S:g} s: {what}; {self._logs()}")
+                raise CannotRunError(f"not within {_WITHIN_S:g} s: {what}; {self._logs()}")
             time.sleep(0.2)
 
     def _spawn(self, name: str, program: str, command: list[str]) -> None:
         with (self._base / name / f"{program}.log").open("ab") as log:
             process = subprocess.Popen(
-                [*self._network.on(name), "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *command],
+                [
+                    *self._network.command_prefix(name),
+                    "setpriv",
+                    f"--reuid={USER}",
+                    f"--regid={USER}",
+                    "--clear-groups",
+                    *command,
+                ],
                 env=self._packages.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -164,7 +171,7 @@ class Machines:
 
     def _etcd(self, name: str) -> list[str]:
         address = self._network.addresses[name]
-        members = ",".join(f"{one}=http://{self._network.addresses[one]}:{_PEERS}" for one in self._names)
+        members = ",".join(f"{name}=http://{self._network.addresses[name]}:{_PEERS}" for name in self._names)
         return [
             *(f"--name={name}", f"--data-dir={self._base / name / 'etcd'}"),
             *(
@@ -186,7 +193,7 @@ class Machines:
             "scope": "zoe",
             "name": name,
             "restapi": {"listen": f"{address}:{_REST}", "connect_address": f"{address}:{_REST}"},
-            "etcd3": {"hosts": [f"{self._network.addresses[one]}:{_CLIENTS}" for one in self._names]},
+            "etcd3": {"hosts": [f"{self._network.addresses[name]}:{_CLIENTS}" for name in self._names]},
             "bootstrap": {
                 "dcs": {
                     **self._timing,
@@ -210,8 +217,8 @@ class Machines:
                 },
                 "pg_hba": [
                     "local all all scram-sha-256",
-                    *(f"host replication replicator {one}/32 scram-sha-256" for one in everyone),
-                    *(f"host all all {one}/32 scram-sha-256" for one in everyone),
+                    *(f"host replication replicator {entry}/32 scram-sha-256" for entry in everyone),
+                    *(f"host all all {entry}/32 scram-sha-256" for entry in everyone),
                 ],
             },
         }

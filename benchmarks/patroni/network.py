@@ -51,7 +51,7 @@ class Network:
         finally:
             os.close(descriptor)
 
-    def on(self, name: str) -> list[str]:
+    def command_prefix(self, name: str) -> list[str]:
         """Return the prefix of a command line for a machine."""
         return ["nsenter", f"--net={_NAMESPACES / self._namespace(name)}", "--"]
 

@@ -17,7 +17,7 @@ _PACKAGES = (
 _DONE = "complete"
 
 
-class CannotRun(Exception):  # noqa: N818
+class CannotRunError(Exception):
     """A prerequisite of the machine is missing; the message names it."""
 
 
@@ -36,7 +36,7 @@ class Packages:
         }
 
     def versions(self) -> str:
-        """Return the versions of the programs. Raises CannotRun if one does not run."""
+        """Return the versions of the programs. Raises CannotRunError if one does not run."""
         commands = (
             [PYTHON, "-c", "from patroni.version import __version__; print('Patroni', __version__)"],
             [str(self.etcd), "--version"],
@@ -48,7 +48,7 @@ class Packages:
 def packages() -> Packages:
     """Return the unpacked programs; the first call downloads 35 MB."""
     if os.uname().machine != "x86_64":
-        raise CannotRun("the drill knows Debian's packages for x86-64 only")
+        raise CannotRunError("the drill knows Debian's packages for x86-64 only")
     if not (CACHE / _DONE).exists():
         archives = CACHE / "archives"
         archives.mkdir(parents=True, exist_ok=True)
@@ -64,8 +64,8 @@ def _run(command: list[str], **options: object) -> str:
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True, **options)  # type: ignore[call-overload]
     except FileNotFoundError as error:
-        raise CannotRun(f"{command[0]} is not there") from error
+        raise CannotRunError(f"{command[0]} is not there") from error
     except subprocess.CalledProcessError as error:
         lines = (error.stderr or error.stdout or "no output").strip().splitlines()
-        raise CannotRun(f"{command[0]}: {lines[-1]}") from error
+        raise CannotRunError(f"{command[0]}: {lines[-1]}") from error
     return str(done.stdout)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.slurm import Slurm
 from benchmarks.slurm_scripts import on_slurm, on_zoe
-from benchmarks.slurm_scripts.candidates import KINDS, SEVERAL, candidates, drawn
+from benchmarks.slurm_scripts.candidates import KINDS, SEVERAL, candidates, draw
 from benchmarks.slurm_scripts.case import Case, Outcome, unpack
 from benchmarks.slurm_scripts.stand_ins import make_programs
 from benchmarks.slurm_scripts.table import AGAIN, table, write_csv
@@ -37,9 +37,11 @@ def main() -> None:
     scratch.chmod(0o755)
     found = candidates(given.mirrors)
     if given.kind is not None:
-        found = [one for one in found if given.kind in one.kinds]
-    chosen = drawn(found, given.seed, given.number)
-    cases = [Case(number, one) for number, one in enumerate(chosen) if not given.only or number in given.only]
+        found = [candidate for candidate in found if given.kind in candidate.kinds]
+    chosen = draw(found, given.seed, given.number)
+    cases = [
+        Case(number, candidate) for number, candidate in enumerate(chosen) if not given.only or number in given.only
+    ]
     for side in given.sides:
         left = [case for case in cases if given.again or not _result(scratch, side, case).exists()]
         if left and side == "zoe":
@@ -75,7 +77,7 @@ def _on_slurm(given: argparse.Namespace, cases: Sequence[Case], side: str) -> No
             programs = _programs(given.scratch, case, texts)
             return on_slurm.run(slurm, case, work, programs)
 
-        _all(given.scratch, side, cases, run)
+        _run_all(given.scratch, side, cases, run)
 
 
 def _on_zoe(given: argparse.Namespace, cases: Sequence[Case]) -> None:
@@ -90,7 +92,7 @@ def _on_zoe(given: argparse.Namespace, cases: Sequence[Case]) -> None:
             shutil.copytree(draft, person.workspace, dirs_exist_ok=True)
             return on_zoe.run(stack, case, person, programs, given.scratch / "zoe" / "tools" / case.user)
 
-        _all(given.scratch, "zoe", cases, run)
+        _run_all(given.scratch, "zoe", cases, run)
 
 
 def _programs(scratch: Path, case: Case, texts: list[str]) -> Path:
@@ -99,8 +101,8 @@ def _programs(scratch: Path, case: Case, texts: list[str]) -> Path:
     return place
 
 
-def _all(scratch: Path, side: str, cases: Sequence[Case], run: Callable[[Case], Outcome]) -> None:
-    def one(case: Case) -> None:
+def _run_all(scratch: Path, side: str, cases: Sequence[Case], run: Callable[[Case], Outcome]) -> None:
+    def run_one(case: Case) -> None:
         try:
             outcome = run(case)
         except Exception as error:
@@ -112,7 +114,7 @@ def _all(scratch: Path, side: str, cases: Sequence[Case], run: Callable[[Case], 
         print(f"{side} {case.number} {case.candidate.name}: {outcome.jobs[:4]}", flush=True)
 
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        list(pool.map(one, cases))
+        list(pool.map(run_one, cases))
 
 
 def _result(scratch: Path, side: str, case: Case) -> Path:

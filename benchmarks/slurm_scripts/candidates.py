@@ -127,25 +127,25 @@ def _indices(text: str) -> int:
     return number
 
 
-def drawn(all_of_them: Sequence[Candidate], seed: int, number: int) -> list[Candidate]:
+def draw(all_of_them: Sequence[Candidate], seed: int, number: int) -> list[Candidate]:
     """Return so many candidates in a random order, at least 20 of each kind if there are enough."""
     order = list(all_of_them)
     random.Random(seed).shuffle(order)
     chosen: list[Candidate] = []
     for most in (_OF_ONE_REPOSITORY, 2 * _OF_ONE_REPOSITORY):
-        for kind in sorted(KINDS, key=lambda kind: sum(kind in one.kinds for one in order)):
-            _add(chosen, [one for one in order if kind in one.kinds], kind, _EACH, most)
+        for kind in sorted(KINDS, key=lambda kind: sum(kind in candidate.kinds for candidate in order)):
+            _add(chosen, [candidate for candidate in order if kind in candidate.kinds], kind, _EACH, most)
     _add(chosen, order, None, number, _OF_ONE_REPOSITORY)
     random.Random(seed).shuffle(chosen)
     return chosen[:number]
 
 
 def _add(chosen: list[Candidate], order: Sequence[Candidate], kind: str | None, number: int, most: int) -> None:
-    of_repository = Counter(one.repository for one in chosen)
-    for one in order:
+    of_repository = Counter(candidate.repository for candidate in chosen)
+    for candidate in order:
         have = len(chosen) if kind is None else sum(kind in other.kinds for other in chosen)
         if have >= number:
             return
-        if one not in chosen and of_repository[one.repository] < most:
-            of_repository[one.repository] += 1
-            chosen.append(one)
+        if candidate not in chosen and of_repository[candidate.repository] < most:
+            of_repository[candidate.repository] += 1
+            chosen.append(candidate)

@@ -84,10 +84,10 @@ def unpack(case: Case, mirrors: Path, work: Path) -> list[str]:
             if (member.isfile() and member.size <= _FILE_BYTES_MAX) or member.isdir():
                 opened.extract(member, work, filter="data")
     archive.unlink()
-    return _prepared(case, work)
+    return _prepare(case, work)
 
 
-def _prepared(case: Case, work: Path) -> list[str]:
+def _prepare(case: Case, work: Path) -> list[str]:
     texts = []
     for place in sorted(work.rglob("*")):
         text = read_text(place)

@@ -44,7 +44,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 def normal(text: str, names: Sequence[tuple[str, str]], *, drop_lines: bool = True) -> str:
     """Return a text with names of one run replaced, the longest first, and without times."""
-    for old, new in sorted(names, key=lambda one: -len(one[0])):
+    for old, new in sorted(names, key=lambda item: -len(item[0])):
         text = text.replace(old, new)
     for pattern, new in _RULES:
         text = pattern.sub(new, text)
@@ -61,7 +61,7 @@ def difference(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> tuple[list[s
     """Return the names of files that only one side has, of files with other lines, and of files with the same lines in
     another order.
     """
-    slurm = _renamed(slurm, zoe)
+    slurm = _with_zoe_names(slurm, zoe)
     lacking = sorted(set(slurm) ^ set(zoe))
     both = sorted(set(slurm) & set(zoe))
     other = [name for name in both if not _same_lines(slurm[name], zoe[name])]
@@ -69,11 +69,11 @@ def difference(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> tuple[list[s
     return lacking, other, order
 
 
-def _renamed(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> dict[str, str]:
+def _with_zoe_names(slurm: Mapping[str, str], zoe: Mapping[str, str]) -> dict[str, str]:
     """Return files with Zoe's names: in Slurm, the last index of an array has the id of the array."""
     found = {}
     for name, text in slurm.items():
-        other = [one for one in zoe if one not in slurm and _INDEX.sub(r"\1", one) == name]
+        other = [text for text in zoe if text not in slurm and _INDEX.sub(r"\1", text) == name]
         found[other[0] if name not in zoe and len(other) == 1 else name] = text
     return found
 

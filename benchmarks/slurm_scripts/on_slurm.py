@@ -55,7 +55,7 @@ def run(slurm: Slurm, case: Case, work: Path, programs: Path) -> Outcome:
         environment,
         (account.pw_uid, account.pw_gid),
     )
-    jobs = _ended(slurm, case)
+    jobs = _ended_jobs(slurm, case)
     names = [(str(work), "WORK"), (ACCOUNT, "USER"), (case.user, "USER"), *_ids(jobs)]
     return Outcome(
         [_word(job) for job in jobs],
@@ -65,7 +65,7 @@ def run(slurm: Slurm, case: Case, work: Path, programs: Path) -> Outcome:
     )
 
 
-def _ended(slurm: Slurm, case: Case) -> list[dict[str, str]]:
+def _ended_jobs(slurm: Slurm, case: Case) -> list[dict[str, str]]:
     """Return the jobs of a case after all have ended, or wait for an impossible condition."""
     give_up_s = time.monotonic() + _ENDED_WITHIN_S
     while True:
@@ -98,7 +98,7 @@ def _ids(jobs: list[dict[str, str]]) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for job in jobs:
         first = found.setdefault(
-            job.get("ArrayJobId", job["JobId"]), f"JOB{len({one for one in found.values() if '_' not in one}) + 1}"
+            job.get("ArrayJobId", job["JobId"]), f"JOB{len({text for text in found.values() if '_' not in text}) + 1}"
         )
         if (index := _index(job)) is not None:
             found[job["JobId"]] = f"{first}_{index}" if job["JobId"] != job.get("ArrayJobId") else first

@@ -76,7 +76,7 @@ class Person:
             store.accounts.ensure_member(case.user, FIRST_TENANT, "user")
             scopes = ALL_SCOPES - {"admin"}
             store.accounts.add_token(
-                Token(text.id, case.user, FIRST_TENANT, text.hashed, scopes, time.time(), None, "benchmark")
+                Token(text.id, case.user, FIRST_TENANT, text.secret_hash, scopes, time.time(), None, "benchmark")
             )
             self.uid, self.gid = (
                 store.accounts.system_id(kind, name, config.user_ids_first, config.user_ids_last)
@@ -104,7 +104,7 @@ def run(stack: Stack, case: Case, person: Person, programs: Path, tools: Path) -
     command = [*_COMMAND, f"--image={image(case)}"]
     started = cases.start(case, work, tools, command, environment, (person.uid, person.gid))
     with Client(stack.url, person.token, timeout_s=60) as client:
-        jobs = _ended(client)
+        jobs = _ended_jobs(client)
     names = [
         (str(work), "WORK"),
         (case.user, "USER"),
@@ -118,7 +118,7 @@ def run(stack: Stack, case: Case, person: Person, programs: Path, tools: Path) -
     )
 
 
-def _ended(client: Client) -> list[dict[str, Any]]:
+def _ended_jobs(client: Client) -> list[dict[str, Any]]:
     """Return the jobs in the order of submission, after all have ended or their time is up."""
     give_up_s = time.monotonic() + _ENDED_WITHIN_S
     while True:
@@ -135,14 +135,14 @@ def _ended(client: Client) -> list[dict[str, Any]]:
 
 def _jobs(client: Client) -> list[dict[str, Any]]:
     found = []
-    for one in client.executions(limit=200).executions:
-        if "_" not in one.id:  # otherwise an index of an array
+    for execution in client.executions(limit=200).executions:
+        if "_" not in execution.id:  # otherwise an index of an array
             found.append(
                 {
-                    "id": one.id,
-                    "at": one.submitted_at_s,
+                    "id": execution.id,
+                    "at": execution.submitted_at_s,
                     "array": False,
-                    "words": [_word(str(one.state), one.exit_code, str(one.cause))],
+                    "words": [_word(str(execution.state), execution.exit_code, str(execution.cause))],
                 }
             )
     for array in client.arrays.list(limit=200).arrays:

@@ -97,17 +97,17 @@ def table(cases: Sequence[Case], scratch: Path) -> str:
     found = [one for case in cases if (one := verdict(case, scratch)) is not None]
     rows = [
         ("all", found),
-        *((kind, [one for one in found if kind in one.case.candidate.kinds]) for kind in (*KINDS, SEVERAL)),
+        *((kind, [verdict for verdict in found if kind in verdict.case.candidate.kinds]) for kind in (*KINDS, SEVERAL)),
     ]
-    rows.append(("calls of Slurm inside of jobs", [one for one in found if one.case.candidate.calls]))
+    rows.append(("calls of Slurm inside of jobs", [verdict for verdict in found if verdict.case.candidate.calls]))
     columns: dict[str, Callable[[Verdict], bool]] = {
         "number": lambda _: True,
-        "equal": lambda one: one.equal,
-        "of these refused by both": lambda one: one.equal and one.refused == "both",
-        "refused by Zoe alone": lambda one: one.refused == "zoe",
-        "differs, also between two runs on Slurm": lambda one: not one.equal and one.by_chance,
-        "succeeded, and differs": lambda one: one.falsely_succeeded,
-        "of these by chance": lambda one: one.falsely_succeeded and one.by_chance,
+        "equal": lambda verdict: verdict.equal,
+        "of these refused by both": lambda verdict: verdict.equal and verdict.refused == "both",
+        "refused by Zoe alone": lambda verdict: verdict.refused == "zoe",
+        "differs, also between two runs on Slurm": lambda verdict: not verdict.equal and verdict.by_chance,
+        "succeeded, and differs": lambda verdict: verdict.falsely_succeeded,
+        "of these by chance": lambda verdict: verdict.falsely_succeeded and verdict.by_chance,
     }
     lines = [f"| scripts | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for name, ones in rows:
@@ -115,6 +115,8 @@ def table(cases: Sequence[Case], scratch: Path) -> str:
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += ["", "| script | states of Slurm / Zoe | files |", "|---|---|---|"]
     lines += [
-        f"| {one.case.number} {one.case.candidate.name} | {one.jobs} | {one.files} |" for one in found if not one.equal
+        f"| {verdict.case.number} {verdict.case.candidate.name} | {verdict.jobs} | {verdict.files} |"
+        for verdict in found
+        if not verdict.equal
     ]
     return "\n".join(lines)

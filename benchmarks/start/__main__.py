@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.ranges import Table
 from benchmarks.start import others, spark
-from benchmarks.start.place import Place, running, timed
+from benchmarks.start.place import Place, running, seconds_of
 from benchmarks.support import machine
 from tests.support.postgres import make_home
 from zoe_embedded.home import RUNTIMES_VARIABLE, Home
@@ -48,10 +48,10 @@ def main() -> int:
         with running(Home(directory, os.geteuid() == 0, Path(runtimes))) as place:
             for name in chosen:
                 title, ours, beside, theirs = ROWS[name]
-                pairs = [(timed(ours, place), timed(theirs, place)) for _ in range(ROUNDS)]
-                table.row(f"{title}, s", [one for one, _ in pairs])
+                pairs = [(seconds_of(ours, place), seconds_of(theirs, place)) for _ in range(ROUNDS)]
+                table.row(f"{title}, s", [value for value, _ in pairs])
                 table.row(f"{beside}, s", [other for _, other in pairs])
-                table.row(f"{title} / {beside}", [one / other for one, other in pairs])
+                table.row(f"{title} / {beside}", [value / other for value, other in pairs])
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return table.close() if chosen == list(ROWS) else 0

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from benchmarks.start.place import Place, description, end, free_port, listens, succeeded
+from benchmarks.start.place import Place, await_success, description, end, free_port, listens
 from benchmarks.start.spark import MEMORY, own_cluster
 from tests.support.notebook import Notebook
 from zoe_client import Client
@@ -75,12 +75,12 @@ def mpi_here(place: Place) -> None:
     """Run a short program of two MPI processes."""
     document = description("mpi-pi.json")
     document["frameworks"][0]["parameters"]["program"] = ["mpi-pi", _STEPS]
-    place.ended(_small(document, 0.5))
+    place.run_to_end(_small(document, 0.5))
 
 
 def mpi_bare(place: Place) -> None:
     """Run it by MPICH's own command."""
-    succeeded(place.bare("mpiexec.hydra", "-n", 2, "mpi-pi", _STEPS, runtime=place.mpi))
+    await_success(place.bare("mpiexec.hydra", "-n", 2, "mpi-pi", _STEPS, runtime=place.mpi))
 
 
 def dask_here(place: Place) -> None:
@@ -97,7 +97,7 @@ def dask_here(place: Place) -> None:
     kept["command"] = ["zoe-dask", "--secret-file", "{secret_file}", "--", "python", str(program)]
     document["components"] = [kept]
     del document["kind"]
-    place.ended(document)
+    place.run_to_end(document)
 
 
 def dask_bare(place: Place) -> None:
@@ -112,7 +112,7 @@ def dask_bare(place: Place) -> None:
         started.append(
             place.bare("dask", "worker", *here, "--no-nanny", "--nthreads", 1, "--local-directory", scratch, address)
         )
-        succeeded(place.bare("python", program, address))
+        await_success(place.bare("python", program, address))
     finally:
         end(started)
 
@@ -193,7 +193,7 @@ def elastic_bare(place: Place) -> float:
             time.sleep(0.05)
         given_s = time.time()
         start_worker()
-        succeeded(driver)
+        await_success(driver)
     return float(json.loads(output.read_text().splitlines()[-1])[1]) - given_s
 
 

@@ -45,9 +45,11 @@ class Place:
         runtime = runtime or self.runtime
         environment = {**os.environ, **runtime.environment, **variables, "PATH": os.pathsep.join(runtime.path)}
         quiet = subprocess.DEVNULL
-        return subprocess.Popen([str(one) for one in command], env=environment, stdout=output or quiet, stderr=quiet)
+        return subprocess.Popen(
+            [str(value) for value in command], env=environment, stdout=output or quiet, stderr=quiet
+        )
 
-    def ended(self, document: dict[str, object]) -> None:
+    def run_to_end(self, document: dict[str, object]) -> None:
         """Run a description to its end, which must be a success."""
         with Client(self.stack.url, self.stack.token) as client:
             execution = client.wait(client.submit(document).id, ENDED_S)
@@ -61,14 +63,14 @@ def description(name: str) -> dict[str, Any]:
     return document
 
 
-def timed(work: Callable[[Place], float | None], place: Place) -> float:
+def seconds_of(work: Callable[[Place], float | None], place: Place) -> float:
     """Return the seconds of the work, or the seconds that it measures itself."""
     began_s = time.monotonic()
     counted_s = work(place)
     return time.monotonic() - began_s if counted_s is None else counted_s
 
 
-def succeeded(process: subprocess.Popen[bytes]) -> None:
+def await_success(process: subprocess.Popen[bytes]) -> None:
     """Wait until it has ended. Raises SystemExit if it failed."""
     if process.wait(timeout=600):
         raise SystemExit(f"{process.args!r} ended with {process.returncode}")

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from benchmarks.start.place import NO_VARIABLES, Place, description, end, free_port, listens, succeeded
+from benchmarks.start.place import NO_VARIABLES, Place, await_success, description, end, free_port, listens
 from zoe_embedded.demos.demo import fit
 
 WORKERS = 20
@@ -23,14 +23,14 @@ def demo_here(place: Place) -> None:
     """Run the demo's description."""
     document = description("energy-report.json")
     fit(document, os.cpu_count() or 1)
-    place.ended(document)
+    place.run_to_end(document)
 
 
 def demo_bare(place: Place) -> None:
     """Run its script by plain Spark in one process."""
     script, output = place.data.directory / "energy_report.py", place.stack.home.state / "bare"
     files = ("--input", place.data.directory / "readings", "--output", output)
-    succeeded(place.bare("spark-submit", "--master", "local[2]", script, *files, variables=PLAIN))
+    await_success(place.bare("spark-submit", "--master", "local[2]", script, *files, variables=PLAIN))
     shutil.rmtree(output)
 
 
@@ -44,14 +44,16 @@ def many_here(place: Place) -> None:
     driver = document["components"][0]
     driver["resources"] = {"memory": "1GiB", "cores": 0.1, "limits": {"cores": 2}}
     driver["command"] = [*driver["command"][:-5], "{workspace}/energy-report/small.py"]
-    place.ended(document)
+    place.run_to_end(document)
 
 
 def many_bare(place: Place, variables: Mapping[str, str] = NO_VARIABLES) -> None:
     """Run it on as many workers that are started by Spark's own programs."""
     with own_cluster(place, WORKERS, variables) as (address, _):
         program = place.data.directory / "small.py"
-        succeeded(place.bare("spark-submit", "--master", address, *MEMORY, program, variables={**LOCAL, **variables}))
+        await_success(
+            place.bare("spark-submit", "--master", address, *MEMORY, program, variables={**LOCAL, **variables})
+        )
 
 
 @contextmanager

@@ -43,14 +43,14 @@ class Readers:
         self.refused = 0
         self._token, self._over = token, threading.Event()
         self._threads = [threading.Thread(target=self._read, args=(url,)) for url in urls for _ in range(_READERS)]
-        for one in self._threads:
-            one.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """End all."""
         self._over.set()
-        for one in self._threads:
-            one.join()
+        for thread in self._threads:
+            thread.join()
 
     def _read(self, url: str) -> None:
         with httpx.Client(timeout=60, headers={"X-Auth-Token": self._token}, trust_env=False) as http:
@@ -88,9 +88,9 @@ def _theirs(ceph: CephStore, seconds: float) -> None:
         login = {"X-Auth-User": "gold:swift", "X-Auth-Key": "key-gold"}
         signed_in = http.get(ceph.auth_url, headers=login).raise_for_status().headers
     url, token = signed_in["X-Storage-Url"], signed_in["X-Auth-Token"]
-    places = [f"{one}{url.removeprefix(ceph.url)}/of-gold/object" for one in ceph.urls]
+    places = [f"{text}{url.removeprefix(ceph.url)}/of-gold/object" for text in ceph.urls]
     for some in (places[:1], places):
-        _told("Ceph's limit", len(some), *_read(token, some, seconds))
+        _print_rates("Ceph's limit", len(some), *_read(token, some, seconds))
 
 
 def _ours(line: StoreBehind, seconds: float) -> None:
@@ -109,7 +109,7 @@ def _ours(line: StoreBehind, seconds: float) -> None:
         other = Readers(its.people["silver"].token, found["silver"])
         undo.callback(other.stop)
         for some in (found["gold"][:1], found["gold"]):
-            _told("Zoe's promise", len(some), *_read(its.people["gold"].token, some, seconds))
+            _print_rates("Zoe's promise", len(some), *_read(its.people["gold"].token, some, seconds))
 
 
 def _read(token: str, places: Sequence[str], seconds: float) -> tuple[list[float], int]:
@@ -127,9 +127,9 @@ def _read(token: str, places: Sequence[str], seconds: float) -> tuple[list[float
     return rates, readers.refused
 
 
-def _told(what: str, gateways: int, rates: Sequence[float], refused: int) -> None:
+def _print_rates(what: str, gateways: int, rates: Sequence[float], refused: int) -> None:
     told = [statistics.mean(rates), statistics.median(rates), min(rates), max(rates)]
-    mean, median, least, most = (f"{one / MB:.2f}" for one in told)
+    mean, median, least, most = (f"{value / MB:.2f}" for value in told)
     windows = f"windows of {_WINDOW_S:g} s: median {median}, {least} to {most}"
     limit = f"{what} of {LIMIT / MB:g} MB/s, at {gateways} of two gateways"
     print(f"{limit}: {mean} MB/s; {windows}; refused {refused} times", flush=True)

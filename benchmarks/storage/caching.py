@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import pushed_store
 from zoe_embedded.swift.store import ObjectStore
@@ -50,17 +50,17 @@ def main() -> None:
         pushed_store(nodes=nodes, replicas=nodes, cache=True, cache_fence=not arguments.asking) as (store, pusher),
         logged_in(store, "acme:ann") as person,
     ):
-        pusher.rules = written(rules)
+        pusher.rules = book_document(rules)
         pusher.push()
         pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
         for container in CONTAINERS:
             person.put(container)
         print(f"{'bytes':>9}  {'':<7}{'median ms':>10}{'ratio':>8}{'95 %':>16}{'proxy ms':>10}{'nodes ms':>10}")
         for size in SIZES:
-            show(size, measured(store, person, os.urandom(size), arguments.rounds))
+            show(size, measure(store, person, os.urandom(size), arguments.rounds))
 
 
-def measured(store: ObjectStore, person: Person, content: bytes, rounds: int) -> dict[str, Samples]:
+def measure(store: ObjectStore, person: Person, content: bytes, rounds: int) -> dict[str, Samples]:
     """Return the samples by container; the first rounds warm up and do not count."""
     found = {container: Samples() for container in CONTAINERS}
     for container in CONTAINERS:

@@ -20,7 +20,14 @@ import zstandard
 
 from benchmarks.storage.figures.store import text
 from storage_filters.transforms.compression import Compression
-from storage_filters.transforms.stream_filters import PIECE_BYTES, exactly, learn, read_back, spans, stored
+from storage_filters.transforms.stream_filters import (
+    PIECE_BYTES,
+    exactly,
+    read_tables,
+    run_backward,
+    run_forward,
+    spans,
+)
 
 _RANGE_BYTES = 10_000
 
@@ -38,15 +45,15 @@ class _Object:
         """Return a range, and record its cost."""
         self.asked_bytes = 0
         began_s = time.process_time()
-        found = Compression.of_record(self.record)
-        learn([found], self._stored)
+        found = Compression.from_record(self.record)
+        read_tables([found], self._stored_pieces)
         last = spans([found], first, None)[-1]
-        chunks = self._stored(last.first, last.end)
-        got = b"".join(exactly(read_back([found], chunks, first, None), end - first))
+        chunks = self._stored_pieces(last.first, last.end)
+        got = b"".join(exactly(run_backward([found], chunks, first, None), end - first))
         self.times_ms.append((time.process_time() - began_s) * 1e3)
         return got
 
-    def _stored(self, first: int, end: int | None) -> Iterator[bytes]:
+    def _stored_pieces(self, first: int, end: int | None) -> Iterator[bytes]:
         for at in range(first, len(self.kept) if end is None else end, PIECE_BYTES):
             piece = self.kept[at : min(at + PIECE_BYTES, len(self.kept) if end is None else end)]
             self.asked_bytes += len(piece)
@@ -61,26 +68,31 @@ def main() -> None:
     arguments = parser.parse_args()
     body = text(arguments.mb * 10**6, random.Random(1))
     for kind in ("ZSTD", "LZ4"):
-        found = {"frames": _framed(kind, body), "one frame": _whole(kind, body)}
+        found = {"frames": _object_with_frames(kind, body), "one frame": _object_without_frames(kind, body)}
         for _ in range(arguments.rounds):
-            for one in found.values():
-                assert one.read(len(body) - _RANGE_BYTES, len(body)) == body[-_RANGE_BYTES:]
-        for name, one in found.items():
-            median, least, most = statistics.median(one.times_ms), min(one.times_ms), max(one.times_ms)
+            for entry in found.values():
+                assert entry.read(len(body) - _RANGE_BYTES, len(body)) == body[-_RANGE_BYTES:]
+        for name, compression in found.items():
+            median, least, most = (
+                statistics.median(compression.times_ms),
+                min(compression.times_ms),
+                max(compression.times_ms),
+            )
             print(
-                f"{kind}, {name}: {median:.2f} ms of CPU ({least:.2f} to {most:.2f}), {one.asked_bytes} bytes asked; "
-                f"stored {len(one.kept) / len(body):.2%} of {len(body)} bytes",
+                f"{kind}, {name}: {median:.2f} ms of CPU ({least:.2f} to {most:.2f}), {compression.asked_bytes} bytes "
+                f"asked; "
+                f"stored {len(compression.kept) / len(body):.2%} of {len(body)} bytes",
                 flush=True,
             )
 
 
-def _framed(kind: str, body: bytes) -> _Object:
+def _object_with_frames(kind: str, body: bytes) -> _Object:
     one = Compression(kind)
-    kept = b"".join(stored([one], (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))))
+    kept = b"".join(run_forward([one], (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))))
     return _Object(kept, one.record())
 
 
-def _whole(kind: str, body: bytes) -> _Object:
+def _object_without_frames(kind: str, body: bytes) -> _Object:
     """Return the object in the form of earlier versions."""
     if kind == "ZSTD":
         kept = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(body)

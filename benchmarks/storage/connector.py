@@ -30,11 +30,11 @@ def measure(_: argparse.Namespace) -> list[Line]:
     """Measure one run of each: counts do not vary."""
     with object_store(s3=True) as store, logged_in(store, LOGIN) as person:
         with driver(store, LOGIN) as stocator:
-            ours = written(store, person, stocator, "swift2d://{}.zoe/out", "through-stocator")
+            ours = requests_of_write(store, person, stocator, "swift2d://{}.zoe/out", "through-stocator")
         with tempfile.TemporaryDirectory(prefix="zoe-bench-") as apart:
             s3a = s3a_driver(stocator, store, LOGIN, Path(apart))
-            magic = written(store, person, s3a, "s3a://{}/out", "through-s3a")
-            renaming = written(store, person, by_renames(s3a), "s3a://{}/out", "through-s3a-by-renames")
+            magic = requests_of_write(store, person, s3a, "s3a://{}/out", "through-s3a")
+            renaming = requests_of_write(store, person, by_renames(s3a), "s3a://{}/out", "through-s3a-by-renames")
     return [
         Line("Stocator", tell(ours), f"<= {GOAL}", ours.total() <= GOAL),
         Line("S3A, magic committer", f"{tell(magic)}: {magic.total() / ours.total():.0f} times as many"),
@@ -42,7 +42,9 @@ def measure(_: argparse.Namespace) -> list[Line]:
     ]
 
 
-def written(store: ObjectStore, person: Person, driver: SparkDriver, path: str, container: str) -> Counter[str]:
+def requests_of_write(
+    store: ObjectStore, person: Person, driver: SparkDriver, path: str, container: str
+) -> Counter[str]:
     """Return the requests of one write into an existing container, up to the last one that writes the success
     marker.
     """

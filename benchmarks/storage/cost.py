@@ -52,7 +52,7 @@ def _cell(what: str, method: str, size: int, people: tuple[Person, Person], pair
             took_ms = 1e3 * requests[side]()
             if number >= WARM:
                 times[side].append(took_ms)
-    (p50, p99), (bare_p50, bare_p99) = ((statistics.median(one), percentile(one, 0.99)) for one in times)
+    (p50, p99), (bare_p50, bare_p99) = ((statistics.median(time_), percentile(time_, 0.99)) for time_ in times)
     added = statistics.median(ours - bare for ours, bare in zip(*times, strict=True))
     figure = f"p50 {p50:.2f} beside {bare_p50:.2f} ms, p99 {p99:.2f} beside {bare_p99:.2f} ms; added {added:.2f} ms"
     return Line(what, figure, f"added < {GOAL_MS} ms", added < GOAL_MS)
@@ -65,7 +65,7 @@ def _request(person: Person, method: str, content: bytes) -> Callable[[], float]
     path = f"{place.path}/{CONTAINER}/object"
     body = content if method == "PUT" else None
 
-    def once() -> float:
+    def request_once() -> float:
         began_s = time.perf_counter()
         connection.request(method, path, body=body, headers=headers)
         answer = connection.getresponse()
@@ -73,4 +73,4 @@ def _request(person: Person, method: str, content: bytes) -> Callable[[], float]
         assert answer.status in (200, 201), answer.status
         return time.perf_counter() - began_s
 
-    return once
+    return request_once

@@ -42,15 +42,15 @@ def main() -> None:
         undo.callback(bound.close)
         bound.bound({"AUTH_acme": 1000.0}, None)
         makes: dict[str, Callable[[], Computing]] = {
-            "uncounted": lambda: Computing(None, _on),
-            "counted": lambda: Computing(free.of_request(_NAME, "AUTH_acme"), _on),
-            "bounded": lambda: Computing(bound.of_request(_NAME, "AUTH_acme"), _on),
+            "uncounted": lambda: Computing(None, _no_pause),
+            "counted": lambda: Computing(free.spending_for(_NAME, "AUTH_acme"), _no_pause),
+            "bounded": lambda: Computing(bound.spending_for(_NAME, "AUTH_acme"), _no_pause),
         }
         for size, length in SIZES.items():
             pieces = [b"x" * min(PIECE_BYTES, length - at) for at in range(0, length, PIECE_BYTES)]
             rounds = [{name: _cpu_us(make, pieces) for name, make in makes.items()} for _ in range(runs)]
             for name in ("counted", "bounded"):
-                more = [one[name] - one["uncounted"] for one in rounds]
+                more = [entry[name] - entry["uncounted"] for entry in rounds]
                 low, middle, high = statistics.quantiles(more, n=4)
                 print(f"{size:>7} {name:<8} {middle:8.1f} us more ({low:.1f} to {high:.1f})")
         samples = ContentSamples(directory / "rates")
@@ -88,7 +88,7 @@ def _cpu_us(make: Callable[[], Computing], pieces: list[bytes]) -> float:
     return (time.thread_time_ns() - began_ns) / _REQUESTS / 1000
 
 
-def _on(_seconds: float) -> None:
+def _no_pause(_seconds: float) -> None:
     """Let no other request run."""
 
 

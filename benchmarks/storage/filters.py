@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import pushed_store
 
@@ -67,11 +67,11 @@ def main() -> None:
         pushed_store(nodes=1, replicas=1, keyring=keyring) as (store, pusher),
         logged_in(store, "acme:ann") as person,
     ):
-        pusher.rules = written(rules)
+        pusher.rules = book_document(rules)
         pusher.push()
         pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
         proxy = psutil.Process(store.processes["proxy"])
-        show(measured(person, proxy, content, arguments.rounds))
+        show(measure(person, proxy, content, arguments.rounds))
 
 
 def body(length: int, random: bool) -> bytes:
@@ -82,7 +82,7 @@ def body(length: int, random: bool) -> bytes:
     return (text * (length // len(text) + 1))[:length]
 
 
-def measured(person: Person, proxy: psutil.Process, content: bytes, rounds: int) -> dict[tuple[str, str], Samples]:
+def measure(person: Person, proxy: psutil.Process, content: bytes, rounds: int) -> dict[tuple[str, str], Samples]:
     """Return the samples by rule and direction; the first round warms up and does not count."""
     found: dict[tuple[str, str], Samples] = defaultdict(lambda: Samples([]))
     for name in RULES:
@@ -90,14 +90,14 @@ def measured(person: Person, proxy: psutil.Process, content: bytes, rounds: int)
     for number in range(rounds + 1):
         for name in RULES:
             for direction in DIRECTIONS:
-                seconds, cpu_s = once(person, proxy, direction, f"{name.replace(' ', '-')}/object", content)
+                seconds, cpu_s = measure_request(person, proxy, direction, f"{name.replace(' ', '-')}/object", content)
                 if number:
                     found[name, direction].seconds.append(seconds)
                     found[name, direction].cpu_s += cpu_s
     return found
 
 
-def once(
+def measure_request(
     person: Person, proxy: psutil.Process, direction: str, path: str, content: bytes, same: bool = True
 ) -> tuple[float, float]:
     """Return seconds and CPU seconds of one request. same: a GET returns the original."""

@@ -44,19 +44,22 @@ def main() -> None:
                 list(pool.map(lambda number: ann.put(f"many/{number:07}", b"x"), range(arguments.names)))
             proxy = psutil.Process(gateway.processes["proxy"])
             before_s = sum(proxy.cpu_times()[:2])
-            pairs = [(here(ann, arguments.names), there(behind, arguments.names)) for _ in range(arguments.rounds)]
+            pairs = [
+                (gateway_seconds(ann, arguments.names), store_seconds(behind, arguments.names))
+                for _ in range(arguments.rounds)
+            ]
             cpu_s = (sum(proxy.cpu_times()[:2]) - before_s) / arguments.rounds
         gateway.restart("proxy")
         with logged_in(gateway, "acme:ann") as ann:
-            cold_s = here(ann, arguments.names)
-    ratios = sorted(one / other for one, other in pairs)
+            cold_s = gateway_seconds(ann, arguments.names)
+    ratios = sorted(entry / other for entry, other in pairs)
     low, middle, high = statistics.quantiles(ratios, n=4)
     print(f"{arguments.names} names, {arguments.rounds} rounds: store {statistics.median(b for _, b in pairs):.3f} s, ")
     print(f"gateway {statistics.median(a for a, _ in pairs):.3f} s, ratio {middle:.2f} ({low:.2f} to {high:.2f})")
     print(f"CPU of the gateway's process {cpu_s:.3f} s for each; cold {cold_s:.3f} s")
 
 
-def here(ann: Person, names: int) -> float:
+def gateway_seconds(ann: Person, names: int) -> float:
     """Return the seconds of a listing at the gateway."""
     began_s = time.monotonic()
     marker, found = "", 0
@@ -73,7 +76,7 @@ def here(ann: Person, names: int) -> float:
     return ended_s - began_s
 
 
-def there(behind: StoreBehind, names: int) -> float:
+def store_seconds(behind: StoreBehind, names: int) -> float:
     """Return the seconds of a listing at the store."""
     secret, bucket = Path(behind.key_file).read_text(), bucket_of("AUTH_acme", "many")
     found: list[str] = []
@@ -86,7 +89,7 @@ def there(behind: StoreBehind, names: int) -> float:
             if len(page) == 0 or len(found) >= names:
                 break
         ended_s = time.monotonic()
-    if len(found) != names or any(one >= other for one, other in pairwise(found)):
+    if len(found) != names or any(entry >= other for entry, other in pairwise(found)):
         raise SystemExit(f"the store lists {len(found)} of {names} names")
     return ended_s - began_s
 

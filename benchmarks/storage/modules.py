@@ -23,11 +23,11 @@ from dataclasses import replace
 
 import psutil
 
-from benchmarks.storage.filters import DIRECTIONS, Samples, once
+from benchmarks.storage.filters import DIRECTIONS, Samples, measure_request
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from storage_filters.rules.rules import ModuleVersion
-from storage_filters.transforms.modules.engine import compiled
+from storage_filters.transforms.modules.engine import compile_module
 from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.transforms.stream_filters import PIECE_BYTES
 from tests.support.modules import EMPTY, copying, module
@@ -67,30 +67,34 @@ def main() -> None:
     parser.add_argument("--rules", default=",".join(RULES), help="names of modules (default: all)")
     arguments = parser.parse_args()
     if arguments.alone:
-        alone(table(arguments.kib * 1024), arguments.rounds)
+        measure_alone(table(arguments.kib * 1024), arguments.rounds)
         return
     names = ["none", *(name for name in arguments.rules.split(",") if name != "none")]
     texts = [f"FOR CONTAINER acme/{name} DO {RULES[name]}" for name in names if RULES[name]]
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
     versions = {
-        name.upper(): ModuleVersion(name, hashlib.sha256(content).hexdigest(), compiled(content).reads)
+        name.upper(): ModuleVersion(name, hashlib.sha256(content).hexdigest(), compile_module(content).reads)
         for name, content in MODULES.items()
     }
     with pushed_store(nodes=1, replicas=1) as (store, pusher), logged_in(store, "acme:ann") as person:
         for content in MODULES.values():
             pusher.send_module(content)
-        pusher.rules = written(RuleBook(rules, modules={"": versions}))
+        pusher.rules = book_document(RuleBook(rules, modules={"": versions}))
         pusher.push()
         pusher.push(AUTH_nobody={"get": 1.0})
         proxy = psutil.Process(store.processes["proxy"])
-        show(names, measured(person, proxy, names, table(arguments.kib * 1024), arguments.rounds))
+        show(names, measure(person, proxy, names, table(arguments.kib * 1024), arguments.rounds))
 
 
-def alone(content: bytes, rounds: int) -> None:
+def measure_alone(content: bytes, rounds: int) -> None:
     """Measure modules one after another in each round, and print CPU milliseconds for an object."""
-    named = {name: _named(name, content, columns="2,3") for name, content in MODULES.items()}
+    named = {name: _named_module(name, content, columns="2,3") for name, content in MODULES.items()}
     pieces = [content[at : at + PIECE_BYTES] for at in range(0, len(content), PIECE_BYTES)]
-    kept = {name: b"".join(ModuleFilter(one).forward(pieces)) for name, one in named.items() if not one.module.reads}
+    kept = {
+        name: b"".join(ModuleFilter(module).forward(pieces))
+        for name, module in named.items()
+        if not module.module.reads
+    }
     works: dict[str, Callable[[], Iterator[bytes]]] = {
         "empty: stored": lambda: ModuleFilter(named["empty0"]).forward(pieces),
         "empty: read back": lambda: ModuleFilter(named["empty0"]).reverse([kept["empty0"]], 0, True),
@@ -111,8 +115,8 @@ def alone(content: bytes, rounds: int) -> None:
         print(f"{name:<20}{middle:>8.2f} ms ({low:.2f} to {high:.2f})")
 
 
-def _named(name: str, content: bytes, **parameters: str) -> NamedModule:
-    return NamedModule(name, hashlib.sha256(content).hexdigest(), compiled(content), parameters, lambda: None)
+def _named_module(name: str, content: bytes, **parameters: str) -> NamedModule:
+    return NamedModule(name, hashlib.sha256(content).hexdigest(), compile_module(content), parameters, lambda: None)
 
 
 def table(length: int) -> bytes:
@@ -123,7 +127,7 @@ def table(length: int) -> bytes:
     return "".join(rows).encode()[:length]
 
 
-def measured(
+def measure(
     person: Person, proxy: psutil.Process, names: list[str], content: bytes, rounds: int
 ) -> dict[tuple[str, str], Samples]:
     """Return the samples by rule and direction; the first round warms up and does not count."""
@@ -133,7 +137,9 @@ def measured(
     for number in range(rounds + 1):
         for name in names:
             for direction in DIRECTIONS:
-                seconds, cpu_s = once(person, proxy, direction, f"{name}/object", content, name not in _CHANGES)
+                seconds, cpu_s = measure_request(
+                    person, proxy, direction, f"{name}/object", content, name not in _CHANGES
+                )
                 if number:
                     found[name, direction].seconds.append(seconds)
                     found[name, direction].cpu_s += cpu_s

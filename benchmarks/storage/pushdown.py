@@ -56,15 +56,17 @@ def measure(options: argparse.Namespace) -> list[Line]:
         logged_in(store, LOGIN) as person,
         spark_session(store, LOGIN) as spark,
     ):
-        cells = _Cells(store, pusher, spark, options.runs, _made(store, person, options.megabytes))
+        cells = _Cells(store, pusher, spark, options.runs, _dataset_directory(store, person, options.megabytes))
         lines = [line for cap in options.caps for share in SHARES for line in cells.measure(cap, share)]
         if options.more_megabytes:
-            cells = _Cells(store, pusher, spark, options.runs, _made(store, person, options.more_megabytes))
+            cells = _Cells(
+                store, pusher, spark, options.runs, _dataset_directory(store, person, options.more_megabytes)
+            )
             lines += cells.measure(MORE_CAP, MORE_SHARE)
         return lines
 
 
-def _made(store: ObjectStore, person: Person, megabytes: int) -> str:
+def _dataset_directory(store: ObjectStore, person: Person, megabytes: int) -> str:
     """Return the directory of this much data, with its views."""
     directory = f"data{megabytes}"
     _make_data(person, directory, megabytes * 10**6)

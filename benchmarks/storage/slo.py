@@ -34,7 +34,7 @@ class Window:
 
     rates: Mapping[str, float]
 
-    def holds(self, slos: Mapping[str, float]) -> bool:
+    def is_met(self, slos: Mapping[str, float]) -> bool:
         """Return whether every tenant got its guarantee."""
         return all(self.rates[tenant] >= slo for tenant, slo in slos.items())
 
@@ -61,16 +61,16 @@ def _measure_on(its: Stand, direction: str, windows: int) -> list[Line]:
         capacity = int(SHARE_OF_UNCAPPED * uncapped)
         with its.controller(BandwidthSlo(capacity, capacity)) as controller:
             lines = [Line(f"{direction}: uncapped rate, capacity", f"{uncapped / MB:.0f}, {capacity / MB:.0f} MB/s")]
-            lines += _held(controller, clients, direction, capacity, windows)
-            lines += _changed(controller, clients, direction, capacity)
+            lines += _measure_held(controller, clients, direction, capacity, windows)
+            lines += _measure_change(controller, clients, direction, capacity)
             lines += _infeasible(controller, direction, capacity)
-            lines += _stopped(controller, clients, direction, capacity)
+            lines += _measure_stop(controller, clients, direction, capacity)
             for tenant in SHARES:
                 controller.clear_slo(tenant)
     return lines
 
 
-def _held(
+def _measure_held(
     controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int, count: int
 ) -> list[Line]:
     slos = _promise(controller, direction, capacity, SHARES)
@@ -78,7 +78,7 @@ def _held(
     windows = _windows(clients, count)
     lines = []
     for tenant, slo in slos.items():
-        held = sum(window.holds({tenant: slo}) for window in windows) / count
+        held = sum(window.is_met({tenant: slo}) for window in windows) / count
         mean, least = _mean(windows, tenant), min(window.rates[tenant] for window in windows)
         figure = f"{held:.1%} of {count} windows; mean {mean / slo:.2f}, least {least / slo:.2f} of the SLO"
         lines.append(Line(f"{direction}: SLO of {SHARES[tenant]:.0%}", figure, ">= 99 %", held >= WINDOWS_HELD))
@@ -90,11 +90,13 @@ def _held(
     return [*lines, Line(f"{direction}: capacity used", f"{used:.1%}")]
 
 
-def _changed(controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
+def _measure_change(
+    controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int
+) -> list[Line]:
     """Swap the promises of gold and silver."""
     slos = _promise(controller, direction, capacity, CHANGED)
     time.sleep(SETTLE_S)
-    held = sum(window.holds(slos) for window in _windows(clients, AFTER_CHANGE_S))
+    held = sum(window.is_met(slos) for window in _windows(clients, AFTER_CHANGE_S))
     figure = f"{held} of {AFTER_CHANGE_S} windows hold"
     return [Line(f"{direction}: changed live, after {SETTLE_S:g} s", figure, "all", held == AFTER_CHANGE_S)]
 
@@ -106,9 +108,9 @@ def _infeasible(controller: ZoeController, direction: str, capacity: int) -> lis
     refused = controller.feasible(BandwidthDemand("bronze", _slo(direction, capacity)))
     _promise(controller, direction, capacity, {"gold": 0.8, "silver": 0.6})
     time.sleep(SETTLE_S)
-    missed = controller.missed()
+    missed = controller.missed_bandwidth()
     _promise(controller, direction, capacity, CHANGED)
-    total = sum(one.read_bytes_per_s + one.write_bytes_per_s for one in missed.values())
+    total = sum(entry.read_bytes_per_s + entry.write_bytes_per_s for entry in missed.values())
     figure = f"{len(missed)} tenants miss {total / capacity:.0%} of the capacity in all"
     return [
         Line(f"{direction}: infeasible, asked before", refused.sentence, "refused", not refused.feasible),
@@ -116,7 +118,9 @@ def _infeasible(controller: ZoeController, direction: str, capacity: int) -> lis
     ]
 
 
-def _stopped(controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
+def _measure_stop(
+    controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int
+) -> list[Line]:
     """Stop all streams of silver, which has half of the capacity."""
     time.sleep(SETTLE_S)
     clients["silver"].stop()

@@ -21,9 +21,9 @@ def measure(_: argparse.Namespace) -> list[Line]:
     return [
         Line(
             f"{name} of {OBJECTS} x {SIZE // 1000} KB, {CONCURRENCY} at once",
-            f"{one.done} done, {one.failures} failed, {one.per_s:.0f}/s beside {bare[name].per_s:.0f}/s",
+            f"{final.done} done, {final.failures} failed, {final.per_s:.0f}/s beside {bare[name].per_s:.0f}/s",
             "0 failed",
-            one.failures == 0 and one.done == OBJECTS,
+            final.failures == 0 and final.done == OBJECTS,
         )
-        for name, one in ours.items()
+        for name, final in ours.items()
     ]

@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _get(url: str, token: str, number: int, size: int, moved: list[int]) -> None:
-    connection, path = _connected(url)
+    connection, path = _connect(url)
     buffer = memoryview(bytearray(PIECE_BYTES))
     while True:
         connection.request("GET", f"{path}/{number}", headers={"X-Auth-Token": token})
@@ -51,7 +51,7 @@ def _get(url: str, token: str, number: int, size: int, moved: list[int]) -> None
 
 
 def _put(url: str, token: str, number: int, size: int, moved: list[int]) -> None:
-    connection, path = _connected(url)
+    connection, path = _connect(url)
     piece = bytes(PIECE_BYTES)
     while True:
         connection.putrequest("PUT", f"{path}/w{os.getpid()}-{number}")
@@ -67,7 +67,7 @@ def _put(url: str, token: str, number: int, size: int, moved: list[int]) -> None
         assert answer.status == 201, answer.status
 
 
-def _connected(url: str) -> tuple[HTTPConnection, str]:
+def _connect(url: str) -> tuple[HTTPConnection, str]:
     place = urlsplit(url)
     connection = HTTPConnection(place.hostname or "", place.port, timeout=_TIMEOUT_S)
     connection.connect()

@@ -31,7 +31,7 @@ def main() -> int:
     with stand() as its:
         for name in options.rows or ROWS:
             figures += _row(its, name, options.runs)
-    return 0 if all(figure.reached for figure in figures) else 1
+    return 0 if all(figure.is_reached for figure in figures) else 1
 
 
 def _row(its: Stand, name: str, runs: int) -> list[Figure]:

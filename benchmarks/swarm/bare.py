@@ -20,7 +20,7 @@ from docker.types import (
     TaskTemplate,
 )
 
-from benchmarks.swarm.watch import until
+from benchmarks.swarm.watch import wait_until
 from tests.swarm.engine_host import EngineHost
 from zoe_master.backends.swarm.spec.specification import RenderedService
 
@@ -64,7 +64,7 @@ class Bare:
         """Remove everything that `start` has created the same way; each container has its grace period."""
         for undo in self._undo:
             undo()
-        until(self._without_network, lambda: "the network cannot be removed")
+        wait_until(self._without_network, lambda: "the network cannot be removed")
 
     def _without_network(self) -> bool:
         if not self._network:
@@ -76,12 +76,12 @@ class Bare:
         self._network = ""
         return True
 
-    def these(self, hosts: Sequence[EngineHost], wanted: Sequence[RenderedService]) -> None:
+    def start_like_zoe(self, hosts: Sequence[EngineHost], wanted: Sequence[RenderedService]) -> None:
         """Start the containers that Zoe would create, in several threads, with their host names and limits."""
         network, engines = self.network(), {host.name: position for position, host in enumerate(hosts)}
-        jobs = [lambda one=one: self._one_of_these(engines[one.start.node], one, network) for one in wanted]
+        jobs = [lambda entry=entry: self._one_of_these(engines[entry.start.node], entry, network) for entry in wanted]
         made = self.all_at_once(jobs)
-        self._undo = [lambda: self.all_at_once([lambda o=one: self.stop_container(*o) for one in made])]
+        self._undo = [lambda: self.all_at_once([lambda o=entry: self.stop_container(*o) for entry in made])]
 
     def _one_of_these(self, engine: int, one: RenderedService, network: str) -> tuple[int, str]:
         api, component = self.api(engine), one.start.component
@@ -114,7 +114,7 @@ class Bare:
         made = self.all_at_once(
             [lambda n=name: self.api().create_service(**_service(n, command, network, 1))["ID"] for name in names]
         )
-        self._undo = [lambda: self.all_at_once([lambda i=one: self.api().remove_service(i) for one in made])]
+        self._undo = [lambda: self.all_at_once([lambda i=entry: self.api().remove_service(i) for entry in made])]
 
     def containers(self, number: int, command: list[str]) -> None:
         """Start plain containers, in several threads, on all engines in turn."""
@@ -122,7 +122,7 @@ class Bare:
         engines = [position % len(self._sockets) for position in range(number)]
         jobs = [lambda e=engine: (e, self.start_container(e, command, network)) for engine in engines]
         made = self.all_at_once(jobs)
-        self._undo = [lambda: self.all_at_once([lambda o=one: self.stop_container(*o) for one in made])]
+        self._undo = [lambda: self.all_at_once([lambda o=entry: self.stop_container(*o) for entry in made])]
 
     def run_container(self, number: int, command: list[str]) -> int:
         """Run a plain container to its end and remove it; return its exit code."""
@@ -135,12 +135,12 @@ class Bare:
     def run_service(self, _number: int, command: list[str]) -> int:
         """Run a Swarm service of one task to its end and remove it; return its exit code."""
         made = self.api().create_service(**_service(f"bare-{next(_numbers)}", command, None, 1))["ID"]
-        until(lambda: self._over(made), lambda: f"service {made} does not end")
-        code = int(self._over(made)[0]["Status"]["ContainerStatus"]["ExitCode"])
+        wait_until(lambda: self._ended_tasks(made), lambda: f"service {made} does not end")
+        code = int(self._ended_tasks(made)[0]["Status"]["ContainerStatus"]["ExitCode"])
         self.api().remove_service(made)
         return code
 
-    def _over(self, service: str) -> list[dict[str, Any]]:
+    def _ended_tasks(self, service: str) -> list[dict[str, Any]]:
         tasks = self.api().tasks(filters={"service": service})
         return [task for task in tasks if task["Status"]["State"] in ("complete", "failed", "rejected")]
 

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.swarm.bare import THREADS, Bare
 from benchmarks.swarm.stand import Stand
 from benchmarks.swarm.table import Figure
-from benchmarks.swarm.watch import until
+from benchmarks.swarm.watch import wait_until
 from zoe_lib.domain.executions.execution import ExecutionState
 
 EXECUTIONS = 200
@@ -52,10 +52,10 @@ def _by_zoe(stand: Stand) -> float:
         ids = list(pool.map(lambda _: stand.client.submit(APPLICATION).id, range(EXECUTIONS)))
     # Constant polling of the state would use the cores of the measured processes.
     stand.watch.last_of("die", EXECUTIONS)
-    done_s = until(lambda: _active(stand) == 0, lambda: f"{_active(stand)} executions are not over")
-    lost = [one for one in ids if stand.client.execution(one).state is not ExecutionState.SUCCEEDED]
+    done_s = wait_until(lambda: _active(stand) == 0, lambda: f"{_active(stand)} executions are not over")
+    lost = [id_ for id_ in ids if stand.client.execution(id_).state is not ExecutionState.SUCCEEDED]
     assert not lost, f"{len(lost)} executions were lost"
-    stand.gone()
+    stand.await_removal()
     return EXECUTIONS / (done_s - began_s)
 
 
@@ -71,5 +71,5 @@ def _rate(stand: Stand, run: Any, number: int) -> float:
         codes = list(pool.map(lambda position: run(position, COMMAND), range(number)))
     took_s = time.time() - began_s
     assert codes == [0] * number
-    stand.gone()
+    stand.await_removal()
     return number / took_s

@@ -81,18 +81,18 @@ def _by_zoe(stand: Stand) -> float:
     took_s = time.time() - began_s
     stand.client.cancel(execution)
     stand.client.wait(execution, 120)
-    stand.gone()
+    stand.await_removal()
     return took_s
 
 
 def _by_bare(stand: Stand, bare: Bare) -> float:
     time.sleep(PAUSE_S)
     began_s = stand.watch.begin()
-    bare.these(stand.cluster.hosts, list(_starts(stand)))
+    bare.start_like_zoe(stand.cluster.hosts, list(_starts(stand)))
     _await_all(stand, "jupyter lab")
     took_s = time.time() - began_s
     bare.remove()
-    stand.gone()
+    stand.await_removal()
     return took_s
 
 

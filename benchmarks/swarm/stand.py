@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.support import temporary_home
-from benchmarks.swarm.watch import Watch, things, until
+from benchmarks.swarm.watch import Watch, things, wait_until
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_client import Client
 from zoe_embedded.stack import Stack
@@ -24,10 +24,10 @@ class Stand:
     watch: Watch
     workspaces: Path
 
-    def gone(self) -> float:
+    def await_removal(self) -> float:
         """Wait until no container is left on any engine; return the time."""
         hosts = self.cluster.hosts
-        return until(lambda: not things(hosts), lambda: things(hosts))
+        return wait_until(lambda: not things(hosts), lambda: things(hosts))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.swarm.bare import GRACE_S, Bare
 from benchmarks.swarm.stand import Stand
 from benchmarks.swarm.table import Figure
-from benchmarks.swarm.watch import until
+from benchmarks.swarm.watch import wait_until
 
 COMMAND = ["sleep", "1000"]
 SIZES = (1, 5, 21, 51)
@@ -43,7 +43,7 @@ def measure(stand: Stand, runs: int) -> list[Figure]:
 def measure_cancel(stand: Stand, runs: int) -> list[Figure]:
     """Measure the removal of `OF_CANCEL` containers, beside the way that removes fastest, however it starts."""
     bare = Bare(stand.cluster.hosts)
-    name, way = min(_ways(bare).items(), key=lambda one: _by_bare(stand, bare, one[1], OF_CANCEL)[1])
+    name, way = min(_ways(bare).items(), key=lambda item: _by_bare(stand, bare, item[1], OF_CANCEL)[1])
     ours, beside = [], []
     for _ in range(runs):
         ours.append(_by_zoe(stand, OF_CANCEL)[1])
@@ -53,7 +53,7 @@ def measure_cancel(stand: Stand, runs: int) -> list[Figure]:
 
 def _measure(stand: Stand, number: int, runs: int) -> list[Figure]:
     bare = Bare(stand.cluster.hosts)
-    name, way = min(_ways(bare).items(), key=lambda one: _by_bare(stand, bare, one[1], number)[0])
+    name, way = min(_ways(bare).items(), key=lambda item: _by_bare(stand, bare, item[1], number)[0])
     ours, beside = [], []
     for _ in range(runs):
         ours.append(_by_zoe(stand, number))
@@ -77,11 +77,11 @@ def _by_zoe(stand: Stand, number: int) -> tuple[float, float, float]:
     began_s = stand.watch.begin()
     execution = stand.client.submit(application(number)).id
     running_s = stand.watch.last_of("start", number).at_s - began_s
-    told_s = until(lambda: stand.client.execution(execution).state.value == "running", execution.__str__) - began_s
+    told_s = wait_until(lambda: stand.client.execution(execution).state.value == "running", execution.__str__) - began_s
     time.sleep(PAUSE_S)
     cancelled_s = time.time()
     stand.client.cancel(execution)
-    gone_s = stand.gone() - cancelled_s
+    gone_s = stand.await_removal() - cancelled_s
     stand.client.wait(execution, 60)
     return running_s, gone_s, told_s
 
@@ -94,4 +94,4 @@ def _by_bare(stand: Stand, bare: Bare, way: Callable[[int, list[str]], None], nu
     time.sleep(PAUSE_S)
     cancelled_s = time.time()
     bare.remove()
-    return running_s, stand.gone() - cancelled_s
+    return running_s, stand.await_removal() - cancelled_s

@@ -30,7 +30,7 @@ class Figure:
         return statistics.median(self.ours) / statistics.median(self.beside)
 
     @property
-    def reached(self) -> bool:
+    def is_reached(self) -> bool:
         """Return whether the goal is reached."""
         if self.goal is None:
             return True
@@ -46,7 +46,7 @@ def tell(figures: Sequence[Figure]) -> None:
     for figure in figures:
         sign = "<=" if figure.at_most else ">="
         goal = "" if figure.goal is None else f"{sign} {figure.goal:g}{'' if figure.of_ratio else ' ' + figure.unit}"
-        met = "" if figure.goal is None else ("yes" if figure.reached else "NO")
+        met = "" if figure.goal is None else ("yes" if figure.is_reached else "NO")
         ratio = f"{figure.ratio:.2f}" if figure.beside and figure.of_ratio else ""
         beside = _spread(figure.beside, figure.unit) if figure.beside else ""
         ours = _spread(figure.ours, figure.unit)

@@ -48,7 +48,7 @@ def _added_s(stand: Stand) -> float:
         exit_s = stand.watch.last_of("die", 1).heard_at_s
         added_s = verdict.result(60) - exit_s
     stand.client.wait(execution, 60)
-    stand.gone()
+    stand.await_removal()
     return added_s
 
 

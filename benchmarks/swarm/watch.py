@@ -18,7 +18,7 @@ _LOOK_S = 0.02
 
 
 @dataclass(frozen=True)
-class Happened:
+class ContainerEvent:
     """A container's event: its time by its engine's clock, and when it was received, in seconds since the epoch."""
 
     action: str
@@ -32,7 +32,7 @@ class Watch:
 
     def __init__(self, hosts: Sequence[EngineHost]) -> None:
         self._hosts = hosts
-        self._events: list[Happened] = []
+        self._events: list[ContainerEvent] = []
         self._news = threading.Condition()
         self._streams: list[Any] = []
         self._clients = [docker.APIClient(f"unix://{host.socket}", version="1.41", timeout=300) for host in hosts]
@@ -46,15 +46,15 @@ class Watch:
             self._events.clear()
         return time.time()
 
-    def last_of(self, action: str, count: int) -> Happened:
+    def last_of(self, action: str, count: int) -> ContainerEvent:
         """Return the event that completes this many of that action since the beginning."""
         with self._news:
-            there = self._news.wait_for(lambda: len(self._of(action)) >= count, DEADLINE_S)
-            assert there, f"only {len(self._of(action))} of {count} containers did {action}"
-            return sorted(self._of(action), key=lambda one: one.at_s)[count - 1]
+            there = self._news.wait_for(lambda: len(self._events_of(action)) >= count, DEADLINE_S)
+            assert there, f"only {len(self._events_of(action))} of {count} containers did {action}"
+            return sorted(self._events_of(action), key=lambda happened: happened.at_s)[count - 1]
 
-    def _of(self, action: str) -> list[Happened]:
-        return [one for one in self._events if one.action == action]
+    def _events_of(self, action: str) -> list[ContainerEvent]:
+        return [event for event in self._events if event.action == action]
 
     def close(self) -> None:
         """Stop; engines that are gone end their streams."""
@@ -65,7 +65,7 @@ class Watch:
         stream = api.events(decode=True, filters={"type": ["container"]})
         with suppress(Exception):  # the engine is gone at the end
             for event in stream:
-                found = Happened(event["Action"], event["timeNano"] / 1e9, time.time(), event["Actor"]["ID"])
+                found = ContainerEvent(event["Action"], event["timeNano"] / 1e9, time.time(), event["Actor"]["ID"])
                 with self._news:
                     self._events.append(found)
                     self._news.notify_all()
@@ -86,7 +86,7 @@ def things(hosts: Sequence[EngineHost]) -> list[str]:
     return found
 
 
-def until(done: Callable[[], object], story: Callable[[], object]) -> float:
+def wait_until(done: Callable[[], object], story: Callable[[], object]) -> float:
     """Poll until it is true; return the time."""
     give_up_s = time.time() + DEADLINE_S
     while not done():

@@ -82,13 +82,13 @@ class LateReconciler(Generic[W, T]):
         return number
 
     @property
-    def observed(self) -> tuple[int, T]:
+    def last_result(self) -> tuple[int, T]:
         """Return the result of the last poll, with the number of the desired state at its start."""
         if not self._lateness.takes_s:
             self._begin()
         return self._seen
 
-    def tell(self, found: T) -> None:
+    def publish_partial(self, found: T) -> None:
         """Publish nothing before the end of the poll."""
 
     def close(self) -> None:

@@ -64,11 +64,11 @@ class FaultRun:
         self._submitted = []
         for execution in submissions:
             self._submitted.append(execution.id)
-            self._at(execution.submitted_at_s, self._submit(execution))
+            self._schedule_at(execution.submitted_at_s, self._submit(execution))
         for occurrence in faults:
-            self._at(occurrence.at_s, self._begin(occurrence))
+            self._schedule_at(occurrence.at_s, self._begin(occurrence))
         for at_s, later in policies:
-            self._at(at_s, self._set_policy(later))
+            self._schedule_at(at_s, self._set_policy(later))
         self._clock = SimulatedClock(self._due[0][0] if self._due else 0.0)
         self._waker = TickWaker()
         self.store = BreakingStore()
@@ -76,7 +76,7 @@ class FaultRun:
         self._backend = BreakingBackend(nodes, self._clock, self._waker, behave=behave)
         self._nodes = {node.name: node for node in nodes}
         self._controller = controller
-        self._lateness = Lateness(self._clock, self._after)
+        self._lateness = Lateness(self._clock, self._schedule_after)
         self._reconciler: LateStorage | None = None
         self._invariants = Invariants(self.store.another(), controller)
         self._dies_at: CrashPoint | None = None
@@ -86,11 +86,11 @@ class FaultRun:
             Fault.NODE_DOWN: self._node_down,
             Fault.SERVICE_DEATH: self._service_death,
             Fault.MASTER_DEATH: self._master_death,
-            Fault.STORE_AWAY: lambda lasts_s, _: self._for(lasts_s, self.store, "available", False),
+            Fault.STORE_AWAY: lambda lasts_s, _: self._set_for(lasts_s, self.store, "available", False),
             Fault.STORE_BREAKS: self._store_breaks,
             Fault.STARTS_LOST: self._starts_lost,
-            Fault.STARTS_REFUSED: lambda lasts_s, _: self._for(lasts_s, self._backend, "refuses", True),
-            Fault.BACKEND_AWAY: lambda lasts_s, _: self._for(lasts_s, self._backend, "away", True),
+            Fault.STARTS_REFUSED: lambda lasts_s, _: self._set_for(lasts_s, self._backend, "refuses", True),
+            Fault.BACKEND_AWAY: lambda lasts_s, _: self._set_for(lasts_s, self._backend, "away", True),
             Fault.EVENTS_LATE: self._events_late,
             Fault.STORAGE_AWAY: self._storage_away,
             Fault.STORAGE_SLOW: self._storage_slow,
@@ -102,7 +102,7 @@ class FaultRun:
 
     def run(self) -> Sequence[Execution]:
         """Run until all executions that can run have ended; return all executions in the given order."""
-        while self._due or self._unfinished():
+        while self._due or self._has_unfinished():
             next_s = min(self._due[0][0] if self._due else math.inf, self._next_of_services_s())
             if next_s == math.inf:
                 break  # the rest can never run, and no node will come
@@ -123,13 +123,13 @@ class FaultRun:
 
     # Time
 
-    def _at(self, at_s: float, do: Callable[[], None]) -> None:
+    def _schedule_at(self, at_s: float, do: Callable[[], None]) -> None:
         heapq.heappush(self._due, (at_s, next(self._order), do))
 
-    def _after(self, seconds: float, do: Callable[[], None]) -> None:
-        self._at(self._clock.now_s() + seconds, do)
+    def _schedule_after(self, seconds: float, do: Callable[[], None]) -> None:
+        self._schedule_at(self._clock.now_s() + seconds, do)
 
-    def _unfinished(self) -> bool:
+    def _has_unfinished(self) -> bool:
         counts = self._reader.counts()
         return any(count for state, count in counts.items() if state not in TERMINAL_STATES)
 
@@ -147,7 +147,7 @@ class FaultRun:
     def _under_way(self) -> bool:
         """Return whether the next poll by the master's timer may find an unannounced change."""
         if self._master is None or self._backend.away or self._backend.refuses or self._backend.late is not None:
-            return self._unfinished()
+            return self._has_unfinished()
         passing = (ServiceState.STARTING, ServiceState.STOPPING)
         executions = self._master.cache.executions()
         return any(
@@ -177,7 +177,7 @@ class FaultRun:
             self._master = self._lead()
         tick = self._master.tick()
         self._invariants.check(tick, self._master.policy, self._master.cache.executions())
-        return tick.again
+        return tick.is_due_again
 
     def _lead(self) -> Master:
         self.store.stop_leading()
@@ -209,7 +209,7 @@ class FaultRun:
             if self.store.available:
                 self._reader.submit(execution, "faults")
             else:
-                self._after(_TIMER_S, submit)  # as a client does
+                self._schedule_after(_TIMER_S, submit)  # as a client does
 
         return submit
 
@@ -218,7 +218,7 @@ class FaultRun:
             if self.store.available:
                 self._reader.set_policy(policy, self._reader.policy().version, self._clock.now_s(), "faults")
             else:
-                self._after(_TIMER_S, set_policy)
+                self._schedule_after(_TIMER_S, set_policy)
 
         return set_policy
 
@@ -229,11 +229,11 @@ class FaultRun:
 
         return begin
 
-    def _for(self, seconds: float, what: object, name: str, value: object) -> bool:
+    def _set_for(self, seconds: float, what: object, name: str, value: object) -> bool:
         """Set an attribute, and restore it after a while."""
         before = getattr(type(what), name, not value)
         setattr(what, name, value)
-        self._after(seconds, lambda: setattr(what, name, before))
+        self._schedule_after(seconds, lambda: setattr(what, name, before))
         return True
 
     def _node_down(self, lasts_s: float, draw: float) -> bool:
@@ -242,7 +242,7 @@ class FaultRun:
             return False
         name = ready[int(draw * len(ready))]
         self._backend.lose_node(name)
-        self._after(lasts_s, lambda: self._backend.set_node(self._nodes[name]))
+        self._schedule_after(lasts_s, lambda: self._backend.set_node(self._nodes[name]))
         return True
 
     def _service_death(self, _lasts_s: float, draw: float) -> bool:
@@ -265,11 +265,11 @@ class FaultRun:
         return True
 
     def _events_late(self, lasts_s: float, _draw: float) -> bool:
-        return self._for(lasts_s, self._backend, "late", self._backend.observe_truly())
+        return self._set_for(lasts_s, self._backend, "late", self._backend.observe_truly())
 
     def _storage_away(self, lasts_s: float, _draw: float) -> bool:
-        return self._controller is not None and self._for(lasts_s, self._controller, "down", True)
+        return self._controller is not None and self._set_for(lasts_s, self._controller, "down", True)
 
     def _storage_slow(self, lasts_s: float, draw: float) -> bool:
         takes_s = 2 * draw * Lateness.timeout_s  # every second time longer than the timeout
-        return self._controller is not None and self._for(lasts_s, self._lateness, "takes_s", takes_s)
+        return self._controller is not None and self._set_for(lasts_s, self._lateness, "takes_s", takes_s)

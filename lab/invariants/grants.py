@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.executions.promises import Rates, required
+from zoe_lib.domain.executions.promises import Rates, required_rates
 
 _HOLDS = (ExecutionState.STARTING, ExecutionState.RUNNING)
 _RUNS = (ServiceState.STARTING, ServiceState.READY)
@@ -16,7 +16,7 @@ def grant_problems(executions: Iterable[Execution], controller: SimulatedControl
     """Yield violations of bandwidth guarantees, as sentences; also while the controller is unreachable."""
     granted: dict[str, Rates] = {}
     for execution in executions:
-        wish = required(execution.application)
+        wish = required_rates(execution.application)
         if wish is None or execution.state not in _HOLDS:
             continue
         if Mark.STORAGE_GRANTED in execution.marks:
@@ -29,5 +29,5 @@ def grant_problems(executions: Iterable[Execution], controller: SimulatedControl
         if not rates.fits_in(there):
             yield f"{tenant} was granted {rates}, and the controller holds {there}"
     together = sum(granted.values(), Rates())
-    if not together.fits_in(Rates(controller.moved, controller.moved)):
-        yield f"{together} is granted of {controller.moved} bytes per second"
+    if not together.fits_in(Rates(controller.capacity_bytes_per_s, controller.capacity_bytes_per_s)):
+        yield f"{together} is granted of {controller.capacity_bytes_per_s} bytes per second"

@@ -14,7 +14,7 @@ from zoe_lib.domain.cluster.policy import Policy, limits_of
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionId, Mark, Service
 from zoe_lib.domain.executions.limits import Limit, LimitSubject
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
@@ -29,7 +29,7 @@ def limit_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
     """Yield holders above a limit, and executions that are refused although only elastic services fill it, as
     sentences.
     """
-    if policy.limits.hold_up():
+    if policy.limits.can_delay_executions():
         yield from _given_too_much(snapshot, policy, plan)
     if policy.preemption == "elastic":
         yield from _refused_too_early(snapshot, policy, plan)
@@ -43,10 +43,12 @@ def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[
     held = [(e, s) for e in snapshot.active for s in e.services if s.node is not None and s.alive]
     going = {service_id for services in plan.preempt.values() for service_id in services}
     staying = [(e, s) for e, s in held if s.id not in going and not leaving(e, s)]
-    for holder, limit in dict.fromkeys(one for e, _ in (*given, *kept) for one in limits_of(policy, e.tenant, e.user)):
-        if _beyond(limit, _sum(given, holder), _sum(held, holder)):
+    for holder, limit in dict.fromkeys(
+        item for e, _ in (*given, *kept) for item in limits_of(policy, e.tenant, e.user)
+    ):
+        if _exceeds(limit, _sum(given, holder), _sum(held, holder)):
             yield f"{_name(holder)} gets more than {limit}"
-        if _beyond(limit, _sum(kept, holder), _sum([*staying, *given], holder)):
+        if _exceeds(limit, _sum(kept, holder), _sum([*staying, *given], holder)):
             yield f"a place is kept for {_name(holder)} beyond {limit}"
 
 
@@ -55,11 +57,11 @@ def _refused_too_early(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterat
     the first.
     """
     firsts: set[LimitSubject] = set()
-    for execution in _refused(snapshot, policy, plan):
+    for execution in _refused_by_limit(snapshot, policy, plan):
         holder, limit = _refusing(execution, policy, plan)
-        if _beyond(limit, execution.application.core_resources(), cores_of(snapshot, plan, holder)):
+        if _exceeds(limit, execution.application.core_resources(), cores_of(snapshot, plan, holder)):
             firsts.add(holder)
-        elif holder not in firsts and required(execution.application) is None:
+        elif holder not in firsts and required_rates(execution.application) is None:
             yield f"{execution.id} was refused for {plan.reasons[execution.id].code}, though elastic services fill it"
 
 
@@ -72,13 +74,13 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
     """
     if policy.backfill == "easy-sjbf" or plan.placements >= policy.placements_per_tick_max:
         return
-    ordered = list(queue_sequence(Pass.of(snapshot, policy)))
+    ordered = list(queue_sequence(Pass.from_snapshot(snapshot, policy)))
     lines: dict[LimitSubject, Execution] = {}
-    for execution in _refused(snapshot, policy, plan):
+    for execution in _refused_by_limit(snapshot, policy, plan):
         holder, limit = _refusing(execution, policy, plan)
         core = execution.application.core_resources()
-        alone = not _beyond(limit, core, Resources()) and Room(snapshot.nodes).fits(execution)
-        if alone and holder not in lines and _beyond(limit, core, cores_of(snapshot, plan, holder)):
+        alone = not _exceeds(limit, core, Resources()) and Room(snapshot.nodes).has_room_for(execution)
+        if alone and holder not in lines and _exceeds(limit, core, cores_of(snapshot, plan, holder)):
             lines[holder] = execution
     for holder, first in lines.items():
         _, limit = _refusing(first, policy, plan)
@@ -88,14 +90,14 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
         starts_s = _starts_s(snapshot, policy, plan, holder, first, limit, without)
         if any(_end_s(snapshot, e) > starts_s for e in passed):
             held = _held_at(snapshot, policy, plan, holder, starts_s, set())
-            if _beyond(limit, first.application.core_resources(), held):
+            if _exceeds(limit, first.application.core_resources(), held):
                 yield f"{first.id} waits for a limit of {_name(holder)}, and {without} that come later delay it"
 
 
-def _refused(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Execution]:
+def _refused_by_limit(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Execution]:
     """Return the executions that a limit refuses, in the order of the queue."""
     limited = {e.id for e in snapshot.queued if (r := plan.reasons.get(e.id)) is not None and r.code in _REFUSALS}
-    return (e for e in queue_sequence(Pass.of(snapshot, policy)) if e.id in limited) if limited else iter(())
+    return (e for e in queue_sequence(Pass.from_snapshot(snapshot, policy)) if e.id in limited) if limited else iter(())
 
 
 def _refusing(execution: Execution, policy: Policy, plan: Plan) -> tuple[LimitSubject, Limit]:
@@ -121,7 +123,7 @@ def _starts_s(
     fits = (
         at_s
         for at_s in sorted(ends)
-        if not _beyond(limit, core, _held_at(snapshot, policy, plan, holder, at_s, without))
+        if not _exceeds(limit, core, _held_at(snapshot, policy, plan, holder, at_s, without))
     )
     return next(fits, math.inf)
 
@@ -164,7 +166,7 @@ def _sum(parts: Iterable[Part], holder: LimitSubject) -> Resources:
     return total(e.component_of(s).reservation for e, s in parts if counts_for(e, holder))
 
 
-def _beyond(limit: Limit, more: Resources, held: Resources) -> bool:
+def _exceeds(limit: Limit, more: Resources, held: Resources) -> bool:
     return any(
         most is not None and wanted > 0 and has + wanted > most
         for most, wanted, has in (

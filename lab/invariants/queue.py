@@ -33,7 +33,7 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
         if execution.id not in plan.starts and reason is None:
             yield f"{execution.id} neither starts nor has a reason to wait"
         lasting = reason is not None and reason.code in (ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
-        if reason is not None and lasting and empty.fits(execution):
+        if reason is not None and lasting and empty.has_room_for(execution):
             yield f"{execution.id} has the reason {reason.code}, and its core fits on the present nodes"
     if plan.placements >= policy.placements_per_tick_max:
         return  # executions beyond the bound wait for the next pass
@@ -45,9 +45,9 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
                 yield f"{execution.id} waits behind no other"
         return
     gives_way = policy.preemption == "elastic"
-    if room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True).fits(head):
+    if room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True).has_room_for(head):
         yield f"{head.id} was refused, though its core fits once elastic services give way"
-    yield from _overtaken(snapshot, policy, plan, head)
+    yield from _overtaking_problems(snapshot, policy, plan, head)
     if policy.backfill in ("easy", "easy-sjbf"):
         yield from _left_behind(snapshot, policy, plan, head)
 
@@ -65,7 +65,7 @@ def _left_behind(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution
         reason = plan.reasons.get(execution.id)
         if reason is None or reason.code is not ReasonCode.BEHIND_IN_QUEUE or shadow_s == math.inf:
             continue
-        if snapshot.now_s + estimates.guess_s(execution) <= shadow_s and room.fits(execution):
+        if snapshot.now_s + estimates.guess_s(execution) <= shadow_s and room.has_room_for(execution):
             yield f"{execution.id} was left behind, though it fits and ends before {head.id} can start"
 
 
@@ -75,7 +75,7 @@ def _cores_alone(snapshot: Snapshot, plan: Plan) -> Plan:
     return replace(plan, starts=starts)
 
 
-def _overtaken(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) -> Iterator[str]:
+def _overtaking_problems(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) -> Iterator[str]:
     """Yield executions that wait although they come first by the policy, and starts before the first one except by
     backfill.
     """
@@ -83,9 +83,9 @@ def _overtaken(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) 
     for execution in snapshot.queued if turns.known else ():
         reason = plan.reasons.get(execution.id)
         behind = reason is not None and reason.code is ReasonCode.BEHIND_IN_QUEUE
-        if behind and turns.before(execution, head):
+        if behind and turns.precedes(execution, head):
             yield f"{execution.id} comes before {head.id} by {policy.order}, and waits behind it"
-        if execution.id in plan.starts and policy.backfill == "none" and turns.before(head, execution):
+        if execution.id in plan.starts and policy.backfill == "none" and turns.precedes(head, execution):
             yield f"{head.id} comes before {execution.id} by {policy.order}, which started"
 
 

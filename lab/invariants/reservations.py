@@ -13,7 +13,7 @@ from lab.invariants.timetable import Timetable
 from zoe_lib.domain.cluster.policy import Policy, limits_of
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
@@ -26,7 +26,7 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
     Promises go to waiting executions in the order of the queue, up to the first one that the pass may not have
     considered: the rest of a limit or of the store's bandwidth changes during the pass.
     """
-    blocked = _blocked(snapshot, policy, plan) if policy.backfill == "conservative" else None
+    blocked = _blocked_queue(snapshot, policy, plan) if policy.backfill == "conservative" else None
     if blocked is None:
         return
     head, table = blocked.head, blocked.table
@@ -52,7 +52,7 @@ def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator
     """With EASY, yield executions whose place delays the first waiting one, and executions that wait although theirs
     would not.
     """
-    blocked = _blocked(snapshot, policy, plan) if policy.backfill in ("easy", "easy-sjbf") else None
+    blocked = _blocked_queue(snapshot, policy, plan) if policy.backfill in ("easy", "easy-sjbf") else None
     if blocked is None:
         return
     head, table = blocked.head, blocked.table
@@ -60,7 +60,11 @@ def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator
     if promise is None:
         return
     table.hold(promise, promised=True)
-    passed = [table.now(one, blocked.given[one.id]) for one in blocked.waiting if one.id in blocked.given]
+    passed = [
+        table.now(execution, blocked.given[execution.id])
+        for execution in blocked.waiting
+        if execution.id in blocked.given
+    ]
     for use in passed:
         if table.delayed_by(use) is not None:
             yield f"{use.name} has a place, and delays {head.id}, which was to start at {promise.begin_s:g} s"
@@ -75,7 +79,7 @@ def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator
 
 
 @value(frozen=True, slots=True)
-class _Blocked:
+class _BlockedQueue:
     """A queue whose `head` waits for room; `table` has the places of earlier executions.
 
     `waiting`: the head and the ones behind it, in order. `given`: assigned and kept places of executions, by id.
@@ -87,14 +91,14 @@ class _Blocked:
     given: Mapping[ExecutionId, Sequence[Placement]]
 
 
-def _blocked(snapshot: Snapshot, policy: Policy, plan: Plan) -> _Blocked | None:
+def _blocked_queue(snapshot: Snapshot, policy: Policy, plan: Plan) -> _BlockedQueue | None:
     """Return the blocked queue; None if no execution waits for room, or if bounds or unknowns exceed the rule of
     backfill.
     """
     head = refused_for_room(snapshot, plan)
     if head is None or plan.placements >= policy.placements_per_tick_max:
         return None
-    present = Pass.of(snapshot, policy)
+    present = Pass.from_snapshot(snapshot, policy)
     table = Timetable(present)
     if not table.known:
         return None
@@ -104,9 +108,9 @@ def _blocked(snapshot: Snapshot, policy: Policy, plan: Plan) -> _Blocked | None:
     for execution in ordered[:place]:
         if execution.id in given:
             table.hold(table.now(execution, given[execution.id]))
-    return _Blocked(head, table, ordered[place:], given)
+    return _BlockedQueue(head, table, ordered[place:], given)
 
 
 def _may_be_kept_back(execution: Execution, policy: Policy) -> bool:
     limited = limits_of(policy, execution.tenant, execution.user)
-    return bool(limited) or required(execution.application) is not None
+    return bool(limited) or required_rates(execution.application) is not None

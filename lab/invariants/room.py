@@ -10,8 +10,8 @@ from zoe_lib.domain.cluster.cluster import Node, gateway_reservation, lacks_labe
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Service, ServiceState
-from zoe_lib.domain.executions.gateway import core_groups, wanted
-from zoe_lib.domain.executions.gateway import held as held_by
+from zoe_lib.domain.executions.gateway import core_groups, required_resources
+from zoe_lib.domain.executions.gateway import held_resources as held_by
 from zoe_lib.domain.executions.limits import LimitSubject
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -38,7 +38,7 @@ class Room:
         if node in self.free:
             self.free[node] += amount
 
-    def fits(self, execution: Execution) -> bool:
+    def has_room_for(self, execution: Execution) -> bool:
         """Return whether its core certainly fits; False for a core of several kinds, for which counting is not
         conclusive.
         """
@@ -60,10 +60,10 @@ def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_abs
         for service, amount in held_by(execution, room.gateway):
             if not ((elastic_absent and not service.core) or (leaving_absent and leaving(execution, service))):
                 room.take(service.node, amount)
-    for execution, placement in planned(snapshot, plan):
+    for execution, placement in planned_placements(snapshot, plan):
         service = execution.service(placement.service_id)
         if service.core or not elastic_absent:
-            room.take(placement.node, wanted(execution, service, room.gateway))
+            room.take(placement.node, required_resources(execution, service, room.gateway))
     return room
 
 
@@ -86,13 +86,13 @@ def cores_of(snapshot: Snapshot, plan: Plan, holder: LimitSubject) -> Resources:
     ]
     placed = [
         execution.component_of(execution.service(placement.service_id)).reservation
-        for execution, placement in planned(snapshot, plan)
+        for execution, placement in planned_placements(snapshot, plan)
         if counts_for(execution, holder) and execution.service(placement.service_id).core
     ]
     return total([*held, *placed])
 
 
-def planned(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placement]]:
+def planned_placements(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placement]]:
     """Yield every placement of the plan for an execution of the queue, including reserved ones."""
     for execution in snapshot.queued:
         for placement in (*plan.starts.get(execution.id, ()), *plan.reserved.get(execution.id, ())):
@@ -108,7 +108,7 @@ def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Ex
     for at_s, releases in groupby(sorted(_releases(snapshot, policy, plan), key=_time), key=_time):
         for _, node, amount in releases:
             room.give(node, amount)
-        if room.fits(waiting):
+        if room.has_room_for(waiting):
             return at_s
     return math.inf
 
@@ -122,10 +122,10 @@ def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Releas
         for service, amount in held_by(execution, gateway):
             if service.node is not None and not leaving(execution, service) and (service.core or not gives_way):
                 yield estimates.release_s(execution, now_s), service.node, amount
-    for execution, placement in planned(snapshot, plan):
+    for execution, placement in planned_placements(snapshot, plan):
         service = execution.service(placement.service_id)
         if service.core or not gives_way:
-            yield now_s + estimates.guess_s(execution), placement.node, wanted(execution, service, gateway)
+            yield now_s + estimates.guess_s(execution), placement.node, required_resources(execution, service, gateway)
 
 
 def leaving(execution: Execution, service: Service) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lab.invariants.room import leaving
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
-from zoe_lib.domain.executions.gateway import held, wanted
+from zoe_lib.domain.executions.gateway import held_resources, required_resources
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.placement.admission import admit, surely_refused
@@ -58,7 +58,7 @@ class Timetable:
         for execution in snapshot.active:
             stays = [
                 (service.node, amount)
-                for service, amount in held(execution, self._empty.gateway)
+                for service, amount in held_resources(execution, self._empty.gateway)
                 if not leaving(execution, service) and (service.core or policy.preemption == "none")
             ]
             end_s = max(present.estimates.release_s(execution, self._now_s), self._after_s)
@@ -111,13 +111,17 @@ class Timetable:
             cores_milli, memory_bytes, *pieces = amounts
             ledger.take(node, Resources(cores_milli, memory_bytes, dict(zip(self._devices, pieces, strict=True))))
         ledger.services = at_first[:, -1].tolist()
-        placer = self._placer.on(ledger)
+        placer = self._placer.with_ledger(ledger)
         answer = None if surely_refused(execution, placer) else admit(execution, placer)
         return answer if isinstance(answer, tuple) else None
 
     def _use(self, execution: Execution, placements: Iterable[Placement], begin_s: float) -> Use:
         placed = [(execution.service(p.service_id), p.node) for p in placements]
-        core = [(node, wanted(execution, service, self._empty.gateway)) for service, node in placed if service.core]
+        core = [
+            (node, required_resources(execution, service, self._empty.gateway))
+            for service, node in placed
+            if service.core
+        ]
         return Use(execution.id, begin_s, self._end_s(execution, begin_s), self._amounts(core))
 
     def _end_s(self, execution: Execution, begin_s: float) -> float:

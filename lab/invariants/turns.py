@@ -38,17 +38,17 @@ class Turns:
             )
         self._taken = self._by_shares() if self.known and policy.tenants == "drf" else None
 
-    def before(self, one: Execution, other: Execution) -> bool:
+    def precedes(self, one: Execution, other: Execution) -> bool:
         """Return whether one certainly precedes the other, beyond rounding."""
         if self._taken is None:
-            return _less(self._own(one), self._own(other))
+            return _less(self._turn_of(one), self._turn_of(other))
         return _less((self._taken.get(one.id, math.nan),), (self._taken.get(other.id, math.nan),))
 
     def may_be_before(self, one: Execution, other: Execution) -> bool:
         """Return whether one may precede the other."""
-        return not self.known or not self.before(other, one)
+        return not self.known or not self.precedes(other, one)
 
-    def _own(self, execution: Execution) -> Turn:
+    def _turn_of(self, execution: Execution) -> Turn:
         """Return the priority, then the values of the order."""
         order = self._policy.order
         first: Turn = (-execution.priority,)
@@ -56,7 +56,7 @@ class Turns:
             left_s, ends_s = self._virtual[execution.id]
             if left_s <= _EQUAL and ends_s >= self._snapshot.now_s - _EQUAL:
                 return (*first, math.nan)  # it ends virtually right now: by rounding it may or may not be late
-            late = (0.0 if left_s <= 0 else min(left_s, 1.0), _attained(execution), ends_s)
+            late = (0.0 if left_s <= 0 else min(left_s, 1.0), _attained_service(execution), ends_s)
             return first + (late if left_s <= _EQUAL else (1.0, left_s))
         if order in ("fifo", "las", "edf"):
             return (*first, self._standing(execution), execution.submitted_at_s)
@@ -68,7 +68,7 @@ class Turns:
         """
         if self._policy.order == "edf":
             return math.inf if execution.deadline_s is None else execution.deadline_s
-        return _attained(execution) if self._policy.order == "las" else 0.0
+        return _attained_service(execution) if self._policy.order == "las" else 0.0
 
     def _urgency(self, execution: Execution) -> float:
         """Return the values that change, or follow from its known size and its wait."""
@@ -84,7 +84,7 @@ class Turns:
         if policy.order in _LEARNED and waited_s >= _WINDOW_S:
             return -1e15 - waited_s
         if policy.order in _PUBLISHED:
-            return _published(policy.order, waited_s, run_s, self._cores(execution))
+            return _published_value(policy.order, waited_s, run_s, self._cores(execution))
         size = run_s
         if policy.order == "size":
             size *= self._cores(execution)
@@ -104,7 +104,7 @@ class Turns:
         tenants = {e.tenant for e in self._snapshot.queued} | set(used)
         if not sum(used.values()):
             return 0.0
-        due = weights.get(tenant, 1.0) / sum(weights.get(one, 1.0) for one in tenants)
+        due = weights.get(tenant, 1.0) / sum(weights.get(tenant, 1.0) for tenant in tenants)
         return used.get(tenant, 0.0) / sum(used.values()) / due
 
     def _by_shares(self) -> Mapping[ExecutionId, float]:
@@ -121,9 +121,9 @@ class Turns:
         places: dict[ExecutionId, float] = {}
         while waiting:
             share = {tenant: _dominant(held[tenant], cluster) / weights.get(tenant, 1.0) for tenant in waiting}
-            tenant = min(waiting, key=lambda one: (share[one], one))
-            first = next((e for e in waiting[tenant] if self._first(e, waiting[tenant])), None)
-            near = [one for one in waiting if share[one] != share[tenant] and share[one] - share[tenant] <= _EQUAL]
+            tenant = min(waiting, key=lambda text: (share[text], text))
+            first = next((e for e in waiting[tenant] if self._is_first(e, waiting[tenant])), None)
+            near = [text for text in waiting if share[text] != share[tenant] and share[text] - share[tenant] <= _EQUAL]
             if first is None or near:
                 break
             places[first.id] = float(len(places))
@@ -133,12 +133,12 @@ class Turns:
                 del waiting[tenant]
         return places
 
-    def _first(self, execution: Execution, others: list[Execution]) -> bool:
-        turn = self._own(execution)
-        return all(other is execution or _less(turn, self._own(other)) for other in others)
+    def _is_first(self, execution: Execution, others: list[Execution]) -> bool:
+        turn = self._turn_of(execution)
+        return all(other is execution or _less(turn, self._turn_of(other)) for other in others)
 
 
-def _published(order: str, waited_s: float, run_s: float, cores: float) -> float:
+def _published_value(order: str, waited_s: float, run_s: float, cores: float) -> float:
     """Return WFP3, UNICEF and F1 to F4 by their formulas; arrivals count from 15 days ago."""
     if order == "wfp3":
         return -cores * math.pow(waited_s / run_s, 3)
@@ -162,7 +162,7 @@ def _less(one: Turn, other: Turn) -> bool:
     return False
 
 
-def _attained(execution: Execution) -> float:
+def _attained_service(execution: Execution) -> float:
     """Return the core-seconds that services of a waiting execution held in earlier attempts."""
     return sum(
         (s.ended_at_s - s.started_at_s) * execution.component_of(s).reservation.cores_milli / 1000

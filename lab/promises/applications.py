@@ -39,7 +39,7 @@ class StudyApplication:
     deadline_s: float = math.inf
 
     @property
-    def asks(self) -> bool:
+    def has_deadline(self) -> bool:
         """Return whether it has a deadline."""
         return self.deadline_s < math.inf
 
@@ -130,7 +130,7 @@ class ApplicationWork:
         return RunSample(setting, 0.0, self.ran_s, busy)
 
 
-def described(one: StudyApplication, expected_s: float, wish: PromiseWish | None, name: str = "") -> Application:
+def describe(one: StudyApplication, expected_s: float, wish: PromiseWish | None, name: str = "") -> Application:
     """Return the application as its user submits it; name: for learned run times."""
     name = name or one.kind
     component = Component(name, "study", RESERVATION, essential_count=one.core, total_count=one.total)

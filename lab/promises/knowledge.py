@@ -6,23 +6,23 @@ from collections.abc import Callable, Mapping
 
 from lab.promises.applications import StudyApplication
 from zoe_lib.domain.applications.application import Application
-from zoe_master.state.run_times import RunTimesKept, RunTimeWithin
+from zoe_master.state.run_times import LearnedRunTimes, RunTimeWithin
 
 _UNUSED = 1e-3
 
 
-class OneLever(RunTimesKept):
+class OneLever(LearnedRunTimes):
     """Learned run times with one lever only: without `cores`, only the essential number of services exists; without
     `bandwidth`, rates seem to change nothing, so none is guaranteed.
     """
 
-    def __init__(self, learned: RunTimesKept, *, cores: bool, bandwidth: bool) -> None:
+    def __init__(self, learned: LearnedRunTimes, *, cores: bool, bandwidth: bool) -> None:
         super().__init__()
         self._learned = learned
         self._cores = cores
         self._bandwidth = bandwidth
 
-    def within(
+    def run_time_within(
         self,
         application: Application,
         tenant: str,
@@ -36,10 +36,10 @@ class OneLever(RunTimesKept):
         if elastic and not self._cores:
             return None
         held = rate if self._bandwidth else None
-        return self._learned.within(application, tenant, user, elastic, chance, held, views)
+        return self._learned.run_time_within(application, tenant, user, elastic, chance, held, views)
 
 
-class ExactRunTimes(RunTimesKept):
+class ExactRunTimes(LearnedRunTimes):
     """The true work and bytes of each application, by its name; unguaranteed bandwidth is `usual()`."""
 
     def __init__(self, by_name: Mapping[str, StudyApplication], usual: Callable[[], float]) -> None:
@@ -47,7 +47,7 @@ class ExactRunTimes(RunTimesKept):
         self._by_name = by_name
         self._usual = usual
 
-    def within(  # the true values depend neither on the user nor on the confidence
+    def run_time_within(  # the true values depend neither on the user nor on the confidence
         self,
         application: Application,
         tenant: str,  # noqa: ARG002

@@ -75,33 +75,33 @@ class StudyOutcome:
 
     def goodput(self, applications: Sequence[StudyApplication]) -> float:
         """Return core-seconds that ended by their deadline, as a share of all with a deadline; 1 if there were none."""
-        asked = sum(one.core_s for one in applications if one.asks)
-        kept = sum(one.application.core_s for one in self.ends if one.application.asks and one.in_time)
+        asked = sum(application.core_s for application in applications if application.has_deadline)
+        kept = sum(end.application.core_s for end in self.ends if end.application.has_deadline and end.in_time)
         return kept / asked if asked else 1.0
 
     def late(self) -> float:
         """Return the mean lateness of ended applications with a deadline, as a share of their available time."""
-        return fmean([one.late for one in self.ends if one.application.asks] or [0.0])
+        return fmean([end.late for end in self.ends if end.application.has_deadline] or [0.0])
 
     def slowdown(self) -> float:
         """Return the mean bounded slowdown of applications without a deadline."""
-        return fmean([one.bounded_slowdown for one in self.ends if not one.application.asks] or [1.0])
+        return fmean([end.bounded_slowdown for end in self.ends if not end.application.has_deadline] or [1.0])
 
     @property
-    def unused(self) -> float:
+    def unused_share(self) -> float:
         """Return the unused share of the cores while work arrived."""
         return 1.0 - self.held_s / max(self.arriving_s * self.cores, 1e-9)
 
-    def kept(self) -> tuple[int, int]:
+    def kept_promises(self) -> tuple[int, int]:
         """Return the numbers of kept promises and of all promises, including failed applications."""
-        made = [one for one in (*self.ends, *self.failed) if one.promised]
-        return sum(one.in_time for one in made), len(made)
+        made = [end for end in (*self.ends, *self.failed) if end.promised]
+        return sum(end.in_time for end in made), len(made)
 
-    def announced(self, ahead: float = 0.0) -> int:
+    def announced_failures(self, ahead: float = 0.0) -> int:
         """Return the number of broken promises with an at-risk notice at least this share of their run time before the
         promised time.
         """
-        broken = [one for one in (*self.ends, *self.failed) if one.promised and not one.in_time]
+        broken = [end for end in (*self.ends, *self.failed) if end.promised and not end.in_time]
         return sum(
-            one.application.deadline_s - self.noticed.get(one.name, math.inf) >= ahead * one.ran_s for one in broken
+            end.application.deadline_s - self.noticed.get(end.name, math.inf) >= ahead * end.ran_s for end in broken
         )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lab.promises.applications import SERVICE, TENANT, USER, ApplicationWork, StudyApplication, described
+from lab.promises.applications import SERVICE, TENANT, USER, ApplicationWork, StudyApplication, describe
 from lab.promises.knowledge import ExactRunTimes, OneLever
 from lab.promises.outcomes import StudyEnd, StudyOutcome
 from lab.promises.store import GuaranteedStore
@@ -41,7 +41,7 @@ _TOLD_IN_A_RUN = 40
 _RUNS = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
-class WhenRefused(StrEnum):
+class RefusalReaction(StrEnum):
     """Reaction of a user to an execution without the requested promise."""
 
     LEAVE = "leave"
@@ -60,7 +60,7 @@ class RunRules:
 
     policy: Policy
     wish: PromiseWish | None = None
-    when_refused: WhenRefused = WhenRefused.LEAVE
+    when_refused: RefusalReaction = RefusalReaction.LEAVE
     cores: bool = True
     bandwidth: bool = True
     exact: bool = False
@@ -80,7 +80,9 @@ class StoreRun:
         prefix: str = "a",
         capacity: int = CAPACITY,
     ) -> None:
-        self._upcoming = sorted(applications, key=lambda one: (one.submit_s, one.number), reverse=True)
+        self._upcoming = sorted(
+            applications, key=lambda application: (application.submit_s, application.number), reverse=True
+        )
         self._rules = rules
         self._prefix = prefix
         self._clock = SimulatedClock()
@@ -88,23 +90,24 @@ class StoreRun:
         self._store.set_policy(rules.policy, 0, 0.0, USER)
         self._backend = SimulatedBackend(NODES, self._clock)
         self._shared = GuaranteedStore(capacity)
-        self._master = self._led()
+        self._master = self._new_master()
         self._master.run_times.recall(taught)
         self._master.run_times.work_off(_NEWS_MAX)
-        self._applications = {self._name(one): one for one in applications}
+        self._applications = {self._name(application): application for application in applications}
         self._decisions = self._deciding()
         self._active: dict[str, ApplicationWork] = {}
         self._waiting: set[str] = set()
         self._told: dict[str, list[ProgressReading]] = {}
         self._changes = sorted(
-            [(one.at_s, False, one.node) for one in failures] + [(one.back_s, True, one.node) for one in failures],
+            [(failure.at_s, False, failure.node) for failure in failures]
+            + [(failure.back_s, True, failure.node) for failure in failures],
             reverse=True,
         )
-        self._last_submission_s = max((one.submit_s for one in applications), default=0.0)
+        self._last_submission_s = max((application.submit_s for application in applications), default=0.0)
         self.outcome = StudyOutcome(CORES)
         self._rate_s = self._usual_s = 0.0
 
-    def _led(self) -> Master:
+    def _new_master(self) -> Master:
         epoch = self._store.try_lead(USER)
         assert epoch is not None
         account = {SERVICE: Credential(f"{TENANT}:{USER}", "key")}
@@ -138,7 +141,7 @@ class StoreRun:
             self._tick_until_at_rest()
         raise RuntimeError("the run does not end")
 
-    def ended(self) -> list[Execution]:
+    def ended_executions(self) -> list[Execution]:
         """Return the ended executions, with their transfers."""
         return [self._store.execution(name) for name in self._applications]
 
@@ -148,7 +151,7 @@ class StoreRun:
         times += [self._upcoming[-1].submit_s] if self._upcoming else []
         times += [self._changes[-1][0]] if self._changes else []
         # The production loop ticks every few seconds; here, it ticks when a booking begins or a retry is due.
-        times += [one.begins_s for one in self._master.cache.promises.frozen() if one.begins_s > now_s]
+        times += [booking.begins_s for booking in self._master.cache.promises.bookings() if booking.begins_s > now_s]
         times += [at_s for name in self._told if (at_s := self._tells_s(name)) > now_s]
         due_s = self._master.next_due_s(now_s) if self._waiting else None
         times += [] if due_s is None else [due_s]
@@ -189,15 +192,15 @@ class StoreRun:
         return f"{self._prefix}{one.number:06}"
 
     def _submit(self, one: StudyApplication, wish: PromiseWish | None, again: str = "") -> None:
-        name, wish = self._name(one) + again, wish if one.asks else None
+        name, wish = self._name(one) + again, wish if one.has_deadline else None
         kind = self._name(one) if self._rules.exact else one.kind
-        application = described(one, one.declared_s, wish, kind)
-        learned = self._master.run_times.within(application, TENANT, USER, one.total - one.core, 0.5)
+        application = describe(one, one.declared_s, wish, kind)
+        learned = self._master.run_times.run_time_within(application, TENANT, USER, one.total - one.core, 0.5)
         if self._rules.exact:
-            application = described(one, one.run_s, wish, kind)
+            application = describe(one, one.run_s, wish, kind)
         elif learned is not None:
-            application = described(one, max(learned.seconds, 1.0), wish, kind)
-        deadline_s = one.deadline_s if one.asks else None
+            application = describe(one, max(learned.seconds, 1.0), wish, kind)
+        deadline_s = one.deadline_s if one.has_deadline else None
         self._applications[name] = one
         self._waiting.add(name)
         self._store.submit(
@@ -206,7 +209,9 @@ class StoreRun:
 
     def _end_what_is_done(self) -> None:
         self._shared.count(self._active)
-        there = {one.service_id for one in self._backend.observe() if one.state not in FINAL_STATES}
+        there = {
+            observation.service_id for observation in self._backend.observe() if observation.state not in FINAL_STATES
+        }
         for name in [name for name, work in self._active.items() if work.left_s == 0.0]:
             work, execution = self._active.pop(name), self._master.cache.get(name)
             assert execution is not None
@@ -223,12 +228,14 @@ class StoreRun:
             tick = self._master.tick()
             self.outcome.ticks += 1
             self._follow(tick)
-            made = self._decisions.made_on(tick, progress=self._progress())
-            self._master.tell_promises(made)
-            self.outcome.noticed |= {one.execution.id: one.notice.at_s for one in made if one.notice is not None}
+            made = self._decisions.decide_on(tick, progress=self._progress())
+            self._master.note_promises(made)
+            self.outcome.noticed |= {
+                decision.execution.id: decision.notice.at_s for decision in made if decision.notice is not None
+            }
             answered = self._answer_offers()
-            submitted = any(one.offers is None for one in self._master.cache.backlog.submitted)
-            if not (made or answered or submitted or tick.again or _moves(tick.plan)):
+            submitted = any(execution.offers is None for execution in self._master.cache.backlog.submitted_executions)
+            if not (made or answered or submitted or tick.is_due_again or _changes_services(tick.plan)):
                 self._share()
                 return
         raise RuntimeError("the master does not come to rest")
@@ -264,7 +271,7 @@ class StoreRun:
             work.running = sum(
                 s.node is not None and s.alive and s.state is not ServiceState.STOPPING for s in execution.services
             )
-        self._shared.share(self._active, self._shared.guaranteed())
+        self._shared.share(self._active, self._shared.guaranteed_rates())
 
     def _answer_offers(self) -> bool:
         """Answer all offers at once, and return whether there were any; applications without a promise do not run."""
@@ -280,23 +287,23 @@ class StoreRun:
         return answered
 
     def _answer(self, offers: PromiseOffers) -> Event:
-        for number, one in enumerate(offers.offers, start=1):
-            if self._rules.when_refused is not WhenRefused.LEAVE and one.kind is OfferKind.LESS_SURE:
-                return Promised(at_s=self._clock.now_s(), terms=one.terms, offer=number)
+        for number, offer in enumerate(offers.offers, start=1):
+            if self._rules.when_refused is not RefusalReaction.LEAVE and offer.kind is OfferKind.LESS_SURE:
+                return Promised(at_s=self._clock.now_s(), terms=offer.terms, offer=number)
         return Refused(at_s=self._clock.now_s(), outcome=Outcome.FAILED, cause=Cause.NO_PROMISE)
 
     def _refuse(self, name: str) -> bool:
         """Record the refusal, and return whether it was submitted again."""
         self._waiting.discard(name)
         one = self._applications[name]
-        if name.endswith(_AGAIN) or self._rules.when_refused is not WhenRefused.WISH:
+        if name.endswith(_AGAIN) or self._rules.when_refused is not RefusalReaction.WISH:
             self.outcome.refused.append(one)
             return False
         self._submit(one, None, _AGAIN)
         return True
 
 
-def _moves(plan: Plan) -> bool:
+def _changes_services(plan: Plan) -> bool:
     """Return whether services start or stop, which the next tick sees."""
     return bool(plan.placements or plan.preempt or plan.reserved)
 

@@ -27,10 +27,10 @@ class GuaranteedStore:
         self.controller = SimulatedController(self._size, floor=_FLOOR)
         self.controller.with_credentials = True
 
-    def guaranteed(self) -> dict[str, int]:
+    def guaranteed_rates(self) -> dict[str, int]:
         """Return the guaranteed bytes per second for reading, by execution."""
         there = self.controller.executions() or {}
-        return {name: one.slo.read_bytes_per_s or 0 for name, one in there.items()}
+        return {name: bandwidth.slo.read_bytes_per_s or 0 for name, bandwidth in there.items()}
 
     def share(self, reading: Mapping[str, ApplicationWork], guaranteed: Mapping[str, int]) -> None:
         """Set the bandwidth of all running work, by the name of its execution."""

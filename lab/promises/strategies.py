@@ -11,7 +11,7 @@ from lab.promises.rivals.elasticflow import ElasticFlowLike
 from lab.promises.rivals.rayon import RayonLike
 from lab.promises.rivals.run import RivalRun
 from lab.promises.rivals.threesigma import ThreeSigmaLike
-from lab.promises.run import RunRules, StoreRun, WhenRefused
+from lab.promises.run import RefusalReaction, RunRules, StoreRun
 from lab.promises.workload import StudyWorkload
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution
@@ -35,10 +35,10 @@ RULES: Mapping[str, RunRules] = {
     "promises 99 %": RunRules(_DEFAULT, PromiseWish(0.99)),
     "50 %, told": RunRules(_DEFAULT, PromiseWish(0.5), tells=True),
     "90 %, told": RunRules(_DEFAULT, PromiseWish(0.9), tells=True),
-    "90 % or less sure": RunRules(_DEFAULT, PromiseWish(0.9), WhenRefused.LESS_SURE),
-    "90 %, less sure, or a wish": RunRules(_EDF, PromiseWish(0.9), WhenRefused.WISH),
-    "50 %, or a wish": RunRules(_EDF, PromiseWish(0.5), WhenRefused.WISH),
-    "50 %, told, or a wish": RunRules(_EDF, PromiseWish(0.5), WhenRefused.WISH, tells=True),
+    "90 % or less sure": RunRules(_DEFAULT, PromiseWish(0.9), RefusalReaction.LESS_SURE),
+    "90 %, less sure, or a wish": RunRules(_EDF, PromiseWish(0.9), RefusalReaction.WISH),
+    "50 %, or a wish": RunRules(_EDF, PromiseWish(0.5), RefusalReaction.WISH),
+    "50 %, told, or a wish": RunRules(_EDF, PromiseWish(0.5), RefusalReaction.WISH, tells=True),
     "cores only, 90 %": RunRules(_DEFAULT, PromiseWish(0.9), bandwidth=False),
     "bandwidth only, 90 %": RunRules(_DEFAULT, PromiseWish(0.9), cores=False),
     "exact run times": RunRules(_DEFAULT, PromiseWish(0.9), exact=True),
@@ -77,11 +77,11 @@ CONFIDENCES = ("promises 80 %", "promises 95 %", "promises 99 %")
 LEVERS = ("cores only, 90 %", "bandwidth only, 90 %", "exact run times", "FCFS + EASY", "EDF")
 
 
-def taught(workload: StudyWorkload) -> list[Execution]:
+def training_executions(workload: StudyWorkload) -> list[Execution]:
     """Return the earlier executions of a workload, which ran under the default policy without deadlines."""
     run = StoreRun(workload.earlier, RunRules(_DEFAULT, learns=False), prefix="h")
     run.run()
-    return run.ended()
+    return run.ended_executions()
 
 
 def outcome(name: str, workload: StudyWorkload, earlier: Iterable[Execution]) -> StudyOutcome:

@@ -93,7 +93,7 @@ class StudyWorkload:
 
 @cache
 def _jobs(folder: Path, log: str) -> Sequence[Job]:
-    return [one for one in read_trace(folder / log).jobs if _SHORTEST_S <= one.run_s <= _LONGEST_S]
+    return [job for job in read_trace(folder / log).jobs if _SHORTEST_S <= job.run_s <= _LONGEST_S]
 
 
 @cache
@@ -115,19 +115,19 @@ def workload(case: StudyCase, folder: Path, count: int = APPLICATIONS) -> StudyW
             for a, b in zip(jobs[first:], jobs[first + 1 : first + count + 1], strict=False)
         ]
     )
-    drawn = [_drawn(chance, case, kinds, number / count) for number in range(count)]
-    before = [replace(_drawn(chance, case, kinds, 0.0), number=10_000 + number) for number in range(EARLIER)]
-    span_s = sum(one.core_s for one in drawn) / (CORES * case.cores_load)
+    drawn = [_draw_application(chance, case, kinds, number / count) for number in range(count)]
+    before = [replace(_draw_application(chance, case, kinds, 0.0), number=10_000 + number) for number in range(EARLIER)]
+    span_s = sum(application.core_s for application in drawn) / (CORES * case.cores_load)
     drawn, before = _with_bytes(drawn, before, case.store_load * CAPACITY * span_s)
     made, at_s = [], 0.0
-    for number, (one, gap) in enumerate(zip(drawn, gaps, strict=True)):
+    for number, (application, gap) in enumerate(zip(drawn, gaps, strict=True)):
         asks, slack = chance.random() < case.asking, chance.uniform(*SLACK)
-        alone_s = one.takes_s(one.total, CAPACITY)
+        alone_s = application.takes_s(application.total, CAPACITY)
         deadline_s = at_s + alone_s * slack if asks else math.inf
-        made.append(replace(one, number=number, submit_s=at_s, deadline_s=deadline_s))
+        made.append(replace(application, number=number, submit_s=at_s, deadline_s=deadline_s))
         at_s += gap / sum(gaps) * span_s
     gap_s = span_s / count * max(case.cores_load, case.store_load) / _EARLIER_LOAD
-    earlier = tuple(replace(one, submit_s=number * gap_s) for number, one in enumerate(before))
+    earlier = tuple(replace(application, submit_s=number * gap_s) for number, application in enumerate(before))
     return StudyWorkload(tuple(made), earlier, _failures(chance, case, span_s))
 
 
@@ -147,7 +147,9 @@ def _kind(chance: random.Random, number: int, jobs: Sequence[Job], read: Sequenc
     return StudyApplication(0, f"k{number}", 0.0, job.run_s, core, total, chance.uniform(0.0, 0.1), reads, job.run_s)
 
 
-def _drawn(chance: random.Random, case: StudyCase, kinds: Sequence[StudyApplication], part: float) -> StudyApplication:
+def _draw_application(
+    chance: random.Random, case: StudyCase, kinds: Sequence[StudyApplication], part: float
+) -> StudyApplication:
     """Return one application; its size, of work and of bytes alike, is its kind's, times an error and the drift."""
     kind = chance.choice(kinds)
     size = math.exp(case.sigma * chance.gauss(0.0, 1.0)) * (_DRIFT**part if case.drifts else 1.0)
@@ -163,12 +165,12 @@ def _with_bytes(
     """
     factor = 1.0
     for _ in range(40):
-        scaled = [_scaled(one, factor) for one in drawn]
-        factor *= wanted / max(sum(one.read_bytes for one in scaled), 1.0)
-    return [_scaled(one, factor) for one in drawn], [_scaled(one, factor) for one in before]
+        scaled = [_scale_bytes(application, factor) for application in drawn]
+        factor *= wanted / max(sum(entry.read_bytes for entry in scaled), 1.0)
+    return [_scale_bytes(entry, factor) for entry in drawn], [_scale_bytes(entry, factor) for entry in before]
 
 
-def _scaled(one: StudyApplication, factor: float) -> StudyApplication:
+def _scale_bytes(one: StudyApplication, factor: float) -> StudyApplication:
     return replace(one, read_bytes=min(one.read_bytes * factor, _READS_MOST * one.run_s * CAPACITY))
 
 

@@ -22,7 +22,7 @@ class StudyCell:
         return tuple(field.name for field in fields(cls))
 
     @classmethod
-    def of(cls, row: dict[str, str]) -> Self:
+    def from_row(cls, row: dict[str, str]) -> Self:
         """Return a cell read from a table."""
         types = get_type_hints(cls)
         return cls(**{name: types[name](row[name]) for name in cls.names()})

@@ -71,8 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     drawn = chain(cells(arguments.seeds), sharing_cells(arguments.seeds), places_cells(arguments.seeds))
     wanted: list[AnyCell] = [cell for cell in drawn if cell.part in parts]
     wanted += log_cells() if LOG_PART in parts else ()
-    there = results.there(arguments.applications) - set(log_cells())
-    there |= results.there(arguments.jobs) & set(log_cells())
+    there = results.completed_cells(arguments.applications) - set(log_cells())
+    there |= results.completed_cells(arguments.jobs) & set(log_cells())
     missing = [cell for cell in wanted if cell not in there and not arguments.tables_only]
     began_s = time.perf_counter()
     for number, (cell, figures) in enumerate(_run_all(missing, arguments), 1):

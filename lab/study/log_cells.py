@@ -70,12 +70,12 @@ def run_log_cell(cell: LogCell, jobs: int, folder: Path) -> dict[str, Any]:
     workload = log_workload(trace, cell.window, jobs, cell.load, cell.population)
     began_s = time.process_time()
     run = ElasticRun(workload, trace.nodes, cell.policy, loss=LOSS)
-    counted = [one for one in run.run() if one.arrival.number >= WARM_UP * jobs]
+    counted = [finished for finished in run.run() if finished.arrival.number >= WARM_UP * jobs]
     cpu_s = time.process_time() - began_s
     return {
         "applications": jobs,
         **summary(counted),
         "preempted": run.preempted,
-        "lost_share": run.lost_s / max(sum(one.total * one.run_s for one in workload), 1.0),
+        "lost_share": run.lost_s / max(sum(arrival.total * arrival.run_s for arrival in workload), 1.0),
         "cpu_s": cpu_s,
     }

@@ -63,9 +63,9 @@ def _ratios(figures: Figures, policy: Policy, measure: str, conditions: Iterable
     plus = _MEASURES[measure][1]
     found: dict[Window, list[float]] = defaultdict(list)
     for condition in conditions:
-        for (one, where, window), figure in figures.items():
+        for (item, where, window), figure in figures.items():
             base = figures.get((POLICIES[0], condition, window))
-            if one == policy and where == condition and base is not None:
+            if item == policy and where == condition and base is not None:
                 found[window].append(math.log((figure[measure] + plus) / (base[measure] + plus)))
     return {window: fmean(values) for window, values in found.items()}
 
@@ -80,7 +80,7 @@ def _overall(figures: Figures) -> str:
     }
     adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
     lines = []
-    for policy in sorted(compared, key=lambda one: _score(figures, one)):
+    for policy in sorted(compared, key=lambda item: _score(figures, item)):
         line = list(policy)
         for measure in _MEASURES:
             line += [_interval(_ratios(figures, policy, measure, CONDITIONS)), f"{adjusted[policy, measure]:.3f}"]
@@ -98,10 +98,10 @@ def _overall(figures: Figures) -> str:
 def _of_condition(figures: Figures, condition: tuple[str, float]) -> str:
     lines = []
     for policy in POLICIES:
-        of_policy = [found for (one, where, _), found in figures.items() if (one, where) == (policy, condition)]
+        of_policy = [found for (item, where, _), found in figures.items() if (item, where) == (policy, condition)]
         if of_policy:
-            means = [f"{fmean(one['mean_wait_s'] for one in of_policy):,.0f}"]
-            means.append(f"{fmean(one['mean_bounded_slowdown'] for one in of_policy):,.1f}")
+            means = [f"{fmean(mapping['mean_wait_s'] for mapping in of_policy):,.0f}"]
+            means.append(f"{fmean(mapping['mean_bounded_slowdown'] for mapping in of_policy):,.1f}")
             ratios = [_interval(_ratios(figures, policy, measure, [condition])) for measure in _MEASURES]
             lines.append([*policy, *means, *ratios])
     names = [name for name, _ in _MEASURES.values()]

@@ -9,11 +9,11 @@ from statistics import fmean
 from typing import Any
 
 from lab.study.cells import LOAD, OVERLOAD, Cell
-from lab.study.places_cells import FACTOR, PlacesCell, of_places, run_of
-from lab.study.sharing_cells import SharingCell, of_sharing, shared
+from lab.study.places_cells import FACTOR, PlacesCell, places_figures, run_of
+from lab.study.sharing_cells import SharingCell, sharing_figures, with_sharing
 from zoe_lib.domain.cluster.cluster import STORAGE_PATH_LABEL, Node
 from zoe_lib.domain.values.storage import Guarantee
-from zoe_simulator.elastic_run import ElasticRun, Finished
+from zoe_simulator.elastic_run import ElasticRun, FinishedApplication
 from zoe_simulator.stores.shared_store import StoreSize
 from zoe_simulator.stores.store_use import StoreUse
 from zoe_simulator.workload import (
@@ -62,15 +62,15 @@ def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
     finished = run.run()
     cpu_s = time.process_time() - began_s
     cores = MACHINE.cores_milli / 1000 * MACHINES_PER_FACTOR * (FACTOR if placed else 1)
-    arriving_s = max(one.arrival.submit_s for one in finished)
+    arriving_s = max(entry.arrival.submit_s for entry in finished)
     return {
         "applications": applications,
         **summary(finished),
         "allocation": run.core_seconds / (arriving_s * cores),
         "preempted": run.preempted,
-        **(of_places(run) if placed else {}),
-        **(_of_wishes(run) if use is not None else {}),
-        **(of_sharing(finished) if isinstance(cell, SharingCell) else {}),
+        **(places_figures(run) if placed else {}),
+        **(_wish_figures(run) if use is not None else {}),
+        **(sharing_figures(finished) if isinstance(cell, SharingCell) else {}),
         "cpu_s": cpu_s,
     }
 
@@ -86,7 +86,7 @@ def workload_of(cell: Cell, applications: int) -> tuple[Arrival, ...]:
     load = OVERLOAD if sharing or cell.part == "overload" else LOAD
     workload = with_errors(arrivals(cell.seed, applications, load), cell.seed, cell.sigma)
     if sharing:
-        workload = shared(workload, cell.seed)
+        workload = with_sharing(workload, cell.seed)
     if cell.storage != "none":
         workload = with_reading(workload, cell.seed)
     return rigid(workload) if cell.family == "rigid" else workload
@@ -97,24 +97,26 @@ def with_paths(nodes: Sequence[Node], rate: int) -> list[Node]:
     return [replace(node, labels={**node.labels, STORAGE_PATH_LABEL: str(rate)}) for node in nodes]
 
 
-def _of_wishes(run: ElasticRun) -> dict[str, float]:
+def _wish_figures(run: ElasticRun) -> dict[str, float]:
     """Return the figures of applications that prefer bandwidth."""
-    reading = ((one, one.arrival.reading) for one in run.finished)
-    slowdowns = [one.bounded_slowdown for one, reads in reading if reads is not None and reads.promised is not None]
+    reading = ((finished, finished.arrival.reading) for finished in run.finished)
+    slowdowns = [
+        finished.bounded_slowdown for finished, reads in reading if reads is not None and reads.promised is not None
+    ]
     return {
         "wishing_bounded_slowdown": fmean(slowdowns) if slowdowns else 1.0,
         "wish_granted": run.granted_s / run.wished_s if run.wished_s else 1.0,
     }
 
 
-def summary(finished: Sequence[Finished]) -> dict[str, float]:
+def summary(finished: Sequence[FinishedApplication]) -> dict[str, float]:
     """Return turnaround and wait in seconds, and slowdown bounded at ten seconds."""
-    turnarounds = sorted(one.turnaround_s for one in finished)
-    slowdowns = [one.bounded_slowdown for one in finished]
+    turnarounds = sorted(entry.turnaround_s for entry in finished)
+    slowdowns = [entry.bounded_slowdown for entry in finished]
     return {
         "mean_turnaround_s": fmean(turnarounds),
         "p95_turnaround_s": turnarounds[min(int(0.95 * len(turnarounds)), len(turnarounds) - 1)],
         "mean_bounded_slowdown": fmean(slowdowns),
         "max_bounded_slowdown": max(slowdowns),
-        "mean_wait_s": fmean(one.wait_s for one in finished),
+        "mean_wait_s": fmean(entry.wait_s for entry in finished),
     }

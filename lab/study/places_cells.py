@@ -54,6 +54,6 @@ def run_of(cell: PlacesCell, applications: int) -> ElasticRun:
     return ElasticRun(workload, nodes, cell.policy, use)
 
 
-def of_places(run: ElasticRun) -> dict[str, float]:
+def places_figures(run: ElasticRun) -> dict[str, float]:
     """Return the share of reads over the network."""
     return {"network_share": run.network_bytes / run.read_bytes if run.read_bytes else 0.0}

@@ -29,11 +29,11 @@ class Results:
     def rows(self, part: str) -> list[tuple[Cell, Row]]:
         """Return all complete rows of a part on generated workloads."""
         kind = _KINDS.get(part, Cell)
-        return [(kind.of(row), row) for row in self._complete(part)]
+        return [(kind.from_row(row), row) for row in self._complete(part)]
 
     def log_rows(self) -> list[tuple[LogCell, Row]]:
         """Return all complete rows of the part on logs."""
-        return [(LogCell.of(row), row) for row in self._complete(LOG_PART)]
+        return [(LogCell.from_row(row), row) for row in self._complete(LOG_PART)]
 
     def _any_rows(self, part: str) -> Sequence[tuple[AnyCell, Row]]:
         return self.log_rows() if part == LOG_PART else self.rows(part)
@@ -45,7 +45,7 @@ class Results:
         with path.open(newline="") as file:
             return [row for row in csv.DictReader(file) if None not in row.values() and None not in row]
 
-    def there(self, applications: int) -> set[AnyCell]:
+    def completed_cells(self, applications: int) -> set[AnyCell]:
         """Return the cells that have been run with this many applications."""
         return {
             cell

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from lab.study.cells import AGEING_S, Cell
 from zoe_lib.domain.cluster.policy import Policy
-from zoe_simulator.elastic_run import Finished
+from zoe_simulator.elastic_run import FinishedApplication
 from zoe_simulator.workload import Arrival
 
 SHARING_PART = "sharing"
@@ -40,21 +40,21 @@ def sharing_cells(seeds: int) -> Iterator[SharingCell]:
         yield SharingCell(SHARING_PART, order, family, "easy-sjbf", AGEING_S, 1.0, "none", seed, tenants, share)
 
 
-def shared(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
+def with_sharing(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
     """Return the same applications, half of them of one tenant and a fifth of them interactive."""
     chance = random.Random(f"sharing {seed}")
     result = []
-    for one in workload:
+    for arrival in workload:
         heavy, interactive = chance.random() < _HEAVY_SHARE, chance.random() < _INTERACTIVE_SHARE
-        result.append(replace(one, tenant=_HEAVY if heavy else one.tenant, interactive=interactive))
+        result.append(replace(arrival, tenant=_HEAVY if heavy else arrival.tenant, interactive=interactive))
     return tuple(result)
 
 
-def of_sharing(finished: Sequence[Finished]) -> dict[str, float]:
+def sharing_figures(finished: Sequence[FinishedApplication]) -> dict[str, float]:
     """Return the figures of interactive applications, and of those of the other tenants."""
-    interactive = [one for one in finished if one.arrival.interactive]
-    others = [one for one in finished if one.arrival.tenant != _HEAVY]
+    interactive = [entry for entry in finished if entry.arrival.interactive]
+    others = [entry for entry in finished if entry.arrival.tenant != _HEAVY]
     return {
-        "interactive_wait_s": fmean(one.wait_s for one in interactive) if interactive else 0.0,
-        "others_bounded_slowdown": fmean(one.bounded_slowdown for one in others) if others else 1.0,
+        "interactive_wait_s": fmean(finished.wait_s for finished in interactive) if interactive else 0.0,
+        "others_bounded_slowdown": fmean(other.bounded_slowdown for other in others) if others else 1.0,
     }

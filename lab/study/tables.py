@@ -65,7 +65,7 @@ def _part(groups: Mapping[Cell, Group]) -> str:
     differing = [name for name in names if len({getattr(cell, name) for cell in groups}) > 1]
     there = next(iter(next(iter(groups.values())).values()))
     measures = [measure for measure in _COLUMNS if measure in there]
-    means = [[*_named(cell, differing), *_means(group, measures)] for cell, group in groups.items()]
+    means = [[*_parameter_texts(cell, differing), *_mean_texts(group, measures)] for cell, group in groups.items()]
     text = table([*differing, *(_COLUMNS[measure] for measure in measures)], means)
     for name in differing:
         text += _ratios(groups, differing, name)
@@ -78,16 +78,16 @@ def _ratios(groups: Mapping[Cell, Group], differing: Sequence[str], name: str) -
     reference = "fifo" if name == "order" else getattr(base, name)
     lines = []
     for cell, group in groups.items():
-        other = groups.get(_with(cell, name, reference)) or _any_sigma(groups, _with(cell, name, reference))
+        other = groups.get(_with_value(cell, name, reference)) or _any_sigma(groups, _with_value(cell, name, reference))
         if getattr(cell, name) != reference and other is not None:
-            lines.append([*_named(cell, differing), *(_ratio(group, other, measure) for measure in _RATIOS)])
+            lines.append([*_parameter_texts(cell, differing), *(_ratio(group, other, measure) for measure in _RATIOS)])
     if not lines:
         return ""
     head = [*differing, *(_COLUMNS[measure] for measure in _RATIOS)]
     return f"\nRatio to {name} `{reference}`, all else the same:\n\n" + table(head, lines)
 
 
-def _with(cell: Cell, name: str, value: Hashable) -> Cell:
+def _with_value(cell: Cell, name: str, value: Hashable) -> Cell:
     return replace(cell, **{name: value})  # type: ignore[arg-type]
 
 
@@ -101,8 +101,8 @@ def _ratio(group: Group, other: Group, measure: str) -> str:
     return _text(ratio_interval(pairs), lambda value: f"{value:.2f}")
 
 
-def _means(group: Group, measures: Sequence[str]) -> list[str]:
-    return [_text(mean_interval([one[measure] for one in group.values()]), _digits) for measure in measures]
+def _mean_texts(group: Group, measures: Sequence[str]) -> list[str]:
+    return [_text(mean_interval([entry[measure] for entry in group.values()]), _digits) for measure in measures]
 
 
 def _text(interval: Interval, digits: Callable[[float], str]) -> str:
@@ -117,7 +117,7 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _named(cell: Cell, differing: Sequence[str]) -> list[str]:
+def _parameter_texts(cell: Cell, differing: Sequence[str]) -> list[str]:
     return [
         f"{getattr(cell, name):g}" if isinstance(getattr(cell, name), float) else str(getattr(cell, name))
         for name in differing

@@ -27,7 +27,7 @@ def main(names: Sequence[str]) -> int:
     try:
         engine.require()
         for position, name in enumerate(chosen, 1):
-            _one(engine, name, f"{position}/{len(chosen)}")
+            _build_one(engine, name, f"{position}/{len(chosen)}")
     except BuildError as error:
         print(error, file=sys.stderr)
         return 1
@@ -35,7 +35,7 @@ def main(names: Sequence[str]) -> int:
     return 0
 
 
-def _one(engine: Engine, name: str, position: str) -> None:
+def _build_one(engine: Engine, name: str, position: str) -> None:
     if up_to_date(engine, name):
         say(f"{position} zoe/{name}: up to date")
         return

@@ -29,12 +29,12 @@ def key_of(name: str) -> str:
 
 def names_of(name: str) -> list[str]:
     """Return all names of an image, as descriptions use them."""
-    return [f"zoe/{one}" for one in (name, *RECIPES[name].other_names)]
+    return [f"zoe/{text}" for text in (name, *RECIPES[name].other_names)]
 
 
 def up_to_date(engine: Engine, name: str) -> bool:
     """Return whether the engine has it, built from its present inputs, under all its names."""
-    return all(engine.key(one) == key_of(name) for one in names_of(name))
+    return all(engine.key(text) == key_of(name) for text in names_of(name))
 
 
 def build(engine: Engine, name: str) -> None:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from scripts.images.engine import ROOT, BuildError
 from zoe_embedded.runtimes.jars import STOCATOR, JarError, stocator_jars
-from zoe_embedded.runtimes.pip_configuration import downloading
+from zoe_embedded.runtimes.pip_configuration import download_environment
 from zoe_embedded.runtimes.runtime import PYTHON_OF_IMAGES, client_identity, copy_client, spark_packages
 
 _CATALOGUE = ROOT / "app_descriptions"
@@ -29,7 +29,7 @@ _WHEEL = (
 _SHEBANG = re.compile(r"#!.*\n")
 
 
-class Gathered(Protocol):
+class ImageInput(Protocol):
     """One input of an image."""
 
     def identity(self) -> bytes:
@@ -173,7 +173,7 @@ def _install(prefix: Path, what: str, *wanted: str | Path) -> None:
     uv = Path(sys.executable).with_name("uv")
     target: list[str | Path] = ["--target", packages, "--link-mode", "copy", "--python", sys.executable]
     target += ["--python-version", PYTHON_OF_IMAGES]
-    env = downloading(Path(sys.executable))
+    env = download_environment(Path(sys.executable))
     if subprocess.run([uv, "pip", "install", "-q", *target, *wanted], env=env, check=False).returncode != 0:
         raise BuildError(f"{what} cannot be installed")
     for folder in ("bin", "etc", "share"):

@@ -10,7 +10,7 @@ from scripts.images.gathering import (
     Authorities,
     Busybox,
     Files,
-    Gathered,
+    ImageInput,
     PythonPackages,
     SparkPackages,
     StocatorJars,
@@ -25,7 +25,7 @@ class Recipe:
 
     base: str | None = None
     from_debian: bool = False
-    gathered: tuple[Gathered, ...] = ()
+    gathered: tuple[ImageInput, ...] = ()
     other_names: tuple[str, ...] = ()
 
 

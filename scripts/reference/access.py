@@ -24,7 +24,9 @@ def access_page() -> str:
     """Return the page."""
     roles = [(role, *("yes" if scope in SCOPES[role] else "" for scope in Scope)) for role in Role]
     scopes = [(f"`{scope}`", MEANINGS[scope]) for scope in Scope]
-    routes = [(f"`{method} {path}`", scope) for method, path, scope in sorted(route_scopes(), key=lambda one: one[1:])]
+    routes = [
+        (f"`{method} {path}`", scope) for method, path, scope in sorted(route_scopes(), key=lambda item: item[1:])
+    ]
     return page(
         "Roles and scopes",
         "`zoe_lib/domain/applications/roles.py` and the routes of the API",
@@ -50,4 +52,4 @@ def route_scopes() -> Iterator[tuple[str, str, str]]:
 
 def _scopes(dependant: Dependant) -> set[Scope]:
     own = {dependant.call.scope} if isinstance(dependant.call, Requires | RequiresCaller) else set()
-    return own.union(*(_scopes(one) for one in dependant.dependencies))
+    return own.union(*(_scopes(dependency) for dependency in dependant.dependencies))

@@ -17,7 +17,7 @@ _PARTS: tuple[type, ...] = (Administration, Arrays, Schedules, StoredApplication
 
 def awaited_calls() -> str:
     """Return the source of `zoe_client/calls/asynchronous.py`."""
-    owners = [one for one in reversed(Waiting.__mro__) if issubclass(one, Transport) and one is not Transport]
+    owners = [entry for entry in reversed(Waiting.__mro__) if issubclass(entry, Transport) and entry is not Transport]
     classes = [
         *(_class(f"Async{part.__name__}(AsyncPart)", f"`{part.__name__}`, awaited.", [part]) for part in _PARTS),
         _class("AsyncCalls(AsyncTransport)", "The calls of `AsyncClient` itself.", owners),

@@ -95,10 +95,10 @@ def _type_text(annotation: Any) -> str:
 def _bounds(field: FieldInfo) -> str:
     signs = ((Gt, ">", "gt"), (Ge, "at least", "ge"), (Lt, "<", "lt"), (Le, "at most", "le"))
     found = [
-        f"{sign} {getattr(one, attribute):g}"
-        for one in field.metadata
+        f"{sign} {getattr(entry, attribute):g}"
+        for entry in field.metadata
         for kind, sign, attribute in signs
-        if isinstance(one, kind)
+        if isinstance(entry, kind)
     ]
     return f", {' and '.join(found)}" if found else ""
 

@@ -20,7 +20,7 @@ import grimp.exceptions
 
 from scripts.testing.costs import Costs
 from scripts.testing.parts import ROOT
-from scripts.testing.run import close, run, running_alone, selected
+from scripts.testing.run import close, run, running_alone, select_tests
 
 CHECK_S, CHANGED_S = 25.0, 1200.0
 """CPU seconds of the chosen tests, by the table of costs: they take at most this long on two cores."""
@@ -39,7 +39,7 @@ def main() -> int:
     """Choose tests, print them, and run them."""
     tier = 2 if sys.argv[1:] == ["--tier", "2"] else 1
     changed = changed_files(os.environ.get("BASE") or base_commit())
-    tests, left = chosen(changed, tier)
+    tests, left = choose_tests(changed, tier)
     print(
         f"{len(changed)} files changed; {len(tests)} files of tests, the first of them:",
         *tests[:_LISTED_MAX],
@@ -51,16 +51,16 @@ def main() -> int:
         return 0
     until = time.time() + 60 * CHANGED_MINUTES if tier == 2 else 0.0
     with running_alone():
-        return close(run(selected(tests, tier) if tests else {}, tier, until, lint=tier == 1))
+        return close(run(select_tests(tests, tier) if tests else {}, tier, until, lint=tier == 1))
 
 
-def chosen(changed: list[str], tier: int, root: Path = ROOT) -> tuple[list[str], int]:
+def choose_tests(changed: list[str], tier: int, root: Path = ROOT) -> tuple[list[str], int]:
     """Return the test files of a tier to run, and the number of further ones that can be affected.
 
     For tier 1 these are unit tests alone, which need no other program; for tier 2 also tests that start the programs.
     """
     costs = Costs.read()
-    of_tier, tests = costs.of_tier(tier), reached(changed, root)
+    of_tier, tests = costs.of_tier(tier), affected_tests(changed, root)
     if tier == 1:
         tests = [test for test in costs.files_of(1, tests) if test.startswith("tests/unit/")]
     else:
@@ -94,7 +94,7 @@ def changed_files(base: str, root: Path = ROOT) -> list[str]:
     return sorted({*differing, *_git(root, "ls-files", "--others", "--exclude-standard")})
 
 
-def reached(changed: Iterable[str], root: Path = ROOT) -> list[str]:
+def affected_tests(changed: Iterable[str], root: Path = ROOT) -> list[str]:
     """Return the existing test files that changed files can affect by imports, the nearest first.
 
     A changed test and the one that mirrors a module come first. Tests that start a program, or read a file by its path,
@@ -111,7 +111,7 @@ def reached(changed: Iterable[str], root: Path = ROOT) -> list[str]:
     mirrors = {_module(f"tests/unit/{Path(path).parent}/test_{Path(path).name}") for path in changed}
     seen = dict.fromkeys(sorted(near | mirrors))
     while near:
-        users = (graph.find_modules_that_directly_import(one) for one in near if one in graph.modules)
+        users = (graph.find_modules_that_directly_import(text) for text in near if text in graph.modules)
         near = set[str]().union(*users) - seen.keys()
         seen |= dict.fromkeys(sorted(near))
     tests = (f"{module.replace('.', '/')}.py" for module in seen if ".test_" in module)

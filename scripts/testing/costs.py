@@ -129,7 +129,7 @@ def _by_name() -> dict[str, list[float]]:
 
 
 @dataclass
-class Measured:
+class MeasuredRuns:
     """CPU seconds of runs at the speed of the table: for each name, one value of each run with it."""
 
     tests: dict[str, list[float]] = field(default_factory=_by_name)
@@ -160,16 +160,16 @@ class Measured:
         whole_s: float = max([counted_s, *(speed * record["whole_s"] for record in records if record.get("whole_s"))])
         session["pytest"] = whole_s - counted_s
         for costs, found in ((self.fixtures, files), (self.shared[name], session)):
-            for one, cpu_s in found.items():
-                costs[one].append(cpu_s)
+            for text, cpu_s in found.items():
+                costs[text].append(cpu_s)
         return whole_s
 
     def update(self, costs: Costs) -> None:
         """Write the medians into the table; rows that are missing in these runs stay."""
         for name, rows in self.shared.items():
             if name.endswith(("/1", "/2")):  # not that of a run of chosen tests
-                medians = {one: round(median(values), 1) for one, values in rows.items()}
-                costs.shared[name] = {one: cpu_s for one, cpu_s in medians.items() if cpu_s > CHEAP_S}
+                medians = {text: round(median(values), 1) for text, values in rows.items()}
+                costs.shared[name] = {text: cpu_s for text, cpu_s in medians.items() if cpu_s > CHEAP_S}
         by_file = defaultdict[str, dict[str, float]](dict)
         for test, values in self.tests.items():
             file, _, name = test.partition("::")
@@ -214,7 +214,7 @@ def main() -> int:
     """Update the table if requested, then list the most expensive tests."""
     costs = Costs.read()
     if sys.argv[1:] == ["update"]:
-        measured = Measured()
+        measured = MeasuredRuns()
         for folder in sorted(RECORDS.glob("*-[12c]*")):  # without long forms
             measured.add_run(folder, costs.loop_s)
         measured.update(costs)

@@ -56,13 +56,13 @@ def wrong_capabilities() -> Iterator[str]:
             yield f"tests/capabilities.toml: {name} needs exactly test, breaks and shows"
         elif not exists(row["test"]):
             yield f"tests/capabilities.toml: {name} names {row['test']}, and there is no such test"
-        elif row["test"] in quarantined():
+        elif row["test"] in quarantined_tests():
             yield f"tests/capabilities.toml: {name} is shown by a test in quarantine; choose another or mend it"
 
 
 def wrong_quarantine(today: date | None = None) -> Iterator[str]:
     """Yield tests that were there for too long, and a list that is too long."""
-    rows, today = quarantined(), today or datetime.now(UTC).date()
+    rows, today = quarantined_tests(), today or datetime.now(UTC).date()
     if len(rows) > QUARANTINED_MAX:
         yield f"tests/quarantine.toml: {len(rows)} tests; at most {QUARANTINED_MAX} are allowed: mend or delete one"
     for test, row in rows.items():
@@ -83,7 +83,7 @@ def wrong_places() -> Iterator[str]:
             yield str(error)
 
 
-def quarantined() -> dict[str, dict[str, date]]:
+def quarantined_tests() -> dict[str, dict[str, date]]:
     """Return the tests that run but do not gate, with their date and the known cause."""
     try:
         return tomllib.loads(QUARANTINE.read_text("utf-8"))

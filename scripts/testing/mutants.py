@@ -29,7 +29,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.testing.mutants_cover import Covered, measure
+from scripts.testing.mutants_cover import Coverage, measure
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
 from scripts.testing.mutants_tree import Outcome, Tree, batches, temporary
 from scripts.testing.parts import ROOT
@@ -88,21 +88,21 @@ def _draw_and_judge(tree: Tree, options: argparse.Namespace) -> int:
     options.cover.parent.mkdir(parents=True, exist_ok=True)
     if not options.cover.exists():
         measure(tree.root, options.cover, options.tests, PACKAGES)
-    covered = Covered.read(tree.root, options.cover)
+    covered = Coverage.read(tree.root, options.cover)
     sources = sources_of(tree.root, options.of or PACKAGES, options.not_of)
-    places = [one for path, source in sources.items() for one in mutants_of(path, source)]
+    places = [mutant for path, source in sources.items() for mutant in mutants_of(path, source)]
     if not options.all_lines:
-        places = [one for one in places if covered.reaches(one)]
-    known = _known(options.resume)
+        places = [place for place in places if covered.reaches(place)]
+    known = _known_results(options.resume)
     judge, results = Judge(tree, covered), list[tuple[str, str]]()
-    for one in drawn(places, options.count, options.seed):
-        result = known.get(_key(one))
+    for mutant in draw_mutants(places, options.count, options.seed):
+        result = known.get(_key(mutant))
         if result is None:
             began_s = time.monotonic()
-            result = judge.of(one, sources[one.path])
-            _write(options.resume, {"key": _key(one), "result": result, "seconds": time.monotonic() - began_s})
-        results.append((one.path.partition("/")[0], result))
-        print(f"{one.path}:{one.line} [{one.kind}] {one.diff(sources[one.path])}: {result}", flush=True)
+            result = judge.result_of(mutant, sources[mutant.path])
+            _write(options.resume, {"key": _key(mutant), "result": result, "seconds": time.monotonic() - began_s})
+        results.append((mutant.path.partition("/")[0], result))
+        print(f"{mutant.path}:{mutant.line} [{mutant.kind}] {mutant.diff(sources[mutant.path])}: {result}", flush=True)
     print("\n".join(table(results)))
     return 0
 
@@ -110,17 +110,17 @@ def _draw_and_judge(tree: Tree, options: argparse.Namespace) -> int:
 def sources_of(root: Path, of: Iterable[str], not_of: Collection[str]) -> dict[str, bytes]:
     """Return the modules below these folders, without those below others."""
     found = {path for folder in of for path in root.joinpath(folder).rglob("*.py")}
-    found |= {root / one for one in of if one.endswith(".py")}
+    found |= {root / text for text in of if text.endswith(".py")}
     names = sorted(str(path.relative_to(root)) for path in found)
     without = tuple(f"{folder}/" for folder in not_of)
     return {name: (root / name).read_bytes() for name in names if not name.startswith(without)}
 
 
-def drawn(places: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
+def draw_mutants(places: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
     """Return so many changes, at most one of a line; each line is equally likely."""
     of_lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
-    for one in places:
-        of_lines[one.path, one.line].append(one)
+    for place in places:
+        of_lines[place.path, place.line].append(place)
     chance = random.Random(seed)
     return [chance.choice(of_lines[line]) for line in chance.sample(sorted(of_lines), min(count, len(of_lines)))]
 
@@ -128,17 +128,17 @@ def drawn(places: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
 class Judge:
     """Finds the test that fails with a change, and only with it."""
 
-    def __init__(self, tree: Tree, covered: Covered) -> None:
+    def __init__(self, tree: Tree, covered: Coverage) -> None:
         self._tree, self._covered = tree, covered
         self._sound: dict[str, bool] = {}
 
-    def of(self, mutant: Mutant, source: bytes) -> str:
+    def result_of(self, mutant: Mutant, source: bytes) -> str:
         """Return a result as text."""
         tests = self._covered.tests_of(mutant)
         if not tests:
             return NOT_COVERED
         while True:
-            failed = self._failed(mutant, source, [one for one in tests if self._sound.get(one, True)])
+            failed = self._first_failure(mutant, source, [test for test in tests if self._sound.get(test, True)])
             if failed is None:
                 return SURVIVED
             if failed not in self._covered.seconds:
@@ -150,9 +150,9 @@ class Judge:
             if self._sound[failed]:
                 return f"{KILLED} {failed}"
 
-    def _failed(self, mutant: Mutant, source: bytes, tests: Sequence[str]) -> str | None:
+    def _first_failure(self, mutant: Mutant, source: bytes, tests: Sequence[str]) -> str | None:
         """Return the first test that fails; None if none does."""
-        with self._tree.changed(mutant.path, mutant.applied(source)):
+        with self._tree.replaced_source(mutant.path, mutant.apply(source)):
             for batch, within_s in batches(tests, dict(self._covered.seconds)):
                 outcome = self._tree.run(batch, within_s)
                 if outcome.exit_code:
@@ -165,12 +165,12 @@ def judge_again(tree: Tree, results: Path, resume: Path | None, tests: Sequence[
     began_s = time.monotonic()
     before = tree.run(tests, _RAISE_S, to_the_end=True)
     within_s = _RAISE_MORE_S + 3 * (time.monotonic() - began_s)
-    known, unsound = _known(resume), set(before.all_failed)
+    known, unsound = _known_results(resume), set(before.all_failed)
     found = Counter[str]()
-    for key in (one for one, result in _known(results).items() if result == SURVIVED):
+    for key in (text for text, result in _known_results(results).items() if result == SURVIVED):
         if (result := known.get(key)) is None:
             mutant, source = _of_key(tree.root, key)
-            with tree.changed(mutant.path, mutant.applied(source)):
+            with tree.replaced_source(mutant.path, mutant.apply(source)):
                 after = tree.run(tests, within_s, to_the_end=True)
             failed = sorted(set(after.all_failed) - unsound) or ([] if after.passed and after.ended else ["all"])
             result = f"{KILLED} {', '.join(failed)}" if failed else SURVIVED
@@ -185,7 +185,7 @@ def _of_key(root: Path, key: str) -> tuple[Mutant, bytes]:
     """Return the change of a result, and the source before it."""
     path = key.partition(":")[0]
     source = (root / path).read_bytes()
-    return next(one for one in mutants_of(path, source) if _key(one) == key), source
+    return next(mutant for mutant in mutants_of(path, source) if _key(mutant) == key), source
 
 
 def prove(tree: Tree, breaks: str, test: str) -> str:
@@ -212,22 +212,22 @@ def prove_check(tree: Tree, path: str, check: str, without: str, test: str) -> s
 def _prove_change(tree: Tree, path: str, source: bytes, test: str) -> str:
     began_s = time.monotonic()
     if not (before := tree.run([test], _RAISE_S)).good:
-        return f"{test} does not pass as it is ({_how(before)})"
+        return f"{test} does not pass as it is ({_outcome_text(before)})"
     within_s = _RAISE_MORE_S + 10 * (time.monotonic() - began_s)
-    with tree.changed(path, source):
+    with tree.replaced_source(path, source):
         after = tree.run([test], within_s)
     if after.exit_code == 1 or not after.ended:
         return ""
-    return f"{test} passes without it" if after.good else f"{test} does not run without it ({_how(after)})"
+    return f"{test} passes without it" if after.good else f"{test} does not run without it ({_outcome_text(after)})"
 
 
-def _how(outcome: Outcome) -> str:
+def _outcome_text(outcome: Outcome) -> str:
     return f"exit code {outcome.exit_code}, {outcome.passed} passed{f', {outcome.failed}' if outcome.failed else ''}"
 
 
 def prove_all(tree: Tree, rows: Mapping[str, Any], resume: Path | None = None) -> int:
     """Prove each row of a table; return 1 if one fails. Rows that `resume` has as proved are not proved again."""
-    wrong, known = 0, _known(resume)
+    wrong, known = 0, _known_results(resume)
     for name, row in rows.items():
         key = f"{name} {json.dumps(row, sort_keys=True)}"
         if known.get(key) != _PROVED:
@@ -264,11 +264,11 @@ def _key(mutant: Mutant) -> str:
     return f"{mutant.path}:{mutant.line} {mutant.kind} {mutant.start}-{mutant.end} {mutant.new}"
 
 
-def _known(file: Path | None) -> dict[str, str]:
+def _known_results(file: Path | None) -> dict[str, str]:
     if file is None or not file.exists():
         return {}
     lines = [line for line in file.read_text("utf-8").splitlines() if line.endswith("}")]
-    return {one["key"]: one["result"] for one in map(json.loads, lines)}
+    return {entry["key"]: entry["result"] for entry in map(json.loads, lines)}
 
 
 def _write(file: Path | None, result: Mapping[str, object]) -> None:

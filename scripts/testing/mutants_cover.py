@@ -17,7 +17,7 @@ from pathlib import Path
 import coverage
 import pytest
 
-from scripts.testing.check import reached
+from scripts.testing.check import affected_tests
 from scripts.testing.costs import read_records
 from scripts.testing.mutants_places import Mutant
 
@@ -49,7 +49,7 @@ def measure(root: Path, file: Path, tests: Sequence[str], packages: Sequence[str
     """Run these pytest arguments once; the file holds coverage, and one beside it the seconds of tests that passed."""
     with tempfile.TemporaryDirectory() as directory:
         settings, records = Path(directory, "coverage.ini"), Path(directory, "records")
-        settings.write_text(_SETTINGS + "".join(f"    {one}\n" for one in packages))
+        settings.write_text(_SETTINGS + "".join(f"    {package}\n" for package in packages))
         command = [
             sys.executable,
             "-m",
@@ -63,7 +63,9 @@ def measure(root: Path, file: Path, tests: Sequence[str], packages: Sequence[str
         command += ["-q", "-p", "no:cacheprovider", "-p", "scripts.testing.mutants_cover"]
         command += ["-p", "scripts.testing.plugin", f"--records={records}", *tests]
         code = subprocess.run(command, cwd=root, check=False).returncode
-        times = {one["test"]: one["seconds"] for one in read_records(records) if one.get("outcome") == "passed"}
+        times = {
+            record["test"]: record["seconds"] for record in read_records(records) if record.get("outcome") == "passed"
+        }
     _times_of(file).write_text(json.dumps(times, indent=0))
     return code
 
@@ -73,7 +75,7 @@ def _times_of(file: Path) -> Path:
 
 
 @dataclass
-class Covered:
+class Coverage:
     """Result of a measured run."""
 
     seconds: Mapping[str, float]
@@ -83,7 +85,7 @@ class Covered:
     """The tree, whose imports determine the near tests."""
 
     @classmethod
-    def read(cls, root: Path, file: Path) -> Covered:
+    def read(cls, root: Path, file: Path) -> Coverage:
         """Return the output of `measure`."""
         data = coverage.CoverageData(str(file))
         data.read()
@@ -101,6 +103,6 @@ class Covered:
         found = set(lines.get(mutant.line, ())) or set(lines.get(mutant.statement, ()))
         if mutant.imported:
             found = {test for tests in lines.values() for test in tests}
-            near = set(reached([mutant.path], self.root)[:_NEAREST])
+            near = set(affected_tests([mutant.path], self.root)[:_NEAREST])
             found |= {test for test in self.seconds if test.partition("::")[0] in near}
-        return sorted(found & self.seconds.keys(), key=lambda one: (self.seconds[one], one))
+        return sorted(found & self.seconds.keys(), key=lambda text: (self.seconds[text], text))

@@ -43,7 +43,7 @@ class Mutant:
     statement: int = 0
     imported: bool = False
 
-    def applied(self, source: bytes) -> bytes:
+    def apply(self, source: bytes) -> bytes:
         """Return the source after the change."""
         return source[: self.start] + self.new.encode() + source[self.end :]
 
@@ -51,7 +51,7 @@ class Mutant:
         """Return its lines before and after the change."""
         first, last = source.rfind(b"\n", 0, self.start) + 1, source.find(b"\n", self.end)
         old, more = source[first:last].decode(), source[first : self.start].decode()
-        return " => ".join(" ".join(one.split()) for one in (old, more + self.new + source[self.end : last].decode()))
+        return " => ".join(" ".join(text.split()) for text in (old, more + self.new + source[self.end : last].decode()))
 
 
 class _Source:
@@ -88,7 +88,7 @@ def mutants_of(path: str, source: bytes) -> list[Mutant]:
     for node, statement, imported in _parts(ast.parse(source), 1, imported=True):
         for kind, (start, end), new in _changes(node, of):
             found.add(Mutant(path, of.line(start), kind, start, end, new, statement, imported))
-    return sorted(found, key=lambda one: (one.start, one.end, one.kind, one.new))
+    return sorted(found, key=lambda mutant: (mutant.start, mutant.end, mutant.kind, mutant.new))
 
 
 def _parts(node: ast.AST, statement: int, *, imported: bool) -> Iterator[tuple[ast.AST, int, bool]]:
@@ -99,9 +99,9 @@ def _parts(node: ast.AST, statement: int, *, imported: bool) -> Iterator[tuple[a
     yield node, statement, imported
     for name, field in ast.iter_fields(node):
         at_import = imported and not (isinstance(node, Function) and name == "body")
-        for one in field if isinstance(field, list) else [field]:
-            if isinstance(one, ast.AST) and name not in _NO_CODE:
-                yield from _parts(one, statement, imported=at_import)
+        for entry in field if isinstance(field, list) else [field]:
+            if isinstance(entry, ast.AST) and name not in _NO_CODE:
+                yield from _parts(entry, statement, imported=at_import)
 
 
 def _left_out(node: ast.AST) -> bool:
@@ -151,14 +151,14 @@ def _of_values(node: ast.AST, of: _Source) -> Iterator[Change]:
         case ast.Name(id="min" | "max" as name):
             yield "extreme", of.span(node), _EXTREMES[name]
         case ast.arguments():
-            yield from _texts([one for one in (*node.defaults, *node.kw_defaults) if one is not None], of)
+            yield from _texts([default for default in (*node.defaults, *node.kw_defaults) if default is not None], of)
 
 
 def _of_statements(node: ast.AST, of: _Source) -> Iterator[Change]:
     match node:
         case ast.AugAssign() | ast.Expr(value=ast.Call() | ast.Await(value=ast.Call())):
             yield "dropped", of.span(node), "pass"
-        case ast.Assign() if all(isinstance(one, ast.Attribute | ast.Subscript) for one in node.targets):
+        case ast.Assign() if all(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
             yield "dropped", of.span(node), "pass"
         case ast.Return(value=ast.expr() as given):
             yield from _texts([given], of)
@@ -171,17 +171,17 @@ def _of_statements(node: ast.AST, of: _Source) -> Iterator[Change]:
 def _of_conditions(node: ast.AST, of: _Source) -> Iterator[Change]:
     match node:
         case ast.If(test=test) | ast.IfExp(test=test):
-            if not any(isinstance(one, ast.NamedExpr) for one in ast.walk(test)):
+            if not any(isinstance(t, ast.NamedExpr) for t in ast.walk(test)):
                 yield from (("forced", of.span(test), new) for new in ("True", "False"))
-            yield from _negated(test, of)
+            yield from _negations(test, of)
         case ast.While(test=test):
-            yield from _negated(test, of)
+            yield from _negations(test, of)
         case ast.comprehension():
             for test in node.ifs:
-                yield from _negated(test, of)
+                yield from _negations(test, of)
 
 
-def _negated(test: ast.expr, of: _Source) -> Iterator[Change]:
+def _negations(test: ast.expr, of: _Source) -> Iterator[Change]:
     if not isinstance(test, ast.UnaryOp | ast.Compare | ast.Constant | ast.NamedExpr):  # these change in other ways
         yield "not", of.span(test), f"(not ({of.text(test)}))"
 
@@ -202,30 +202,30 @@ def _joins(*nodes: ast.expr) -> bool:
 
 def raising(source: bytes, function: str) -> bytes:
     """Return the source with a function, such as `f` or `Class.f`, that only raises; a generator stays one."""
-    of, found = _Source(source), list(_defined(ast.parse(source), function.split(".")))
+    of, found = _Source(source), list(_definitions(ast.parse(source), function.split(".")))
     if not found:
         raise KeyError(function)
     for node in reversed(found):
         first = next(iter(getattr(node.body[0], "decorator_list", ())), node.body[0])
         start, end = of.span(node.body[0], node.body[-1])
         start = source.rfind(b"@", 0, of.span(first)[0]) if first is not node.body[0] else start
-        yields = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(node))
+        yields = any(isinstance(t, ast.Yield | ast.YieldFrom) for t in _scope_nodes(node))
         source = source[:start] + _RAISES + (b"; yield" if yields else b"") + source[end:]
     return source
 
 
-def _defined(tree: ast.AST, names: list[str]) -> Iterator[Function]:
-    for node in _own(tree):
+def _definitions(tree: ast.AST, names: list[str]) -> Iterator[Function]:
+    for node in _scope_nodes(tree):
         if isinstance(node, Function | ast.ClassDef) and node.name == names[0]:
             if names[1:]:
-                yield from _defined(node, names[1:])
+                yield from _definitions(node, names[1:])
             elif isinstance(node, Function) and "overload" not in map(ast.unparse, node.decorator_list):
                 yield node
 
 
-def _own(node: ast.AST) -> Iterator[ast.AST]:
+def _scope_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the parts of a node, and functions and classes in it without their parts."""
-    for one in ast.iter_child_nodes(node):
-        yield one
-        if not isinstance(one, Function | ast.Lambda | ast.ClassDef):
-            yield from _own(one)
+    for t in ast.iter_child_nodes(node):
+        yield t
+        if not isinstance(t, Function | ast.Lambda | ast.ClassDef):
+            yield from _scope_nodes(t)

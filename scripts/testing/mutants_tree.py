@@ -68,7 +68,7 @@ class Tree:
         return self.path / ".venv" / "bin" / "python"
 
     @contextlib.contextmanager
-    def changed(self, name: str, source: bytes) -> Iterator[None]:
+    def replaced_source(self, name: str, source: bytes) -> Iterator[None]:
         """Replace the source of a file for a while."""
         file = self.path / name
         before, times = file.read_bytes(), file.stat()
@@ -107,10 +107,10 @@ class Tree:
                 _end(process)
         found = list(read_records(records))
         records.unlink(missing_ok=True)
-        failed = [one["test"] for one in found if one.get("outcome") == "failed"]
-        running = [one["begin"] for one in found if "begin" in one]
+        failed = [entry["test"] for entry in found if entry.get("outcome") == "failed"]
+        running = [entry["begin"] for entry in found if "begin" in entry]
         first = failed[0] if failed else (running[-1] if running and code else "")
-        passed = sum(one.get("outcome") == "passed" for one in found)
+        passed = sum(entry.get("outcome") == "passed" for entry in found)
         return Outcome(code, first, passed, ended, tuple(dict.fromkeys(failed)))
 
 
@@ -144,11 +144,11 @@ def _environment(root: Path, path: Path) -> None:
     for packages in given.glob("lib/python*/site-packages"):
         own = made / packages.relative_to(given)
         own.mkdir(parents=True)
-        for one in packages.iterdir():
-            if one.match(_EDITABLE):
-                (own / one.name).write_text(one.read_text().replace(str(root), str(path)))
-            elif one.name != "__pycache__":
-                (own / one.name).symlink_to(one)
+        for entry in packages.iterdir():
+            if entry.match(_EDITABLE):
+                (own / entry.name).write_text(entry.read_text().replace(str(root), str(path)))
+            elif entry.name != "__pycache__":
+                (own / entry.name).symlink_to(entry)
 
 
 def batches(tests: Sequence[str], seconds: dict[str, float]) -> Iterator[tuple[list[str], float]]:

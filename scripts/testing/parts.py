@@ -53,7 +53,7 @@ BY_NAME = {part.name: part for part in PARTS}
 def part_of(path: str) -> Part:
     """Return the part of a test file. Raises ValueError if it has none."""
     for part in PARTS:
-        if any(path == one or path.startswith(f"{one}/") for one in part.paths):
+        if any(path == text or path.startswith(f"{text}/") for text in part.paths):
             return part
     raise ValueError(f"{path} belongs to no part of the tests: add its folder to {__name__}")
 
@@ -97,7 +97,7 @@ def run_side_by_side(parts: Sequence[Part], cores: float, run: Callable[[Part], 
     waiting, running, outcomes = sorted(parts, key=lambda part: part.quiet), dict[Future[Outcome], Part](), []
     with ThreadPoolExecutor(max(len(parts), 1)) as pool:
         while waiting or running:
-            if part := next((one for one in waiting if _fits(one, running.values(), cores)), None):
+            if part := next((part for part in waiting if _has_room(part, running.values(), cores)), None):
                 waiting.remove(part)
                 running[pool.submit(run, part)] = part
                 continue
@@ -107,7 +107,7 @@ def run_side_by_side(parts: Sequence[Part], cores: float, run: Callable[[Part], 
     return outcomes
 
 
-def _fits(part: Part, running: Collection[Part], cores: float) -> bool:
+def _has_room(part: Part, running: Collection[Part], cores: float) -> bool:
     if not running:
         return True
     alone = part.quiet or any(other.quiet for other in running)

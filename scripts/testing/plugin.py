@@ -143,7 +143,7 @@ class Records:
     def pytest_unconfigure(self) -> None:
         """Write the threads that keep the process, and bound their time."""
         main = threading.main_thread()
-        self._write(left=[one.name for one in threading.enumerate() if not one.daemon and one is not main])
+        self._write(left=[thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main])
         faulthandler.dump_traceback_later(EXIT_S, exit=True)
 
     def _end(self) -> None:
@@ -156,15 +156,15 @@ class Records:
         if time.monotonic() - self._calibrated_s < _CALIBRATE_EACH_S:
             return {}
         self._calibrated_s, began_s, number = time.monotonic(), time.thread_time(), 0
-        for one in range(200_000):
-            number += one % 7
+        for entry in range(200_000):
+            number += entry % 7
         return {"loop_s": time.thread_time() - began_s}
 
     def _cpu_s(self) -> float:
         if self._group and (counted := used_s(Path(self._group))) is not None:
             return counted
         used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        return sum(one.ru_utime + one.ru_stime for one in used)
+        return sum(entry.ru_utime + entry.ru_stime for entry in used)
 
     def _write(self, **fields: object) -> None:
         self._file.write(json.dumps(fields) + "\n")

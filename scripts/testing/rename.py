@@ -19,7 +19,7 @@ def main() -> int:
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         return 2
-    old, new = (one.removeprefix("./").rstrip("/") for one in sys.argv[1:])
+    old, new = (text.removeprefix("./").rstrip("/") for text in sys.argv[1:])
     changed = rename(old, new)
     print(f"{changed} rows renamed" if new else f"{changed} rows removed; the lists of tests stay as they are")
     return int(not changed)

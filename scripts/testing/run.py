@@ -26,8 +26,8 @@ from pathlib import Path
 
 import psutil
 
-from scripts.testing.costs import DRIFT, RECORDS, Costs, Measured
-from scripts.testing.gates import quarantined
+from scripts.testing.costs import DRIFT, RECORDS, Costs, MeasuredRuns
+from scripts.testing.gates import quarantined_tests
 from scripts.testing.parts import BY_NAME, ROOT, Part, files_at, part_of, run_side_by_side
 from scripts.testing.plugin import INTERRUPTED
 from scripts.testing.session import HANG, Result, pytest_run
@@ -59,18 +59,18 @@ def main() -> int:
     chosen = sorted(Costs.read().capabilities) if asked.capabilities else asked.chosen
     tier = asked.tier or int(not (chosen or asked.long))
     kind = "long" if asked.long else "chosen" if chosen else str(tier)
-    quarantined()  # an unreadable list stops the run before the tests
+    quarantined_tests()  # an unreadable list stops the run before the tests
     with running_alone():
-        results = run(selected(chosen, tier), tier, lint=not chosen and tier != 2, kind=kind)
+        results = run(select_tests(chosen, tier), tier, lint=not chosen and tier != 2, kind=kind)
         return close(results, kind)
 
 
-def selected(chosen: Sequence[str], tier: int) -> dict[Part, list[str]]:
+def select_tests(chosen: Sequence[str], tier: int) -> dict[Part, list[str]]:
     """Return part -> files and tests to run, in the given order; all that can be of the tier without a choice."""
     parts = dict[Part, list[str]]()
-    for one in chosen or ["tests"]:
-        if not (tests := files_at(os.path.relpath(ROOT / one, ROOT) if one not in BY_NAME else one)):
-            sys.exit(f"no such part, file of tests or test: {one!r}; parts are {', '.join(BY_NAME)}")
+    for text in chosen or ["tests"]:
+        if not (tests := files_at(os.path.relpath(ROOT / text, ROOT) if text not in BY_NAME else text)):
+            sys.exit(f"no such part, file of tests or test: {text!r}; parts are {', '.join(BY_NAME)}")
         for test in tests if chosen or not tier else Costs.read().files_of(tier, tests):
             parts.setdefault(part_of(test.partition("::")[0]), []).append(test)
     return parts
@@ -114,7 +114,7 @@ def run(
         by_part[part_of(file).name] += round(cost_s)
     options = [*([f"--tier={tier}"] if tier else []), *([f"--until={until}"] if until else [])]
 
-    def one(part: Part) -> Result:
+    def run_part(part: Part) -> Result:
         result = run_lint() if part is LINT else pytest_run(part.name, [*options, *parts[part]], folder)
         print(f"\n=== {part.name} ({result.seconds:.0f} s)\n{result.output.rstrip()}", flush=True)
         return result
@@ -122,7 +122,7 @@ def run(
     ordered = [*sorted(parts, key=lambda part: -by_part[part.name]), *([LINT] if lint else [])]
     names = ", ".join(part.name for part in ordered)
     print(f"{names}: the output of each comes at its end, and before in {folder.relative_to(ROOT)}/*.log", flush=True)
-    return run_side_by_side(ordered, os.cpu_count() or 1, one)
+    return run_side_by_side(ordered, os.cpu_count() or 1, run_part)
 
 
 def run_lint() -> Result:
@@ -152,20 +152,20 @@ def _new_records(kind: str) -> Path:
 def close(results: Sequence[Result], kind: str = "chosen") -> int:
     """Print the final table, and all failures and drifts; return the exit code."""
     print(f"\n{'part':<16}{'seconds':>9}{'CPU s':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
-    for one in sorted(results, key=lambda result: -result.seconds):
-        cpu_s = "" if one.cpu_s is None else f"{one.cpu_s:.1f}"
-        counts = f"{len(one.passed):9}{len(one.failed):9}{len(one.skips):9}"
-        print(f"{one.name:<16}{one.seconds:9.1f}{cpu_s:>9}{counts}")
-    skips = Counter(reason for one in results for reason in one.skips.values())
+    for entry in sorted(results, key=lambda result: -result.seconds):
+        cpu_s = "" if entry.cpu_s is None else f"{entry.cpu_s:.1f}"
+        counts = f"{len(entry.passed):9}{len(entry.failed):9}{len(entry.skips):9}"
+        print(f"{entry.name:<16}{entry.seconds:9.1f}{cpu_s:>9}{counts}")
+    skips = Counter(reason for result in results for reason in result.skips.values())
     print(*(f"  {count:4} x skipped: {reason}" for reason, count in sorted(skips.items())), sep="\n")
-    waived = quarantined()
-    failed = {test: output for one in results for test, output in one.failed.items()}
+    waived = quarantined_tests()
+    failed = {test: output for result in results for test, output in result.failed.items()}
     for test, output in failed.items():
         _name_failed(test, output, test in waived)
-    outlived = [f"{one.name}: {command}" for one in results for command in one.outlived]
+    outlived = [f"{result.name}: {command}" for result in results for command in result.outlived]
     print(*(f"a program outlived the tests of {command}" for command in outlived), sep="\n")
     gating = len(failed.keys() - waived.keys()) + (_wrong_in_tier_1(results) if kind == "1" else 0)
-    passed = sum(len(one.passed) for one in results)
+    passed = sum(len(result.passed) for result in results)
     if not passed and not gating:
         print("\nno test ran: no chosen test is in this tier, or the time was over")
     print(f"\n{passed} passed, {gating} failed, {skips.total()} skipped", flush=True)
@@ -185,11 +185,11 @@ def _name_failed(test: str, output: str, waived: bool) -> None:
 
 def _wrong_in_tier_1(results: Sequence[Result]) -> int:
     """Print capabilities that were not shown, and costs above the table; return how many of these gate."""
-    unseen = [*unshown(results)]
+    unseen = [*missing_capabilities(results)]
     print(
         *(f"FAILED: {test} shows a capability (tests/capabilities.toml), and did not run" for test in unseen), sep="\n"
     )
-    costs, measured = Costs.read(), Measured()
+    costs, measured = Costs.read(), MeasuredRuns()
     took_s, total_s = measured.add_run(sorted(RECORDS.glob("*"))[-1], costs.loop_s), costs.total_s(1)
     print(f"\ntier 1 cost {took_s:.0f} CPU s at the speed of tests/costs.json, which says {total_s:.0f}")
     print(*(f"  {line}" for line in measured.drift(costs)), sep="\n")
@@ -198,11 +198,11 @@ def _wrong_in_tier_1(results: Sequence[Result]) -> int:
     return len(unseen) + (took_s > DRIFT * total_s)
 
 
-def unshown(results: Sequence[Result]) -> list[str]:
+def missing_capabilities(results: Sequence[Result]) -> list[str]:
     """Return the capabilities whose test did not run, or was skipped though everything is required."""
-    ran = {test for one in results for test in one.passed | one.failed.keys()}
+    ran = {test for result in results for test in result.passed | result.failed.keys()}
     if os.environ.get("ZOE_REQUIRE_ALL") != "1":
-        ran |= {test for one in results for test in one.skips}
+        ran |= {test for result in results for test in result.skips}
     return sorted(Costs.read().capabilities - ran)
 
 

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 
 from scripts.testing.costs import Costs
 from scripts.testing.parts import PARTS, ROOT, part_of
-from scripts.testing.run import DELAYS, close, run, running_alone, selected
+from scripts.testing.run import DELAYS, close, run, running_alone, select_tests
 
 SLICES = 8
 MINUTES = 8.0
@@ -40,13 +40,13 @@ def main() -> int:
         print(f"with injected delays: {DELAYS}={seed}", flush=True)
     files = [file for piece in chosen for file in piece]
     with running_alone():
-        results = run(selected(files, 2), 2, until=time.time() + 60 * MINUTES)
-        failed = sorted(test for one in results for test in one.failed if "::" in test)
-        if failed and not any(one.broken for one in results):
-            again = run(selected(failed, 0), 0, until=time.time() + 60 * MINUTES)
-            passed = {test for one in again for test in one.passed}
-            for one in results:
-                one.failed = {test: said for test, said in one.failed.items() if test not in passed}
+        results = run(select_tests(files, 2), 2, until=time.time() + 60 * MINUTES)
+        failed = sorted(test for result in results for test in result.failed if "::" in test)
+        if failed and not any(result.broken for result in results):
+            again = run(select_tests(failed, 0), 0, until=time.time() + 60 * MINUTES)
+            passed = {test for result in again for test in result.passed}
+            for result in results:
+                result.failed = {test: said for test, said in result.failed.items() if test not in passed}
             for test in sorted(passed):
                 line = f'"{test}" = {{ since = {datetime.now(UTC).date()}, known = "passed when it ran again" }}'
                 print(f"passed only when it ran again; add to tests/quarantine.toml:\n  {line}")
@@ -68,11 +68,11 @@ def slice_of(costs: Mapping[str, float], count: int) -> list[list[str]]:
     """Return the files of one slice, two pieces in the order in which they run: `costs` has all of tier 2, in CPU s."""
     cut = pieces(costs)
     return [
-        rotated(cut[number], costs, count // SLICES * _TURN % 1) for number in (count % SLICES, count % SLICES + SLICES)
+        rotate(cut[number], costs, count // SLICES * _TURN % 1) for number in (count % SLICES, count % SLICES + SLICES)
     ]
 
 
-def rotated(files: Sequence[str], costs: Mapping[str, float], begin: float) -> list[str]:
+def rotate(files: Sequence[str], costs: Mapping[str, float], begin: float) -> list[str]:
     """Return files in their order, from a position given as a share of their cost."""
     before = -begin * sum(costs[file] for file in files)
     for number, file in enumerate(files):

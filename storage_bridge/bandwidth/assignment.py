@@ -104,7 +104,7 @@ def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> B
     network = _without_floor(capacity, names, paths, floor_kept)
     floors = [floor_kept * len(claim.nodes) for claim in active]
     nothing = [0] * len(active)
-    wants = [max(_promised(claim) - least, 0) for claim, least in zip(active, floors, strict=True)]
+    wants = [max(_usable_guarantee(claim) - least, 0) for claim, least in zip(active, floors, strict=True)]
     promised = raise_fairly(network, nothing, wants, [Fraction(want) for want in wants])
     promised = _guarantees_first(network, active, wants, promised)
     most = [_most(claim, capacity, least) for claim, least in zip(active, floors, strict=True)]
@@ -118,11 +118,11 @@ def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> B
         claim.key: {names[node]: floor_kept + part for node, part in zip(path.nodes, parts, strict=True)}
         for claim, path, parts in zip(active, paths, network.split(totals), strict=True)
     }
-    missing = {c.key: _promised(c) - sum(rates[c.key].values()) for c in active}
+    missing = {c.key: _usable_guarantee(c) - sum(rates[c.key].values()) for c in active}
     return BandwidthAssignment(rates, {key: amount for key, amount in missing.items() if amount > 0})
 
 
-def _promised(claim: TransferClaim) -> int:
+def _usable_guarantee(claim: TransferClaim) -> int:
     """Return the guarantee in use now: at most what the tenant can use."""
     slo = claim.slo or 0
     return slo if claim.demand is None else min(slo, claim.demand)

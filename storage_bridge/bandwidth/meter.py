@@ -39,17 +39,17 @@ class Meter:
     def add(self, moved: TransferProgress, at_s: float) -> TransferReport:
         """Add a report; return the transfers to pass on now."""
         self._lately.append(moved)
-        while sum(one.seconds for one in self._lately) - self._lately[0].seconds >= WINDOW_S:
+        while sum(progress.seconds for progress in self._lately) - self._lately[0].seconds >= WINDOW_S:
             self._lately.popleft()
-        keys = sorted({key for one in self._lately for key in one.amounts})
+        keys = sorted({key for progress in self._lately for key in progress.amounts})
         found = (self._transfers(key) for key in keys)
-        return TransferReport(self._node, at_s, tuple(one for one in found if one is not None))
+        return TransferReport(self._node, at_s, tuple(transfers for transfers in found if transfers is not None))
 
     def _transfers(self, key: ClaimKey) -> Transfers | None:
         """Measure from the first bytes on, so that a new transfer does not count as slow; None if it has ended."""
-        amounts = [one.amounts.get(key, 0) for one in self._lately]
-        moving = [number for number, one in enumerate(self._lately) if key in one.amounts]
-        seconds = [one.seconds for one in self._lately]
+        amounts = [progress.amounts.get(key, 0) for progress in self._lately]
+        moving = [number for number, progress in enumerate(self._lately) if key in progress.amounts]
+        seconds = [progress.seconds for progress in self._lately]
         if not moving or sum(seconds[moving[-1] + 1 :]) >= ACTIVE_S:
             return None
         rate = sum(amounts) / sum(seconds[moving[0] :])

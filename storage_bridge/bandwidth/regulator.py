@@ -118,7 +118,7 @@ class RateRegulator:
         """
         claims, capacity = self._shared
         wanting = TransferClaim(key[0], frozenset(capacity.nodes), slo, None, key[1])
-        return sum(self._beside(claims, capacity, wanting).values()) if capacity.nodes else None
+        return sum(self._attainable_rates(claims, capacity, wanting).values()) if capacity.nodes else None
 
     def epoch(self, now_s: float, reports: Iterable[TransferReport], slos: Mapping[ClaimKey, int]) -> News:
         """Process measurements and guarantees; return the limits to send now."""
@@ -128,7 +128,7 @@ class RateRegulator:
         fresh = frozenset(n for n, r in self._reports.items() if now_s - r.at_s <= silent_s)
         self._held |= {slot: limit for slot, limit in self._limits.items() if slot[1] in self._fresh - fresh}
         self._held = {slot: limit for slot, limit in self._held.items() if slot[1] not in fresh}
-        stale = self._faded(now_s, slos)
+        stale = self._decayed_limits(now_s, slos)
         capacity, claims = self._capacity(fresh, stale), self._claims(fresh, slos)
         self._shared = claims, capacity
         assignment = assign(claims, capacity, self._settings.floor)
@@ -151,8 +151,8 @@ class RateRegulator:
         """Return the claims of tenants with transfers through the reporting nodes."""
         measured: dict[ClaimKey, list[Transfers]] = {}
         for name in sorted(fresh & self.capacity.nodes.keys()):
-            for one in self._reports[name].transfers:
-                measured.setdefault((one.tenant, one.traffic), []).append(replace(one, node=name))
+            for transfer in self._reports[name].transfers:
+                measured.setdefault((transfer.tenant, transfer.traffic), []).append(replace(transfer, node=name))
         known = measured.keys() | {key for key, _ in self._active_s}
         self._demands = {key: lately for key, lately in self._demands.items() if key in known}
         return [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
@@ -161,9 +161,11 @@ class RateRegulator:
         """Return the bandwidth of one more tenant without an SLO at each node now."""
         if not capacity.nodes:
             return {}
-        return self._beside(claims, capacity, TransferClaim("", frozenset(capacity.nodes)))
+        return self._attainable_rates(claims, capacity, TransferClaim("", frozenset(capacity.nodes)))
 
-    def _beside(self, claims: Sequence[TransferClaim], capacity: Capacity, wanting: TransferClaim) -> Mapping[str, int]:
+    def _attainable_rates(
+        self, claims: Sequence[TransferClaim], capacity: Capacity, wanting: TransferClaim
+    ) -> Mapping[str, int]:
         """Return the bandwidth of this claim at each node beside other tenants."""
         others = [claim for claim in claims if tenant_of(claim.tenant) != tenant_of(wanting.tenant)]
         return assign([*others, wanting], capacity, self._settings.floor).rates[wanting.key]
@@ -187,10 +189,10 @@ class RateRegulator:
         return {slot: self._limits[slot] for slot in self._active_s if slot[1] in fresh and slot in self._limits}
 
     def _claim(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int | None) -> TransferClaim:
-        nodes = frozenset(one.node for one in transfers)
+        nodes = frozenset(transfer.node for transfer in transfers)
         lately = self._demands.setdefault(key, deque(maxlen=self._settings.memory_epochs))
         lately.append(self._demand(key, transfers, slo or 0))
-        known = [one for one in lately if one is not None]
+        known = [entry for entry in lately if entry is not None]
         return TransferClaim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
 
     def _demand(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int) -> int | None:
@@ -199,17 +201,17 @@ class RateRegulator:
         An execution that waits below its guarantee gets it back at once; by its average rate that would take seconds.
         """
         used, limit = 0.0, 0
-        for one in transfers:
-            its_limit = self._limits.get((key, one.node))
-            if one.rate is None or its_limit is None:
+        for transfer in transfers:
+            its_limit = self._limits.get((key, transfer.node))
+            if transfer.rate is None or its_limit is None:
                 return None
-            used += one.rate
+            used += transfer.rate
             limit += its_limit
-        if execution_of(key[0]) and limit < slo and any(one.waits for one in transfers):
+        if execution_of(key[0]) and limit < slo and any(transfer.waits for transfer in transfers):
             return None
         return None if used >= _USES_ITS_LIMIT * limit else max(int(used * _ROOM_TO_GROW), 2 * self._settings.floor)
 
-    def _faded(self, now_s: float, slos: Mapping[ClaimKey, int]) -> Limits:
+    def _decayed_limits(self, now_s: float, slos: Mapping[ClaimKey, int]) -> Limits:
         """Return limits of silent nodes: held, then falling to the SLO's share; never above the former limits."""
         slots: dict[ClaimKey, int] = {}
         for key, _ in self._held:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from storage_controller.answers import Refused, warning
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.database.ledger import Ledger
 from storage_controller.routes.parameters import LedgerDep
 
@@ -39,17 +39,17 @@ class Dependencies:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def all(self) -> list[dict[str, Any]]:
+    def dependencies(self) -> list[dict[str, Any]]:
         """Return all dependencies with their ids."""
-        found = [one for one in self._ledger.filters() if is_dependency(one["dsl_name"])]
-        return [{"id": one.pop("dsl_name").removeprefix(_PREFIX), **one} for one in found]
+        found = [filter_ for filter_ in self._ledger.filters() if is_dependency(filter_["dsl_name"])]
+        return [{"id": entry.pop("dsl_name").removeprefix(_PREFIX), **entry} for entry in found]
 
-    def one(self, name: str) -> dict[str, Any]:
+    def dependency(self, name: str) -> dict[str, Any]:
         """Return a dependency with its id. Raises Refused."""
-        for one in self.all():
-            if one["id"] == name:
-                return one
-        raise Refused(404, f"there is no dependency {name}")
+        for dependency in self.dependencies():
+            if dependency["id"] == name:
+                return dependency
+        raise RequestRefusedError(404, f"there is no dependency {name}")
 
     def keep(self, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
         """Create or change a dependency."""
@@ -60,7 +60,7 @@ class Dependencies:
     def keep_data(self, name: str, content: bytes) -> None:
         """Store the bytes of a dependency. Raises Refused."""
         if not self._ledger.keep_filter_data(_PREFIX + name, content):
-            raise Refused(404, f"there is no dependency {name}")
+            raise RequestRefusedError(404, f"there is no dependency {name}")
 
     def drop(self, name: str) -> None:
         """Remove a dependency, if it exists."""
@@ -68,7 +68,7 @@ class Dependencies:
 
     def deploy(self, project: str, name: str, there: bool) -> None:
         """Record that a project has a dependency, or no longer has it. Raises Refused."""
-        one = self.one(name)
+        one = self.dependency(name)
         projects = set(one.get("deployed", ())) - {project}
         self.keep(name, {**one, "deployed": sorted(projects | {project} if there else projects)})
 
@@ -87,33 +87,33 @@ router = APIRouter(prefix=f"/filters/{PATH}")
 
 
 @router.get("")
-def listed(kept: DependenciesDep) -> list[dict[str, Any]]:
+def list_dependencies(kept: DependenciesDep) -> list[dict[str, Any]]:
     """List all dependencies."""
-    return kept.all()
+    return kept.dependencies()
 
 
 @router.post("", status_code=201)
 def create(kept: DependenciesDep, given: Dependency) -> dict[str, Any]:
     """Create a dependency; without a name, it gets one."""
     name = given.name or secrets.token_hex(4)
-    there = kept.all()
-    if any(one["id"] == name for one in there):
-        raise Refused(409, f"there is a dependency {name} already")
+    there = kept.dependencies()
+    if any(entry["id"] == name for entry in there):
+        raise RequestRefusedError(409, f"there is a dependency {name} already")
     if len(there) >= _DEPENDENCIES_MAX:
-        raise Refused(409, f"there are {len(there)} dependencies, and at most {_DEPENDENCIES_MAX} are kept")
+        raise RequestRefusedError(409, f"there are {len(there)} dependencies, and at most {_DEPENDENCIES_MAX} are kept")
     return kept.keep(name, {**given.model_dump(), "name": name})
 
 
 @router.get("/{name}")
-def shown(kept: DependenciesDep, name: str) -> dict[str, Any]:
+def show_dependency(kept: DependenciesDep, name: str) -> dict[str, Any]:
     """Show a dependency."""
-    return kept.one(name)
+    return kept.dependency(name)
 
 
 @router.put("/{name}")
 def change(kept: DependenciesDep, name: str, attributes: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
     """Change fields of a dependency."""
-    there = kept.one(name)
+    there = kept.dependency(name)
     return kept.keep(name, {**there, **attributes, "deployed": there.get("deployed", [])})
 
 
@@ -129,15 +129,15 @@ def data(kept: DependenciesDep, name: str, file: UploadFile) -> dict[str, int]:
     """Store the bytes of a dependency."""
     content = file.file.read(DATA_BYTES_MAX + 1)
     if len(content) > DATA_BYTES_MAX:
-        raise Refused(400, f"larger than {DATA_BYTES_MAX} bytes")
+        raise RequestRefusedError(400, f"larger than {DATA_BYTES_MAX} bytes")
     kept.keep_data(name, content)
     return {"bytes": len(content)}
 
 
 @router.get("/{project}/deploy")
-def deployed(kept: DependenciesDep, project: str) -> list[dict[str, Any]]:
+def list_deployed(kept: DependenciesDep, project: str) -> list[dict[str, Any]]:
     """List the dependencies of a project."""
-    return [one for one in kept.all() if project in one.get("deployed", ())]
+    return [dependency for dependency in kept.dependencies() if project in dependency.get("deployed", ())]
 
 
 @router.put("/{project}/deploy/{name}", status_code=201)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.routes.parameters import RulesDep
 from storage_controller.rules.checks import check
 from storage_controller.rules.ledger import RuleLedger
@@ -42,9 +42,9 @@ router = APIRouter()
 
 
 @router.get(PATH)
-def listed(rules: RulesDep) -> list[dict[str, Any]]:
+def list_words(rules: RulesDep) -> list[dict[str, Any]]:
     """List all aliases."""
-    return [_document(one) for one in rules.words().values()]
+    return [_document(word) for word in rules.words().values()]
 
 
 @router.post(PATH, status_code=201)
@@ -57,19 +57,19 @@ def create(rules: RulesDep, given: NewWord) -> dict[str, Any]:
 
 
 @router.get(PATH + "/{name}")
-def shown(rules: RulesDep, name: str) -> dict[str, Any]:
+def show_word(rules: RulesDep, name: str) -> dict[str, Any]:
     """Show an alias."""
-    return _document(_found(rules, name))
+    return _document(_word_named(rules, name))
 
 
 @router.put(PATH + "/{name}", status_code=201)
 def change(rules: RulesDep, name: str, given: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
     """Change fields of an alias."""
-    before = _found(rules, name)
+    before = _word_named(rules, name)
     try:
         word = _word(NewWord.model_validate({**_document(before), **given, "name": before.name}))
     except ValidationError as error:
-        raise Refused(400, "; ".join(sentences(error))) from None
+        raise RequestRefusedError(400, "; ".join(sentences(error))) from None
     _check(word, rules)
     rules.keep_word(word, new=False)
     return _document(word)
@@ -78,8 +78,8 @@ def change(rules: RulesDep, name: str, given: Annotated[dict[str, Any], Body()])
 @router.delete(PATH + "/{name}", status_code=204)
 def delete(rules: RulesDep, name: str) -> Response:
     """Remove an alias that no rule uses."""
-    if used := next((one.id for one in rules.rules() if _names(one.rule, name)), None):
-        raise Refused(409, f"rule {used} uses {name}: remove it first")
+    if used := next((rule.id for rule in rules.rules() if _names(rule.rule, name)), None):
+        raise RequestRefusedError(409, f"rule {used} uses {name}: remove it first")
     rules.drop_word(name.upper())
     return Response(status_code=204)
 
@@ -87,18 +87,20 @@ def delete(rules: RulesDep, name: str) -> Response:
 def _word(given: NewWord) -> FilterWord:
     attributes = given.model_extra or {}
     if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
-        raise Refused(400, f"{given.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+        raise RequestRefusedError(400, f"{given.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
     return FilterWord(given.name.upper(), (given.identifier or given.name).upper(), given.parameters, attributes)
 
 
 def _check(word: FilterWord, rules: RuleLedger) -> None:
     """Refuse an alias with the name of another filter, or with parameters that its filter does not have."""
     if word.name in RESERVED and word.name != word.filter:
-        raise Refused(409, f"{word.name} is the name of another filter than {word.filter}: use another name")
+        raise RequestRefusedError(
+            409, f"{word.name} is the name of another filter than {word.filter}: use another name"
+        )
     if word.filter == BANDWIDTH:
-        raise Refused(400, "BANDWIDTH is a promise of the rule that says it: it has no words")
+        raise RequestRefusedError(400, "BANDWIDTH is a promise of the rule that says it: it has no words")
     if word.filter != word.name and word.filter in rules.words():
-        raise Refused(409, f"{word.filter} is a word itself: name a filter")
+        raise RequestRefusedError(409, f"{word.filter} is a word itself: name a filter")
     action = Action("SET", word.filter, tuple(word.parameters.items()))
     check(Rule(Target(TargetKind.TENANT, "any"), None, (action,)), (), ())
 
@@ -107,9 +109,9 @@ def _names(rule: Rule | None, name: str) -> bool:
     return rule is not None and any(action.kind == name.upper() for action in rule.actions)
 
 
-def _found(rules: RuleLedger, name: str) -> FilterWord:
+def _word_named(rules: RuleLedger, name: str) -> FilterWord:
     if (found := rules.words().get(name.upper())) is None:
-        raise Refused(404, f"there is no filter word {name}")
+        raise RequestRefusedError(404, f"there is no filter word {name}")
     return found
 
 

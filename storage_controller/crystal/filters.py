@@ -15,11 +15,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from storage_controller.answers import Refused, warning
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.crystal.dependencies import DATA_BYTES_MAX, PATH, is_dependency
 from storage_controller.database.ledger import Ledger
 from storage_controller.routes.parameters import Author, LedgerDep, ModulesDep, PromisableDep, RulesDep
-from storage_controller.rules.adding import TEXT_BYTES_MAX, in_dialect, keep
+from storage_controller.rules.adding import TEXT_BYTES_MAX, apply_dialect, keep
 from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
 from storage_controller.rules.ledger import KeptRule
 from storage_controller.rules.uploading import keep_module
@@ -57,7 +57,7 @@ router = APIRouter()
 
 @router.get("/filters")
 @router.get("/filters/", include_in_schema=False)
-def listed(ledger: LedgerDep) -> list[dict[str, Any]]:
+def list_filters(ledger: LedgerDep) -> list[dict[str, Any]]:
     """List all filters."""
     return _filters(ledger)
 
@@ -67,14 +67,14 @@ def listed(ledger: LedgerDep) -> list[dict[str, Any]]:
 def create(ledger: LedgerDep, one: Filter) -> dict[str, Any]:
     """Create a filter, or replace its fields."""
     if one.dsl_name == PATH:
-        raise Refused(400, f"a filter cannot be named {PATH}: /filters/{PATH} is reserved")
+        raise RequestRefusedError(400, f"a filter cannot be named {PATH}: /filters/{PATH} is reserved")
     ledger.keep_filter(one.dsl_name, one.model_extra or {})
     return one.model_dump()
 
 
 @router.get("/filters/{name}")
 @router.get("/filters/{name}/", include_in_schema=False)
-def shown(ledger: LedgerDep, name: str) -> dict[str, Any]:
+def show_filter(ledger: LedgerDep, name: str) -> dict[str, Any]:
     """Show a filter."""
     return _filter(ledger, name)
 
@@ -93,8 +93,8 @@ def change(ledger: LedgerDep, name: str, attributes: Annotated[dict[str, Any], B
 @router.delete("/filters/{name}/", status_code=204, include_in_schema=False)
 def delete(ledger: LedgerDep, rules: RulesDep, modules: ModulesDep, name: str) -> Response:
     """Remove a filter that no rule sets, and its module."""
-    if used := next((one.id for one in rules.rules() if _sets(one, name)), None):
-        raise Refused(409, f"rule {used} sets {name}: undeploy it first")
+    if used := next((rule.id for rule in rules.rules() if _sets(rule, name)), None):
+        raise RequestRefusedError(409, f"rule {used} sets {name}: undeploy it first")
     ledger.drop_filter(name)
     modules.drop(SHARED, name)
     return Response(status_code=204)
@@ -113,13 +113,13 @@ def data(
     """Store the program of a filter; a WebAssembly module is checked, and proxies can run it."""
     content = file.file.read(DATA_BYTES_MAX + 1)
     if len(content) > DATA_BYTES_MAX:
-        raise Refused(400, f"larger than {DATA_BYTES_MAX} bytes")
+        raise RequestRefusedError(400, f"larger than {DATA_BYTES_MAX} bytes")
     if content.startswith(_MODULE_BEGIN):
         _filter(ledger, name)
         keep_module(modules, SHARED, name, content, author)
         rules.pin_missing(SHARED, name)
     if not ledger.keep_filter_data(name, content):
-        raise Refused(404, f"there is no filter {name}")
+        raise RequestRefusedError(404, f"there is no filter {name}")
     return {"bytes": len(content)}
 
 
@@ -139,7 +139,7 @@ def deploy(
     """Deploy a filter for a project or one of its containers; the answer is the number of the new rule."""
     if name.lower() not in _BUILT_IN:
         _filter(ledger, name)
-    rule = in_dialect(_rule(_target(project, container), name, given or Deployment()), appendix=True)
+    rule = apply_dialect(_rule(_target(project, container), name, given or Deployment()), appendix=True)
     added = keep(rules, promisable, [rule], author)
     response.headers.update(warning(added.caveats))
     return added.ids[0]
@@ -150,9 +150,9 @@ def deploy(
 def undeploy(rules: RulesDep, project: str, name: str, container: str | None = None, author: Author = None) -> Response:
     """Remove the rules that deploy a filter there."""
     target = _target(project, container)
-    for one in rules.rules():
-        if one.rule is not None and one.rule.target == target and [a.filter for a in one.rule.actions] == [name]:
-            rules.remove(one.id, author)
+    for rule in rules.rules():
+        if rule.rule is not None and rule.rule.target == target and [a.filter for a in rule.rule.actions] == [name]:
+            rules.remove(rule.id, author)
     return Response(status_code=204)
 
 
@@ -161,14 +161,14 @@ def _sets(one: KeptRule, name: str) -> bool:
 
 
 def _filters(ledger: Ledger) -> list[dict[str, Any]]:
-    return [one for one in ledger.filters() if not is_dependency(one["dsl_name"])]
+    return [filter_ for filter_ in ledger.filters() if not is_dependency(filter_["dsl_name"])]
 
 
 def _filter(ledger: Ledger, name: str) -> dict[str, Any]:
-    for one in _filters(ledger):
-        if one["dsl_name"] == name:
-            return one
-    raise Refused(404, f"there is no filter {name}")
+    for filter_ in _filters(ledger):
+        if filter_["dsl_name"] == name:
+            return filter_
+    raise RequestRefusedError(404, f"there is no filter {name}")
 
 
 def _target(project: str, container: str | None) -> Target:
@@ -183,7 +183,7 @@ def _rule(target: Target, name: str, given: Deployment) -> Rule:
     if given.object_type:
         only.append(Comparison("OBJECT_TYPE", Operator.EQUAL, given.object_type))
     if given.object_size:
-        sign = next((one for one in (">=", "<=", ">", "<", "=") if given.object_size.strip().startswith(one)), "")
+        sign = next((entry for entry in (">=", "<=", ">", "<", "=") if given.object_size.strip().startswith(entry)), "")
         only.append(
             Comparison("OBJECT_SIZE", Operator(sign or "<="), given.object_size.strip().removeprefix(sign).strip())
         )
@@ -193,7 +193,7 @@ def _rule(target: Target, name: str, given: Deployment) -> Rule:
     try:
         return parse_rule(show_rule(rule))  # the stored rule is the text
     except RuleError as error:
-        raise Refused(400, f"this cannot be deployed: {error}") from None
+        raise RequestRefusedError(400, f"this cannot be deployed: {error}") from None
 
 
 def _parameters(given: str | dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
@@ -201,5 +201,5 @@ def _parameters(given: str | dict[str, Any] | None) -> tuple[tuple[str, str], ..
         return tuple((str(name), str(value)) for name, value in given.items())
     pairs = [part.partition("=") for part in (given or "").split(",") if part.strip()]
     if wrong := next((name for name, equals, _ in pairs if not equals), None):
-        raise Refused(400, f"{wrong.strip()!r} is not a parameter; use name=value")
+        raise RequestRefusedError(400, f"{wrong.strip()!r} is not a parameter; use name=value")
     return tuple((name.strip(), value.strip()) for name, _, value in pairs)

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Form, Response, UploadFile
 from pydantic import TypeAdapter, ValidationError
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Mode
-from storage_controller.metrics.added import AddedMetrics, enabled
+from storage_controller.metrics.added import AddedMetrics, mode_of_enabled
 from storage_controller.metrics.ledger import KeptMetric, MetricSource
 from storage_controller.metrics.process import SOURCE_BYTES_MAX
 from storage_controller.routes.parameters import Author, MetricsDep
@@ -34,65 +34,67 @@ def upload(
 ) -> dict[str, Any]:
     """Store a program that measures a metric."""
     fields = _metadata(metadata)
-    mode = enabled(fields.get("enabled", True))
+    mode = mode_of_enabled(fields.get("enabled", True))
     name = str(fields.pop("name", None) or PurePath(file.filename or "").stem)
     try:
         _NAME.validate_python(name)
     except ValidationError:
-        raise Refused(400, f"{name[:80]!r} is not the name of a metric: use up to 64 letters, digits and _") from None
+        raise RequestRefusedError(
+            400, f"{name[:80]!r} is not the name of a metric: use up to 64 letters, digits and _"
+        ) from None
     content = file.file.read(SOURCE_BYTES_MAX + 1)
     try:
         source = content.decode()
     except UnicodeDecodeError:
-        raise Refused(400, "a metric module is a program in Python, as UTF-8") from None
+        raise RequestRefusedError(400, "a metric module is a program in Python, as UTF-8") from None
     attributes = {name: value for name, value in fields.items() if name not in _OWN}
     made = added.add_program(name, source, attributes, author)
     if mode is not Mode.ON:
         added.kept.change(made.name, mode=mode)
-    return _document(added.kept.one(made.id))
+    return _document(added.kept.metric(made.id))
 
 
 @router.get(PATH)
-def listed(added: MetricsDep) -> list[dict[str, Any]]:
+def list_modules(added: MetricsDep) -> list[dict[str, Any]]:
     """List all metric modules, by their numbers."""
-    modules = [one for one in added.kept.metrics() if one.source is MetricSource.PYTHON]
-    return [_document(one) for one in sorted(modules, key=lambda one: one.id)]
+    modules = [metric for metric in added.kept.metrics() if metric.source is MetricSource.PYTHON]
+    return [_document(module) for module in sorted(modules, key=lambda entry: entry.id)]
 
 
 @router.get(PATH + "/{number}")
-def shown(added: MetricsDep, number: int) -> dict[str, Any]:
+def show_module(added: MetricsDep, number: int) -> dict[str, Any]:
     """Show a metric module."""
-    return _document(_found(added, number))
+    return _document(_module_numbered(added, number))
 
 
 @router.get(PATH + "/{number}/data")
 def data(added: MetricsDep, number: int) -> Response:
     """Return the program of a metric module."""
-    return Response(_found(added, number).text, media_type="text/x-python")
+    return Response(_module_numbered(added, number).text, media_type="text/x-python")
 
 
 @router.put(PATH + "/{number}")
 def change(added: MetricsDep, number: int, given: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
     """Change fields of a metric module, or switch it on or off."""
-    one = _found(added, number)
-    mode = enabled(given["enabled"]) if "enabled" in given else one.mode
+    one = _module_numbered(added, number)
+    mode = mode_of_enabled(given["enabled"]) if "enabled" in given else one.mode
     attributes = {**one.attributes, **{name: value for name, value in given.items() if name not in _OWN}}
     _metadata(json.dumps(attributes))
     added.kept.change(one.name, mode=mode, attributes=attributes)
-    return _document(_found(added, number))
+    return _document(_module_numbered(added, number))
 
 
 @router.delete(PATH + "/{number}", status_code=204)
 def delete(added: MetricsDep, number: int) -> Response:
     """Remove a metric module that no rule uses."""
-    added.drop(_found(added, number).name)
+    added.drop(_module_numbered(added, number).name)
     return Response(status_code=204)
 
 
-def _found(added: AddedMetrics, number: int) -> KeptMetric:
-    one = added.kept.one(number)
+def _module_numbered(added: AddedMetrics, number: int) -> KeptMetric:
+    one = added.kept.metric(number)
     if one.source is not MetricSource.PYTHON:
-        raise Refused(404, f"there is no metric module {number}")
+        raise RequestRefusedError(404, f"there is no metric module {number}")
     return one
 
 
@@ -102,7 +104,7 @@ def _metadata(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or len(text) > 16384:
-        raise Refused(400, "metadata: a JSON object of at most 16384 characters")
+        raise RequestRefusedError(400, "metadata: a JSON object of at most 16384 characters")
     return fields
 
 

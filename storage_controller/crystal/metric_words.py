@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Response
 from pydantic import BaseModel, ConfigDict
 
-from storage_controller.answers import Refused, warning
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.metrics.ledger import KeptMetric, MetricSource
 from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL
 from storage_controller.routes.metrics import Expression
@@ -33,7 +33,7 @@ router = APIRouter()
 
 
 @router.get(REGISTRY)
-def listed(added: MetricsDep) -> list[dict[str, Any]]:
+def list_metrics(added: MetricsDep) -> list[dict[str, Any]]:
     """List the metrics of the proxies and of the installation."""
     counted = [{"name": name, "type": "float", "source": "proxies"} for name in METRICS]
     return [*counted, *map(_word, added.kept.metrics())]
@@ -53,9 +53,9 @@ def create(added: MetricsDep, given: NewMetricWord, response: Response, author: 
 
 
 @router.get(REGISTRY + "/{name}")
-def shown(added: MetricsDep, name: str) -> dict[str, Any]:
+def show_metric(added: MetricsDep, name: str) -> dict[str, Any]:
     """Show a metric of the installation."""
-    return _word(added.kept.one(name))
+    return _word(added.kept.metric(name))
 
 
 @router.put(REGISTRY + "/{name}", status_code=201)
@@ -63,23 +63,23 @@ def change(
     added: MetricsDep, name: str, given: Annotated[dict[str, Any], Body()], response: Response
 ) -> dict[str, Any]:
     """Change the expression or fields of a metric."""
-    one = added.kept.one(name)
+    one = added.kept.metric(name)
     if one.source is MetricSource.PYTHON:
-        raise Refused(409, f"{one.name} is a metric module: change /registry/metric_module/{one.id}")
+        raise RequestRefusedError(409, f"{one.name} is a metric module: change /registry/metric_module/{one.id}")
     text = given.pop("expression", one.text)
     if not isinstance(text, str) or len(text) > EXPRESSION_MAX:
-        raise Refused(400, f"expression: a text of at most {EXPRESSION_MAX} characters")
+        raise RequestRefusedError(400, f"expression: a text of at most {EXPRESSION_MAX} characters")
     given.pop("name", None)
     attributes = {**one.attributes, **given}
     response.headers.update(warning(added.change_expression(one, text, attributes)))
-    return _word(added.kept.one(name))
+    return _word(added.kept.metric(name))
 
 
 @router.delete(REGISTRY + "/{name}", status_code=204)
 def delete(added: MetricsDep, name: str) -> Response:
     """Remove a metric that no rule uses."""
     if name.upper() in METRICS:
-        raise Refused(409, f"{name} is counted by proxies: it cannot be removed")
+        raise RequestRefusedError(409, f"{name} is counted by proxies: it cannot be removed")
     added.drop(name)
     return Response(status_code=204)
 

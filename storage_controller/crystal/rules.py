@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from storage_controller.answers import Refused, warning
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.parameters import Author, Caller, PromisableDep, RulesDep
-from storage_controller.rules.adding import idle_by, keep, parsed
+from storage_controller.rules.adding import keep, parse_text, unenforced_filters_by
 from storage_controller.rules.documents import document
 from storage_controller.rules.ledger import KeptRule, RuleLedger
 from storage_filters.rules.rules import Rule, metrics_of
@@ -34,14 +34,14 @@ Body = Annotated[bytes, Depends(_body)]
 @router.get(_STATIC[1])
 def static_rules(rules: RulesDep) -> list[dict[str, Any]]:
     """List the rules without metrics."""
-    return _listed(rules, dynamic=False)
+    return _rule_documents(rules, dynamic=False)
 
 
 @router.get(_DYNAMIC[0])
 @router.get(_DYNAMIC[1])
 def dynamic_rules(rules: RulesDep) -> list[dict[str, Any]]:
     """List the rules with metrics."""
-    return _listed(rules, dynamic=True)
+    return _rule_documents(rules, dynamic=True)
 
 
 @router.post(_STATIC[0], status_code=201)
@@ -55,7 +55,7 @@ def add_by_appendix(
     caller: Caller = None,
 ) -> list[str]:
     """Add the rules of a text; the answer is their targets and numbers."""
-    return _added(rules, promisable, parsed(body, caller, appendix=True), author, response)
+    return _add(rules, promisable, parse_text(body, caller, appendix=True), author, response)
 
 
 @router.post(_STATIC[1], status_code=201)
@@ -69,16 +69,16 @@ def add(
     caller: Caller = None,
 ) -> list[str]:
     """Add the rules of a text; the answer is their targets and numbers."""
-    return _added(rules, promisable, parsed(body, caller), author, response)
+    return _add(rules, promisable, parse_text(body, caller), author, response)
 
 
 @router.get(_STATIC[0] + _NAMED)
 @router.get(_STATIC[1] + _NAMED)
 @router.get(_DYNAMIC[0] + _NAMED)
 @router.get(_DYNAMIC[1] + _NAMED)
-def shown(rules: RulesDep, target: str, number: int) -> dict[str, Any]:
+def show_rule_of_target(rules: RulesDep, target: str, number: int) -> dict[str, Any]:
     """Show a rule."""
-    return {**document(_found(rules, target, number), idle_by(rules)), "id": f"{target}:{number}"}
+    return {**document(_rule_numbered(rules, target, number), unenforced_filters_by(rules)), "id": f"{target}:{number}"}
 
 
 @router.put(_STATIC[0] + _NAMED)
@@ -94,7 +94,7 @@ def change_by_appendix(
     caller: Caller = None,
 ) -> str:
     """Replace a rule by one of another text; the history keeps the old rule."""
-    return _changed(rules, promisable, (target, number), parsed(body, caller, appendix=True), author, response)
+    return _replace(rules, promisable, (target, number), parse_text(body, caller, appendix=True), author, response)
 
 
 @router.put(_STATIC[1] + _NAMED)
@@ -110,7 +110,7 @@ def change(
     caller: Caller = None,
 ) -> str:
     """Replace a rule by one of another text; the history keeps the old rule."""
-    return _changed(rules, promisable, (target, number), parsed(body, caller), author, response)
+    return _replace(rules, promisable, (target, number), parse_text(body, caller), author, response)
 
 
 @router.delete(_STATIC[0] + _NAMED, status_code=204)
@@ -131,16 +131,16 @@ def remove_by_number(rules: RulesDep, number: int, author: Author = None) -> Res
     return Response(status_code=204)
 
 
-def _listed(rules: RuleLedger, dynamic: bool) -> list[dict[str, Any]]:
-    idle = idle_by(rules)
+def _rule_documents(rules: RuleLedger, dynamic: bool) -> list[dict[str, Any]]:
+    idle = unenforced_filters_by(rules)
     return [
-        {**document(one, idle), "id": f"{one.target}:{one.id}"}
-        for one in rules.rules()
-        if (one.rule is not None and bool(metrics_of(one.rule))) == dynamic
+        {**document(rule, idle), "id": f"{rule.target}:{rule.id}"}
+        for rule in rules.rules()
+        if (rule.rule is not None and bool(metrics_of(rule.rule))) == dynamic
     ]
 
 
-def _added(
+def _add(
     rules: RuleLedger, promisable: Promisable, wanted: list[Rule], author: str | None, response: Response
 ) -> list[str]:
     added = keep(rules, promisable, wanted, author)
@@ -148,7 +148,7 @@ def _added(
     return [f"{rule.target}:{number}" for rule, number in zip(wanted, added.ids, strict=True)]
 
 
-def _changed(
+def _replace(
     rules: RuleLedger,
     promisable: Promisable,
     named: tuple[str, int],
@@ -157,18 +157,18 @@ def _changed(
     response: Response,
 ) -> str:
     target, number = named
-    before = _found(rules, target, number)
+    before = _rule_numbered(rules, target, number)
     [rule, *more] = wanted
     if more:
-        raise Refused(400, "give exactly one rule to replace a rule")
+        raise RequestRefusedError(400, "give exactly one rule to replace a rule")
     added = keep(rules, promisable, [rule], author, before.mode)
     response.headers.update(warning(added.caveats))
     rules.remove(number, author, target)
     return f"{rule.target}:{added.ids[0]}"
 
 
-def _found(rules: RuleLedger, target: str, number: int) -> KeptRule:
-    found = next((one for one in rules.rules() if (one.target, one.id) == (target, number)), None)
+def _rule_numbered(rules: RuleLedger, target: str, number: int) -> KeptRule:
+    found = next((rule for rule in rules.rules() if (rule.target, rule.id) == (target, number)), None)
     if found is None:
-        raise Refused(404, f"there is no rule {target}:{number}")
+        raise RequestRefusedError(404, f"there is no rule {target}:{number}")
     return found

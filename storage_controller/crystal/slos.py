@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import READ, WRITE
 from storage_controller.routes.parameters import LedgerDep, PromisableDep
 
@@ -136,10 +136,10 @@ def slos(ledger: LedgerDep) -> list[dict[str, Any]]:
 def add_slo(ledger: LedgerDep, promisable: PromisableDep, slo: Slo, response: Response) -> Slo:
     """Set an SLO."""
     if slo.dsl_filter != "bandwidth":
-        raise Refused(400, f"only bandwidth has SLOs, not {slo.dsl_filter}")
+        raise RequestRefusedError(400, f"only bandwidth has SLOs, not {slo.dsl_filter}")
     project, policy = _project_and_policy(slo.target)
     response.headers.update(promisable.check(project, _one_way(slo.slo_name, slo.value)))
-    ledger.set_one(project, policy, _named(slo.slo_name), slo.value * MB)
+    ledger.set_one(project, policy, _direction_of(slo.slo_name), slo.value * MB)
     return slo
 
 
@@ -149,7 +149,7 @@ def slo_of(ledger: LedgerDep, slo_name: str, target: str) -> dict[str, Any]:
     for slo in slos(ledger):
         if (slo["slo_name"], slo["target"]) == (slo_name, target):
             return slo
-    raise Refused(404, f"there is no {slo_name} for {target}")
+    raise RequestRefusedError(404, f"there is no {slo_name} for {target}")
 
 
 @router.put("/policies/slo/bandwidth/{slo_name}/{target}", status_code=201)
@@ -159,14 +159,14 @@ def set_slo(
     """Change an SLO."""
     project, policy = _project_and_policy(target)
     response.headers.update(promisable.check(project, _one_way(slo_name, value.value)))
-    ledger.set_one(project, policy, _named(slo_name), value.value * MB)
+    ledger.set_one(project, policy, _direction_of(slo_name), value.value * MB)
     return {"dsl_filter": "bandwidth", "slo_name": slo_name, "target": target, "value": value.value}
 
 
 @router.delete("/policies/slo/bandwidth/{slo_name}/{target}", status_code=204)
 def remove_slo(ledger: LedgerDep, slo_name: str, target: str) -> Response:
     """Remove an SLO."""
-    ledger.clear_slo(*_project_and_policy(target), _named(slo_name))
+    ledger.clear_slo(*_project_and_policy(target), _direction_of(slo_name))
     return Response(status_code=204)
 
 
@@ -175,14 +175,14 @@ def _one_way(slo_name: str, megabytes: int) -> BandwidthSlo:
     return BandwidthSlo(rate if slo_name == READ else None, rate if slo_name == WRITE else None)
 
 
-def _named(slo_name: str) -> str:
+def _direction_of(slo_name: str) -> str:
     if slo_name not in NAMES:
-        raise Refused(400, f"{slo_name} is not an SLO; choose one of {', '.join(NAMES)}")
+        raise RequestRefusedError(400, f"{slo_name} is not an SLO; choose one of {', '.join(NAMES)}")
     return slo_name
 
 
 def _project_and_policy(target: str) -> tuple[str, str]:
     project, mark, policy = target.partition("#")
     if not project or not mark or not policy or "#" in policy:
-        raise Refused(400, "the target must be <project>#<policy>")
+        raise RequestRefusedError(400, "the target must be <project>#<policy>")
     return project, policy

@@ -25,13 +25,13 @@ router = APIRouter()
 @router.get("/swift/locality/{account}/{path:path}")
 def locality(services: ServicesDep, account: str, path: str) -> Mapping[str, Any]:
     """Return Swift's endpoints for a name; an object's path may contain slashes and end with one."""
-    return services.connected(PLACES).places.endpoints(account, path.removesuffix("/"))
+    return services.connected_swift(PLACES).places.endpoints(account, path.removesuffix("/"))
 
 
 @router.get("/swift/storage_policies")
 def storage_policies(services: ServicesDep) -> list[Mapping[str, Any]]:
     """List the storage policies of Swift."""
-    return services.connected(PLACES).places.storage_policies()
+    return services.connected_swift(PLACES).places.storage_policies()
 
 
 @router.post("/swift/spolicies", status_code=201)

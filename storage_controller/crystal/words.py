@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import AliasChoices, BaseModel, Field, StringConstraints
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.routes.parameters import RulesDep
 from storage_controller.rules.ledger import RuleLedger
 from storage_filters.rules.rules import OBJECT_TYPE, Rule, TargetKind, comparisons
@@ -56,10 +56,10 @@ def add_group(rules: RulesDep, given: Group | Members) -> dict[str, Any]:
     """Create a group."""
     group = given if isinstance(given, Group) else Group(members=given)
     if not group.members:
-        raise Refused(400, "a group needs a member: name tenants, or containers as <tenant>/<container>")
+        raise RequestRefusedError(400, "a group needs a member: name tenants, or containers as <tenant>/<container>")
     name = group.name or secrets.token_hex(4)
     if name in rules.groups():
-        raise Refused(409, f"there is a group {name} already")
+        raise RequestRefusedError(409, f"there is a group {name} already")
     rules.keep_group(name, group.members)
     return {"id": name, "members": sorted(set(group.members))}
 
@@ -90,7 +90,7 @@ def set_members(rules: RulesDep, name: str, members: Members) -> dict[str, Any]:
 @router.delete("/projects/groups/{name}/", status_code=204, include_in_schema=False)
 def remove_group(rules: RulesDep, name: str) -> Response:
     """Remove a group that no rule uses."""
-    _unused(rules, name, lambda rule: rule.target.kind is TargetKind.GROUP and rule.target.tenant == name)
+    _refuse_used(rules, name, lambda rule: rule.target.kind is TargetKind.GROUP and rule.target.tenant == name)
     rules.drop_group(name)
     return Response(status_code=204)
 
@@ -101,7 +101,7 @@ def remove_group(rules: RulesDep, name: str) -> Response:
 @router.delete("/projects/groups/{name}/projects/{project:path}/", status_code=204, include_in_schema=False)
 def leave_group(rules: RulesDep, name: str, project: str) -> Response:
     """Remove a member."""
-    rules.keep_group(name, [one for one in _members(rules, name) if one != project])
+    rules.keep_group(name, [member for member in _members(rules, name) if member != project])
     return Response(status_code=204)
 
 
@@ -121,7 +121,7 @@ def object_types(rules: RulesDep) -> list[dict[str, Any]]:
 def add_object_type(rules: RulesDep, given: ObjectType) -> dict[str, Any]:
     """Create an object type."""
     if given.name in rules.object_types():
-        raise Refused(409, f"there is an object type {given.name} already")
+        raise RequestRefusedError(409, f"there is an object type {given.name} already")
     rules.keep_object_type(given.name, _plain(given.types_list))
     return {"name": given.name, "types_list": sorted(set(_plain(given.types_list)))}
 
@@ -152,7 +152,7 @@ def set_endings(rules: RulesDep, name: str, endings: Endings) -> dict[str, Any]:
 @router.delete("/policies/object_type/{name}/", status_code=204, include_in_schema=False)
 def remove_object_type(rules: RulesDep, name: str) -> Response:
     """Remove an object type that no rule uses."""
-    _unused(rules, name, lambda rule: name.upper() in _types_of(rule))
+    _refuse_used(rules, name, lambda rule: name.upper() in _types_of(rule))
     rules.drop_object_type(name)
     return Response(status_code=204)
 
@@ -166,20 +166,20 @@ def _types_of(rule: Rule) -> set[str]:
     return {term.value.upper() for term in terms if term.name.upper() == OBJECT_TYPE}
 
 
-def _unused(rules: RuleLedger, name: str, uses: Any) -> None:
-    if used := next((one for one in rules.rules() if one.rule is not None and uses(one.rule)), None):
-        raise Refused(409, f"rule {used.id} uses {name}: remove it first")
+def _refuse_used(rules: RuleLedger, name: str, uses: Any) -> None:
+    if used := next((rule for rule in rules.rules() if rule.rule is not None and uses(rule.rule)), None):
+        raise RequestRefusedError(409, f"rule {used.id} uses {name}: remove it first")
 
 
 def _members(rules: RuleLedger, name: str) -> list[str]:
     found = rules.groups().get(name)
     if found is None:
-        raise Refused(404, f"there is no group {name}")
+        raise RequestRefusedError(404, f"there is no group {name}")
     return list(found)
 
 
 def _endings(rules: RuleLedger, name: str) -> list[str]:
     found = rules.object_types().get(name)
     if found is None:
-        raise Refused(404, f"there is no object type {name}")
+        raise RequestRefusedError(404, f"there is no object type {name}")
     return list(found)

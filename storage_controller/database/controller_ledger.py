@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Mode
 from storage_controller.database.tables import controllers, metrics, policies, switches
@@ -35,7 +35,7 @@ class Switch:
     metrics: Mapping[str, float]
 
 
-def unkept(mode: Mode) -> list[str]:
+def caveats_of_mode(mode: Mode) -> list[str]:
     """Return the caveat while the bandwidth controller has this mode; empty while it is on."""
     how = {Mode.OFF: "off", Mode.DRY: "in a dry run"}.get(mode)
     return [] if how is None else [f"the controller {BANDWIDTH_CONTROLLER} is {how}: limits and SLOs are not enforced"]
@@ -60,9 +60,9 @@ class ControllerLedger:
             found = connection.execute(sa.select(controllers.c.mode).where(controllers.c.name == name)).scalar()
             return Mode(found or Mode.ON)
 
-    def unkept(self) -> list[str]:
+    def caveats(self) -> list[str]:
         """Return why guarantees of bandwidth are not enforced at present."""
-        return unkept(self.mode(BANDWIDTH_CONTROLLER))
+        return caveats_of_mode(self.mode(BANDWIDTH_CONTROLLER))
 
     def set_mode(self, name: str, mode: Mode) -> None:
         """Set the mode of a controller. Raises Refused if it does not exist."""
@@ -80,7 +80,7 @@ class ControllerLedger:
                 mine = metrics.c.name == which.upper()
                 found = connection.execute(sa.update(metrics).where(mine).values(mode=mode)).rowcount
         if not found:
-            raise Refused(404, f"there is no controller {name}")
+            raise RequestRefusedError(404, f"there is no controller {name}")
 
     def switches(self, name: str) -> Sequence[Switch]:
         """Return the last switches of a controller, the newest first."""
@@ -91,7 +91,7 @@ class ControllerLedger:
 
     def keep_switches(self, new: Iterable[Switch]) -> None:
         """Store switches, and delete the oldest ones of their controllers."""
-        rows = [{**asdict(one), "metrics": dict(one.metrics)} for one in new]
+        rows = [{**asdict(switch), "metrics": dict(switch.metrics)} for switch in new]
         if not rows:
             return
         with self._begin() as connection:

@@ -13,7 +13,7 @@ import threading
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.tables import lead
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
@@ -66,7 +66,7 @@ class Lead:
             if connection.execute(held).first() is not None:
                 return
             self._lose()
-        raise Refused(503, STANDBY)
+        raise RequestRefusedError(503, STANDBY)
 
     def look(self) -> None:
         """Renew the lease, or take over from a leader that did not. Raises SQLAlchemyError."""

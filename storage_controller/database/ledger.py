@@ -103,12 +103,12 @@ class Ledger:
         with self.begin() as connection:
             connection.execute(sa.delete(slos).where(wanted))
 
-    def by_tenant(self) -> dict[str, BandwidthSlo]:
+    def guarantees_by_tenant(self) -> dict[str, BandwidthSlo]:
         """Return the guarantee of each tenant: the greatest of its policies, since that covers the smaller ones, or the
         sum of its executions' guarantees, if that is more.
         """
         found: dict[str, dict[str, int]] = {}
-        for tenant, sums in self._guaranteed().items():
+        for tenant, sums in self._guarantee_sums().items():
             found[tenant] = dict(sums)
         for row in self.slos():
             rates = found.setdefault(row["project_id"], {})
@@ -123,7 +123,7 @@ class Ledger:
             self._sweep(connection)
             return [_execution(row) for row in connection.execute(sa.select(executions).order_by(executions.c.id))]
 
-    def alive(self) -> tuple[list[StoreExecution], int]:
+    def active_executions(self) -> tuple[list[StoreExecution], int]:
         """Return the executions with a credential, and the generation of the last credential ever created.
 
         A credential that is neither among them nor newer has ended: no credential is created meanwhile.
@@ -177,22 +177,22 @@ class Ledger:
             if heard:
                 use_rows.add_spans(connection, transfer_rows.add(connection, heard, window_us), now_s)
             use_rows.add_uses(connection, uses, now_s)
-            open_ = transfer_rows.unsettled(connection)
+            open_ = transfer_rows.unsettled_counters(connection)
             for name, (generation, ended_s) in open_.items():
                 if name in answered or ended_s < now_s - patience_s:
                     transfer_rows.settle(connection, generation, now_s, whole=name in answered)
             transfer_rows.sweep(connection, now_s - kept_s)
-            return transfer_rows.unsettled(connection)
+            return transfer_rows.unsettled_counters(connection)
 
     def transfers(self, owner: str) -> Mapping[str, TransferTotals]:
         """Return the transfers so far of executions with a credential, without idle ones."""
         with self.begin() as connection:
-            return transfer_rows.so_far(connection, owner)
+            return transfer_rows.current_transfers(connection, owner)
 
     def ended_transfers(self, owner: str) -> list[EndedTransfers]:
         """Return the transfers with ended credentials, until they are forgotten; 200 at most."""
         with self.begin() as connection:
-            return transfer_rows.final(connection, owner)
+            return transfer_rows.settled_transfers(connection, owner)
 
     def forget_transfers(self, owner: str, generation: int) -> None:
         """Delete the transfers of an ended credential, if there are any."""
@@ -204,7 +204,7 @@ class Ledger:
         with self.begin() as connection:
             use_rows.sweep_uses(connection, self._clock.now_s() - kept_s)
 
-    def uses(self, owner: str, execution_id: str) -> Sequence[Mapping[str, Any]]:
+    def uses_of_execution(self, owner: str, execution_id: str) -> Sequence[Mapping[str, Any]]:
         """Return the requests of an execution and the rules applied to them, by subject."""
         with self.begin() as connection:
             return use_rows.uses_of(connection, owner, execution_id)
@@ -216,13 +216,13 @@ class Ledger:
         with self.begin() as connection:
             return use_rows.spans_of(connection, owner, within, execution_id, tenant)
 
-    def _guaranteed(self) -> dict[str, dict[str, int]]:
+    def _guarantee_sums(self) -> dict[str, dict[str, int]]:
         """Return the sums of guarantees, by tenant and name."""
         found: dict[str, dict[str, int]] = {}
-        for one in self.executions():
-            for name, rate in ((READ, one.slo.read_bytes_per_s), (WRITE, one.slo.write_bytes_per_s)):
+        for execution in self.executions():
+            for name, rate in ((READ, execution.slo.read_bytes_per_s), (WRITE, execution.slo.write_bytes_per_s)):
                 if rate:
-                    sums = found.setdefault(one.tenant, {})
+                    sums = found.setdefault(execution.tenant, {})
                     sums[name] = sums.get(name, 0) + rate
         return found
 

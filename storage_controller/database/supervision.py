@@ -78,9 +78,9 @@ class Supervisor:
                 self._loop(name).fail(sentence[:_SENTENCE_MAX], self._clock.monotonic_s())
         else:
             with self._lock:
-                self._loop(name).succeed()
+                self._loop(name).record_success()
 
-    def did(self, name: str, what: str) -> None:
+    def record_action(self, name: str, what: str) -> None:
         """Record the last action of a controller, or what a dry run would have done."""
         with self._lock:
             loop = self._loop(name)
@@ -95,7 +95,7 @@ class Supervisor:
     def keep_only(self, prefix: str, names: Collection[str]) -> None:
         """Remove the states of a kind of controllers except these."""
         with self._lock:
-            for name in [one for one in self._loops if one.startswith(prefix) and one not in names]:
+            for name in [loop for loop in self._loops if loop.startswith(prefix) and loop not in names]:
                 del self._loops[name]
 
     def _loop(self, name: str) -> _Loop:
@@ -116,7 +116,7 @@ class _Loop:
         self.until_s = now_s + min(BACK_OFF_S * 2**self.failing, BACK_OFF_S_MAX)
         self.failures, self.failing, self.problem = self.failures + 1, min(self.failing + 1, 16), sentence
 
-    def succeed(self) -> None:
+    def record_success(self) -> None:
         self.runs, self.failing, self.problem, self.until_s = self.runs + 1, 0, "", 0.0
 
     def state(self, name: str, now_s: float) -> ControllerState:

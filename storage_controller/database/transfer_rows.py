@@ -57,30 +57,30 @@ def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: flo
     the window, unless a single proxy reports more.
     """
     open_ = sa.select(_T.generation, _T.execution_id).where(
-        _T.generation.in_({one.generation for one in heard}), _T.final_s.is_(None)
+        _T.generation.in_({count.generation for count in heard}), _T.final_s.is_(None)
     )
     known = {(row.generation, row.execution_id) for row in connection.execute(open_)}
-    counted = [one for one in heard if (one.generation, one.execution) in known]
+    counted = [count for count in heard if (count.generation, count.execution) in known]
     if not counted:
         return {}
-    before = _stored(connection, {one.generation for one in counted})
+    before = _stored_amounts(connection, {count.generation for count in counted})
     rows = [
-        {"generation": one.generation, "proxy": one.proxy, "born": one.born}
-        | {name: getattr(one, name) for name in _AMOUNTS}
-        for one in counted
+        {"generation": count.generation, "proxy": count.proxy, "born": count.born}
+        | {name: getattr(count, name) for name in _AMOUNTS}
+        for count in counted
     ]
     upsert = insert(transfer_counts).values(rows)
     grown = {name: sa.func.greatest(_C[name], upsert.excluded[name]) for name in _AMOUNTS}
     connection.execute(upsert.on_conflict_do_update(index_elements=list(transfer_counts.primary_key), set_=grown))
     gained: dict[int, list[int]] = {}
     moved: dict[int, tuple[int, int]] = {}
-    for one in counted:
-        read, written, busy_us = before.get((one.generation, one.proxy, one.born), (0, 0, 0))
-        gained.setdefault(one.generation, []).append(max(one.transferring_us - busy_us, 0))
-        so_far = moved.get(one.generation, (0, 0))
-        moved[one.generation] = (
-            so_far[0] + max(one.read_bytes - read, 0),
-            so_far[1] + max(one.written_bytes - written, 0),
+    for count in counted:
+        read, written, busy_us = before.get((count.generation, count.proxy, count.born), (0, 0, 0))
+        gained.setdefault(count.generation, []).append(max(count.transferring_us - busy_us, 0))
+        so_far = moved.get(count.generation, (0, 0))
+        moved[count.generation] = (
+            so_far[0] + max(count.read_bytes - read, 0),
+            so_far[1] + max(count.written_bytes - written, 0),
         )
     for generation, each in gained.items():
         more = round(max(*each, min(sum(each), window_us)))
@@ -90,7 +90,7 @@ def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: flo
     return moved
 
 
-def unsettled(connection: sa.Connection) -> Mapping[str, tuple[int, float]]:
+def unsettled_counters(connection: sa.Connection) -> Mapping[str, tuple[int, float]]:
     """Return ended credentials with unsettled counters: generation and end, by counters' names."""
     found = sa.select(transfers).where(_T.ended_s.is_not(None), _T.final_s.is_(None))
     rows = connection.execute(found.order_by(_T.ended_s).limit(ASKED_MAX))
@@ -113,13 +113,13 @@ def forget(connection: sa.Connection, owner: str, generation: int) -> None:
     connection.execute(sa.delete(transfers).where(its))
 
 
-def so_far(connection: sa.Connection, owner: str) -> Mapping[str, TransferTotals]:
+def current_transfers(connection: sa.Connection, owner: str) -> Mapping[str, TransferTotals]:
     """Return the transfers of an owner's executions with a credential, without idle ones."""
     rows = connection.execute(_sums(_T.owner == owner, _T.ended_s.is_(None)))
     return {row.execution_id: _totals(row) for row in rows if row.counters}
 
 
-def final(connection: sa.Connection, owner: str) -> list[EndedTransfers]:
+def settled_transfers(connection: sa.Connection, owner: str) -> list[EndedTransfers]:
     """Return the settled transfers that were not fetched yet, the oldest first."""
     wanted = _sums(_T.owner == owner, _T.final_s.is_not(None)).order_by(_T.final_s, _T.generation).limit(ASKED_MAX)
     return [
@@ -130,7 +130,7 @@ def final(connection: sa.Connection, owner: str) -> list[EndedTransfers]:
     ]
 
 
-def _stored(
+def _stored_amounts(
     connection: sa.Connection, generations: Collection[int]
 ) -> dict[tuple[int, str, int], tuple[int, int, int]]:
     """Return bytes read, bytes written and microseconds of transfer of the stored counters."""

@@ -43,18 +43,18 @@ class HeardUse:
 
 def add_uses(connection: sa.Connection, heard: Collection[HeardUse], now_s: float) -> None:
     """Store counters of credentials that are known, or were known at an earlier report. Counters never fall."""
-    generations = {one.generation for one in heard}
+    generations = {use.generation for use in heard}
     if not generations:
         return
     before = sa.select(_U.generation, _U.execution_id, _U.tenant, _U.owner).where(_U.generation.in_(generations))
     there = sa.select(_T.generation, _T.execution_id, _T.tenant, _T.owner).where(_T.generation.in_(generations))
     known = {(row.generation, row.execution_id): row for row in connection.execute(before.union(there))}
     rows = [
-        {"generation": one.generation, "proxy": one.proxy, "born": one.born, "subject": one.subject}
-        | {"execution_id": one.execution, "tenant": its.tenant, "owner": its.owner, "changed_s": now_s}
-        | {name: getattr(one, name) for name in _AMOUNTS}
-        for one in heard
-        if (its := known.get((one.generation, one.execution))) is not None
+        {"generation": use.generation, "proxy": use.proxy, "born": use.born, "subject": use.subject}
+        | {"execution_id": use.execution, "tenant": its.tenant, "owner": its.owner, "changed_s": now_s}
+        | {name: getattr(use, name) for name in _AMOUNTS}
+        for use in heard
+        if (its := known.get((use.generation, use.execution))) is not None
     ]
     if rows:
         upsert = insert(execution_uses).values(rows)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Mode
 from storage_controller.metrics.ledger import KeptMetric, MetricLedger, MetricSource
 from storage_controller.metrics.process import check_source
@@ -32,7 +32,7 @@ class AddedMetrics:
         self, name: str, text: str, attributes: Mapping[str, Any], author: str | None
     ) -> tuple[KeptMetric, list[str]]:
         """Store an expression that Prometheus accepts; return it with caveats. Raises Refused."""
-        said = self._tried(text, attributes)
+        said = self._caveats_of_expression(text, attributes)
         return self.add(name, MetricSource.PROMETHEUS, text, attributes, author), said
 
     def add_program(self, name: str, source: str, attributes: Mapping[str, Any], author: str | None) -> KeptMetric:
@@ -40,7 +40,7 @@ class AddedMetrics:
         try:
             check_source(source)
         except MetricFault as fault:
-            raise Refused(400, f"this is not a program for a metric: {fault}") from None
+            raise RequestRefusedError(400, f"this is not a program for a metric: {fault}") from None
         return self.add(name, MetricSource.PYTHON, source, attributes, author)
 
     def add(
@@ -48,16 +48,16 @@ class AddedMetrics:
     ) -> KeptMetric:
         """Store a metric. Raises Refused."""
         if name.upper() in _RESERVED:
-            raise Refused(409, f"{name} is a keyword of the rule language: use another name")
+            raise RequestRefusedError(409, f"{name} is a keyword of the rule language: use another name")
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
-            raise Refused(400, f"{name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+            raise RequestRefusedError(400, f"{name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
         return self.kept.add(name, source, text, attributes, author)
 
     def change_expression(self, one: KeptMetric, text: str, attributes: Mapping[str, Any]) -> list[str]:
         """Store another expression or other fields. Raises Refused."""
-        said = self._tried(text, attributes) if text else []
+        said = self._caveats_of_expression(text, attributes) if text else []
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
-            raise Refused(400, f"{one.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+            raise RequestRefusedError(400, f"{one.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
         source = MetricSource.PROMETHEUS if text else MetricSource.NONE
         self.kept.change(one.name, source=source, text=text, attributes=dict(attributes))
         return said
@@ -65,29 +65,31 @@ class AddedMetrics:
     def drop(self, name: str) -> None:
         """Remove a metric that no rule uses. Raises Refused."""
         if used := self.users(name):
-            raise Refused(409, f"rule {used[0]} uses {name}: remove it first")
+            raise RequestRefusedError(409, f"rule {used[0]} uses {name}: remove it first")
         self.kept.drop(name)
 
     def users(self, name: str) -> list[int]:
         """Return the rules that use a metric."""
-        return [one.id for one in self._rules.rules() if one.rule is not None and name.upper() in metrics_of(one.rule)]
+        return [
+            rule.id for rule in self._rules.rules() if rule.rule is not None and name.upper() in metrics_of(rule.rule)
+        ]
 
-    def _tried(self, text: str, attributes: Mapping[str, Any]) -> list[str]:
+    def _caveats_of_expression(self, text: str, attributes: Mapping[str, Any]) -> list[str]:
         if self._url is None:
-            raise Refused(409, NO_PROMETHEUS)
+            raise RequestRefusedError(409, NO_PROMETHEUS)
         labels = (attributes.get(name, default) for name, default in _LABELS.items())
         try:
             ask(self._url, text, *labels)
         except MetricFault as fault:
             if str(fault).startswith("Prometheus refuses"):
-                raise Refused(400, str(fault)) from None
+                raise RequestRefusedError(400, str(fault)) from None
             return [f"stored, but not measured now: {fault}"]
         return []
 
 
-def enabled(text: object) -> Mode:
+def mode_of_enabled(text: object) -> Mode:
     """Return the mode for the field `enabled` of the appendix dialect. Raises Refused."""
     found = {"true": Mode.ON, "false": Mode.OFF}.get(str(text).lower())
     if found is None:
-        raise Refused(400, f"enabled is true or false, not {str(text)[:40]!r}")
+        raise RequestRefusedError(400, f"enabled is true or false, not {str(text)[:40]!r}")
     return found

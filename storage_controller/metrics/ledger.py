@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Mode
 from storage_controller.database.tables import metrics
@@ -69,16 +69,16 @@ class MetricLedger:
     def metrics(self) -> list[KeptMetric]:
         """Return all metrics, by name."""
         with self._begin() as connection:
-            return [_kept(row) for row in connection.execute(sa.select(metrics).order_by(metrics.c.name))]
+            return [_metric_of_row(row) for row in connection.execute(sa.select(metrics).order_by(metrics.c.name))]
 
-    def one(self, name: str | int) -> KeptMetric:
+    def metric(self, name: str | int) -> KeptMetric:
         """Return the metric with this name or number. Raises Refused."""
         wanted = metrics.c.id == name if isinstance(name, int) else metrics.c.name == name.upper()
         with self._begin() as connection:
             row = connection.execute(sa.select(metrics).where(wanted)).first()
         if row is None:
-            raise Refused(404, f"there is no metric {name}")
-        return _kept(row)
+            raise RequestRefusedError(404, f"there is no metric {name}")
+        return _metric_of_row(row)
 
     def add(
         self, name: str, source: MetricSource, text: str, attributes: Mapping[str, Any], author: str | None
@@ -86,24 +86,26 @@ class MetricLedger:
         """Create a metric. Raises Refused if its name is taken, or if there are too many."""
         name = name.upper()
         if name in STATIC_NAMES or name in METRICS:
-            raise Refused(409, f"{name} exists already: use another name")
+            raise RequestRefusedError(409, f"{name} exists already: use another name")
         row = {"name": name, "source": source, "text": text, "attributes": dict(attributes), "author": author}
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             there = connection.execute(sa.select(sa.func.count()).select_from(metrics)).scalar_one()
             if there >= METRICS_MAX:
-                raise Refused(409, f"there are {there} metrics, and at most {METRICS_MAX} are kept: remove some first")
+                raise RequestRefusedError(
+                    409, f"there are {there} metrics, and at most {METRICS_MAX} are kept: remove some first"
+                )
             new = insert(metrics).values(**row, created_s=self._clock.now_s()).on_conflict_do_nothing()
             if (made := connection.execute(new.returning(metrics)).first()) is None:
-                raise Refused(409, f"there is a metric {name} already")
-            return _kept(made)
+                raise RequestRefusedError(409, f"there is a metric {name} already")
+            return _metric_of_row(made)
 
     def change(self, name: str, **values: Any) -> None:
         """Change columns of a metric. Raises Refused if it does not exist."""
         changed = sa.update(metrics).where(metrics.c.name == name.upper()).values(**values)
         with self._begin() as connection:
             if not connection.execute(changed).rowcount:
-                raise Refused(404, f"there is no metric {name}")
+                raise RequestRefusedError(404, f"there is no metric {name}")
 
     def drop(self, name: str) -> None:
         """Remove a metric, if it exists."""
@@ -111,6 +113,6 @@ class MetricLedger:
             connection.execute(sa.delete(metrics).where(metrics.c.name == name.upper()))
 
 
-def _kept(row: Any) -> KeptMetric:
+def _metric_of_row(row: Any) -> KeptMetric:
     fields = {**row._mapping, "source": MetricSource(row.source), "mode": Mode(row.mode)}
     return KeptMetric(**fields)

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Failure, Mode, Supervisor
 from storage_controller.metrics import prometheus
 from storage_controller.metrics.ledger import KeptMetric, MetricLedger, MetricSource, metric_controller
@@ -82,7 +82,7 @@ class OwnMetrics:
     def readings(self) -> Mapping[str, Reading]:
         """Return the values that are not too old, by name of the metric."""
         oldest_s = self._clock.monotonic_s() - INTERVALS_HELD * self._interval_s
-        return {name: one for name, one in list(self._readings.items()) if one.at_s >= oldest_s}
+        return {name: reading for name, reading in list(self._readings.items()) if reading.at_s >= oldest_s}
 
     def values_for(self, rule: Rule, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
         """Return the known values of the added metrics in a rule's condition."""
@@ -97,20 +97,22 @@ class OwnMetrics:
 
     def look(self) -> None:
         """Start due evaluations, and end the loops of removed metrics."""
-        kept = {one.name: one for one in self._kept.metrics()} if self._leads() else {}
+        kept = {metric.name: metric for metric in self._kept.metrics()} if self._leads() else {}
         wanted = {
-            name: one for name, one in kept.items() if one.mode is not Mode.OFF and one.source is not MetricSource.NONE
+            name: metric
+            for name, metric in kept.items()
+            if metric.mode is not Mode.OFF and metric.source is not MetricSource.NONE
         }
         for name, loop in list(self._loops.items()):
             if name not in wanted or not loop.is_of(wanted[name]):
                 del self._loops[name]
                 loop.close()
                 self._readings.pop(name, None)
-        self._supervisor.keep_only(metric_controller(""), {one.controller for one in wanted.values()})
+        self._supervisor.keep_only(metric_controller(""), {metric.controller for metric in wanted.values()})
         now_s = self._clock.monotonic_s()
-        for name, one in wanted.items():
-            loop = self._loops.setdefault(name, _MetricLoop(one))
-            if not loop.busy and loop.next_s <= now_s and self._supervisor.ready(one.controller):
+        for name, metric in wanted.items():
+            loop = self._loops.setdefault(name, _MetricLoop(metric))
+            if not loop.busy and loop.next_s <= now_s and self._supervisor.ready(metric.controller):
                 loop.busy, loop.next_s = True, now_s + self._interval_s
                 self._pool.submit(self._evaluate, loop)
 
@@ -126,7 +128,7 @@ class OwnMetrics:
                 took_s = self._clock.monotonic_s() - began_s
                 if self._loops.get(one.name) is loop:
                     self._readings[one.name] = Reading(self._clock.monotonic_s(), took_s, series, one.mode is Mode.ON)
-                    self._supervisor.did(one.controller, f"{len(series)} values in {took_s * 1000:.0f} ms")
+                    self._supervisor.record_action(one.controller, f"{len(series)} values in {took_s * 1000:.0f} ms")
         finally:
             loop.busy = False
 
@@ -134,7 +136,7 @@ class OwnMetrics:
         while not self._clock.wait(self._closing, _TICK_S):
             try:
                 self.look()
-            except (Refused, SQLAlchemyError) as error:
+            except (RequestRefusedError, SQLAlchemyError) as error:
                 _log.debug("metrics are not evaluated: %s", error)
             except Exception:  # without this thread, no metric would be measured any more
                 _log.exception("cannot evaluate metrics now")
@@ -195,13 +197,13 @@ def counters(traffic: Traffic, seconds: float) -> dict[str, Any]:
                 "container": subject.container,
                 "method": subject.method,
                 "proxy": subject.proxy,
-                "answered": one.answered,
-                "refused": one.refused,
-                "failed": one.failed,
-                "read_bytes": one.read_bytes,
-                "written_bytes": one.written_bytes,
-                "latency_s": one.latency_us / 1e6,
+                "answered": requests.answered,
+                "refused": requests.refused,
+                "failed": requests.failed,
+                "read_bytes": requests.read_bytes,
+                "written_bytes": requests.written_bytes,
+                "latency_s": requests.latency_us / 1e6,
             }
-            for subject, one in rows
+            for subject, requests in rows
         ],
     }

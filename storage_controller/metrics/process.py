@@ -53,13 +53,13 @@ class MetricProcess:
         for pipe in (self._questions, self._answers):
             os.set_blocking(pipe.fileno(), False)
         self._ask(source, start_s)
-        self._answered(self._clock.monotonic_s() + answer_s, answer_s)
+        self._answer(self._clock.monotonic_s() + answer_s, answer_s)
 
     def evaluate(self, counters: Any) -> Any:
         """Return the program's answer to counters. Raises MetricFault."""
         answer = self._ask(counters, self._answer_s)
         if "value" not in answer:
-            raise self._ended("the program's answer is not a value")
+            raise self._end("the program's answer is not a value")
         return answer["value"]
 
     def close(self) -> None:
@@ -73,18 +73,18 @@ class MetricProcess:
     def _ask(self, question: Any, seconds: float) -> dict[str, Any]:
         until_s = self._clock.monotonic_s() + seconds
         self._write(json.dumps(question).encode() + b"\n", until_s, seconds)
-        return self._answered(until_s, seconds)
+        return self._answer(until_s, seconds)
 
-    def _answered(self, until_s: float, seconds: float) -> dict[str, Any]:
+    def _answer(self, until_s: float, seconds: float) -> dict[str, Any]:
         line = self._read(until_s, seconds)
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise self._ended("the program does not answer in JSON")
+            raise self._end("the program does not answer in JSON")
         if (error := answer.get("error")) is not None:
-            raise self._ended(str(error)[:400])
+            raise self._end(str(error)[:400])
         return answer
 
     def _write(self, data: bytes, until_s: float, seconds: float) -> None:
@@ -94,7 +94,7 @@ class MetricProcess:
             try:
                 left = left[os.write(self._questions.fileno(), left[: select.PIPE_BUF]) :]
             except BrokenPipeError:
-                raise self._ended(self._how()) from None
+                raise self._end(self._end_reason()) from None
 
     def _read(self, until_s: float, seconds: float) -> bytes:
         found, self._rest = bytearray(self._rest), b""
@@ -102,10 +102,10 @@ class MetricProcess:
             self._wait(until_s, seconds, write=False)
             piece = os.read(self._answers.fileno(), 65536)
             if not piece:
-                raise self._ended(self._how())
+                raise self._end(self._end_reason())
             found += piece
             if len(found) > ANSWER_BYTES_MAX:
-                raise self._ended(f"the program answers more than {ANSWER_BYTES_MAX} bytes")
+                raise self._end(f"the program answers more than {ANSWER_BYTES_MAX} bytes")
         line, _, self._rest = bytes(found).partition(b"\n")
         return line
 
@@ -113,9 +113,9 @@ class MetricProcess:
         left_s, ready = until_s - self._clock.monotonic_s(), select.poll()
         ready.register(*((self._questions, select.POLLOUT) if write else (self._answers, select.POLLIN)))
         if left_s <= 0 or not ready.poll(left_s * 1000):
-            raise self._ended(f"the program did not answer within {seconds:g} s")
+            raise self._end(f"the program did not answer within {seconds:g} s")
 
-    def _how(self) -> str:
+    def _end_reason(self) -> str:
         """Return the reason of its end."""
         try:
             code = self._process.wait(_END_S)
@@ -124,7 +124,7 @@ class MetricProcess:
         limits = f"{metric_program.CPU_S} s of CPU and {metric_program.MEMORY_BYTES_MAX >> 20} MiB"
         return f"the program ended with {code}; an evaluation has {limits}"
 
-    def _ended(self, sentence: str) -> MetricFault:
+    def _end(self, sentence: str) -> MetricFault:
         self.close()
         return MetricFault(sentence)
 

@@ -34,7 +34,7 @@ def main() -> None:
     _bound()
     answers.write('{"begun": true}\n')  # from here on, time counts for the program
     answers.flush()
-    evaluate = _told(answers, lambda: _load(source))
+    evaluate = _reporting_errors(answers, lambda: _load(source))
     if not callable(evaluate):
         return
     answers.write('{"ready": true}\n')
@@ -42,13 +42,13 @@ def main() -> None:
     for question in questions:
         _more_time()
         asked = json.loads(question)
-        value = _told(answers, lambda asked=asked: evaluate(asked))  # type: ignore[misc]
-        if isinstance(value, _Failed):
+        value = _reporting_errors(answers, lambda asked=asked: evaluate(asked))  # type: ignore[misc]
+        if isinstance(value, _ReportedError):
             return
-        _told(answers, lambda value=value: _say(answers, value))  # type: ignore[misc]
+        _reporting_errors(answers, lambda value=value: _say(answers, value))  # type: ignore[misc]
 
 
-class _Failed:
+class _ReportedError:
     """Stands for an error that was reported."""
 
 
@@ -90,7 +90,7 @@ def _say(answers: Any, value: Any) -> None:
     answers.flush()
 
 
-def _told(answers: Any, work: Callable[[], Any]) -> Any:
+def _reporting_errors(answers: Any, work: Callable[[], Any]) -> Any:
     """Return the result of the work; report any error."""
     try:
         return work()
@@ -104,7 +104,7 @@ def _told(answers: Any, work: Callable[[], Any]) -> Any:
             number = error.lineno or 0
         where = f" (line {number})" if number else ""
         _say_error(answers, f"{type(error).__name__}: {error}"[:_SENTENCE_MAX] + where)
-        return _Failed()
+        return _ReportedError()
 
 
 def _say_error(answers: Any, sentence: str) -> None:

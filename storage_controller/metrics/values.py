@@ -57,10 +57,10 @@ def read_prometheus(document: Any, tenant_label: str, container_label: str) -> S
         return _series(
             [
                 (
-                    (str(one["metric"].get(tenant_label, "")), str(one["metric"].get(container_label, ""))),
-                    _number(one["value"][1]),
+                    (str(entry["metric"].get(tenant_label, "")), str(entry["metric"].get(container_label, ""))),
+                    _number(entry["value"][1]),
                 )
-                for one in result
+                for entry in result
             ]
         )
     except (KeyError, TypeError, IndexError, AttributeError) as error:
@@ -84,14 +84,14 @@ def value_for(target: Target, series: Series, groups: Mapping[str, Iterable[str]
     A group has the greatest value of its members, so that a rule with `>` holds as soon as one of them is above.
     """
     if target.kind is not TargetKind.GROUP:
-        return _found((target.tenant, target.container), series)
-    values = [_found(_place(member), series) for member in groups.get(target.tenant, ())]
-    return max((one for one in values if one is not None), default=series.get(("", "")))
+        return _value_at((target.tenant, target.container), series)
+    values = [_value_at(_place(member), series) for member in groups.get(target.tenant, ())]
+    return max((value for value in values if value is not None), default=series.get(("", "")))
 
 
-def _found(place: Place, series: Series) -> float | None:
+def _value_at(place: Place, series: Series) -> float | None:
     tenant, container = place
-    return next((series[one] for one in ((tenant, container), (tenant, ""), ("", "")) if one in series), None)
+    return next((series[item] for item in ((tenant, container), (tenant, ""), ("", "")) if item in series), None)
 
 
 def _series(values: Iterable[tuple[Place, float]]) -> Series:

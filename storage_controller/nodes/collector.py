@@ -32,14 +32,14 @@ class NodeCollector(Collector):
         replicated = GaugeMetricFamily(
             "zoe_storage_node_replicated_seconds", "When the last replication pass ended.", labels=names
         )
-        for one in self._nodes.all():
-            labels, found = [one.name, str(one.kind)], one.found
-            if one.since_s is None:
+        for health in self._nodes.all():
+            labels, found = [health.name, str(health.kind)], health.found
+            if health.since_s is None:
                 continue
             for other in NodeState:
                 if other is not NodeState.UNKNOWN:
-                    state.add_metric([*labels, str(other)], other is one.state)
-            since.add_metric(labels, one.since_s)
+                    state.add_metric([*labels, str(other)], other is health.state)
+            since.add_metric(labels, health.since_s)
             for disk in found.disks:
                 if disk.used is not None:
                     used.add_metric([*labels, disk.name], disk.used)

@@ -71,7 +71,7 @@ def judge(kind: NodeKind, found: Findings, bounds: Bounds, now_s: float, silent_
     answer.
     """
     if found.away:
-        return NodeState.AWAY, f"no answer for {spoken(silent_s)}: {found.away}"[:_SENTENCE_MAX]
+        return NodeState.AWAY, f"no answer for {duration_text(silent_s)}: {found.away}"[:_SENTENCE_MAX]
     if problems := list(_problems(kind, found, bounds, now_s)):
         return NodeState.FAILING, "; ".join(problems)[:_SENTENCE_MAX]
     if found.late:
@@ -90,18 +90,18 @@ def _problems(kind: NodeKind, found: Findings, bounds: Bounds, now_s: float) -> 
         yield "S3 requests can carry unsigned instructions: put zoe_s3_signed before s3api in its pipeline"
     if found.two_readings:
         yield "requests can hide others from a proxy before it: put zoe_framing first in its pipeline"
-    if lost := [one.name for one in found.disks if one.used is None]:
+    if lost := [disk.name for disk in found.disks if disk.used is None]:
         yield f"{_disks(lost)} not mounted"
-    for one in sorted((d for d in found.disks if d.used is not None), key=lambda d: -(d.used or 0))[:_NAMED_MAX]:
-        if one.used is not None and one.used >= bounds.full:
-            yield f"disk {one.name} {one.used:.0%} full".replace("%", " %")
+    for disk in sorted((d for d in found.disks if d.used is not None), key=lambda d: -(d.used or 0))[:_NAMED_MAX]:
+        if disk.used is not None and disk.used >= bounds.full:
+            yield f"disk {disk.name} {disk.used:.0%} full".replace("%", " %")
     if found.quarantined:
         subject = "object" if kind is NodeKind.OBJECT else f"{kind} database"
         yield f"{found.quarantined} {subject}{'s' if found.quarantined > 1 else ''} quarantined"
     if (found.pending or 0) > bounds.pending:
         yield f"{found.pending} updates of listings wait"
     if found.replicated_s is not None and now_s - found.replicated_s > bounds.replication_s:
-        yield f"last replication pass ended {spoken(now_s - found.replicated_s)} ago"
+        yield f"last replication pass ended {duration_text(now_s - found.replicated_s)} ago"
 
 
 def _disks(names: list[str]) -> str:
@@ -110,7 +110,7 @@ def _disks(names: list[str]) -> str:
     return f"disk{'s' if len(names) > 1 else ''} {', '.join(names[:_NAMED_MAX])}{further} {verb}"
 
 
-def spoken(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a duration in its largest unit: `12 s`, `5 min`, `2 h`, `3 d`."""
     for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * length or (unit != "d" and seconds >= length and seconds % length < 1):

@@ -36,7 +36,7 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float, clock: C
     A node without `healthcheck` in its pipeline answers 4xx, which is an answer; one without recon reports no disks.
     """
     began_s = clock.monotonic_s()
-    asked = _Asked(http, url.rstrip("/"), began_s + timeout_s, clock)
+    asked = _Requests(http, url.rstrip("/"), began_s + timeout_s, clock)
     try:
         status, text = asked.get("/healthcheck")
     except _LateError:
@@ -45,7 +45,7 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float, clock: C
         return Findings(away=_plainly(error))
     found = Findings(took_s=clock.monotonic_s() - began_s)
     if status >= _BROKEN:
-        return replace(found, wrong=f"it answers {status} to /healthcheck: {_shown(text)}".rstrip(": "))
+        return replace(found, wrong=f"it answers {status} to /healthcheck: {_printable(text)}".rstrip(": "))
     if kind is NodeKind.PROXY:
         told = _features(asked)
         unsigned = "s3api" in told and S3_FILTER not in told
@@ -54,7 +54,7 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float, clock: C
     return found if kind is not NodeKind.OBJECT or found.late else replace(found, filters=_filters(asked))
 
 
-class _Asked:
+class _Requests:
     def __init__(self, http: httpx.Client, url: str, give_up_s: float, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._http = http
@@ -82,7 +82,7 @@ class _Asked:
         return left_s
 
 
-def _recon(asked: _Asked, kind: NodeKind, found: Findings) -> Findings:
+def _recon(asked: _Requests, kind: NodeKind, found: Findings) -> Findings:
     """Add the answers of recon; a node without it answers the first request with 4xx."""
     for path, read in _questions(kind):
         try:
@@ -102,7 +102,7 @@ def _recon(asked: _Asked, kind: NodeKind, found: Findings) -> Findings:
     return found
 
 
-def _features(asked: _Asked) -> Mapping[str, Any]:
+def _features(asked: _Requests) -> Mapping[str, Any]:
     """Return the features that a proxy lists, by name; empty if it lists none."""
     try:
         status, body = asked.get("/info")
@@ -112,11 +112,11 @@ def _features(asked: _Asked) -> Mapping[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _filters(asked: _Asked) -> str:
+def _filters(asked: _Requests) -> str:
     """Return why an object server does not store as rules say; empty if it does, or has no filters."""
     try:
         status, body = asked.get(HEALTH_PATH)
-        return _shown(str(json.loads(body)["problem"])) if status == _OK else ""
+        return _printable(str(json.loads(body)["problem"])) if status == _OK else ""
     except (_LateError, httpx.HTTPError, OSError, ValueError, TypeError, KeyError, RecursionError):
         return ""
 
@@ -132,7 +132,7 @@ def _questions(kind: NodeKind) -> list[tuple[str, Callable[[Any], Mapping[str, A
 
 
 def _disks(told: Any) -> Mapping[str, Any]:
-    return {"disks": tuple(_disk(one) for one in told[:_DISKS_MAX])}
+    return {"disks": tuple(_disk(entry) for entry in told[:_DISKS_MAX])}
 
 
 def _disk(told: Mapping[str, Any]) -> Disk:
@@ -156,9 +156,9 @@ def _pending(told: Mapping[str, Any]) -> Mapping[str, Any]:
 def _plainly(error: Exception) -> str:
     """Return a network error in words: `[Errno 111] Connection refused` is `connection refused`."""
     text = str(error).rpartition("] ")[2] or type(error).__name__
-    return _shown(text[:1].lower() + text[1:])
+    return _printable(text[:1].lower() + text[1:])
 
 
-def _shown(text: str | bytes) -> str:
+def _printable(text: str | bytes) -> str:
     plain = text.decode(errors="replace") if isinstance(text, bytes) else text
     return " ".join("".join(c if c.isprintable() else " " for c in plain).split())[:_TEXT_MAX]

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.nodes.command import run
 from storage_controller.settings import NodeSettings
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -54,7 +54,7 @@ class NodeRestarts:
         """Return whether the settings have a command to restart a node."""
         return name in self._nodes and bool(self._nodes[name].restart)
 
-    def last(self, name: str) -> NodeRestart | None:
+    def last_restart(self, name: str) -> NodeRestart | None:
         """Return the running restart of a node, or its last one since this controller started."""
         with self._lock:
             return self._last.get(name)
@@ -63,15 +63,19 @@ class NodeRestarts:
         """Begin a restart, which continues in a thread. Raises Refused."""
         node = self._nodes.get(name)
         if node is None:
-            raise Refused(404, f"the store has no node {name} in the settings of its controller")
+            raise RequestRefusedError(404, f"the store has no node {name} in the settings of its controller")
         if not node.restart:
-            raise Refused(409, f"{name} cannot be restarted from here: set swift_nodes.{name}.restart to a command")
+            raise RequestRefusedError(
+                409, f"{name} cannot be restarted from here: set swift_nodes.{name}.restart to a command"
+            )
         with self._lock:
-            running = [other for other, one in self._last.items() if one.ended_s is None]
+            running = [other for other, entry in self._last.items() if entry.ended_s is None]
             if name in running:
-                raise Refused(409, f"{name} is being restarted")
+                raise RequestRefusedError(409, f"{name} is being restarted")
             if len(running) >= RUNNING_MAX:
-                raise Refused(409, f"{', '.join(sorted(running))} are being restarted; wait for one of them")
+                raise RequestRefusedError(
+                    409, f"{', '.join(sorted(running))} are being restarted; wait for one of them"
+                )
             began = self._last[name] = NodeRestart(author, self._clock.now_s())
         _log.warning("%s restarts the node %s", author or "someone unknown", name)
         threading.Thread(target=self._restart, args=(name, node, began), name="zoe-restart", daemon=True).start()

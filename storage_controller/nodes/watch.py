@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import httpx
 from sqlalchemy.exc import SQLAlchemyError
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import HEALTH_CONTROLLER
 from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.nodes.health import Bounds, Findings, NodeState, judge
@@ -117,8 +117,8 @@ class NodeWatch:
         """Return the health of each node, in the order of the settings."""
         found, untold = dict(self._found), self._untold
         return [
-            self._as_of_now(found[name]) if name in found else NodeHealth(name, one.kind, reason=untold)
-            for name, one in self._nodes.items()
+            self._as_of_now(found[name]) if name in found else NodeHealth(name, settings.kind, reason=untold)
+            for name, settings in self._nodes.items()
         ]
 
     def _as_of_now(self, one: NodeHealth) -> NodeHealth:
@@ -139,10 +139,10 @@ class NodeWatch:
             if name not in self._asked:
                 self._asked[name] = self._pool.submit(ask, self._http, node.kind, node.url, self._timeout_s)
         wait(self._asked.values(), self._timeout_s + _SLACK_S)
-        looked = {name: self._judged(name) for name in self._nodes}
-        states = Counter(one.state for one in looked.values())
+        looked = {name: self._health_of(name) for name in self._nodes}
+        states = Counter(health.state for health in looked.values())
         counts = ", ".join(f"{states[state]} {state}" for state in NodeState if states[state])
-        self._supervisor.did(HEALTH_CONTROLLER, f"asked {len(looked)} nodes: {counts}")
+        self._supervisor.record_action(HEALTH_CONTROLLER, f"asked {len(looked)} nodes: {counts}")
         if mode is Mode.ON:
             self._tell(looked)
             self._found = looked
@@ -151,11 +151,11 @@ class NodeWatch:
         """Return the mode; while the database is away, the last one."""
         try:
             self._last_mode = self._mode()
-        except (Refused, SQLAlchemyError) as error:
+        except (RequestRefusedError, SQLAlchemyError) as error:
             _log.warning("cannot read the mode of the controller health: %s", error)
         return self._last_mode
 
-    def _judged(self, name: str) -> NodeHealth:
+    def _health_of(self, name: str) -> NodeHealth:
         found, now_s = Findings(away=f"nothing within {self._timeout_s:g} s"), self._clock.now_s()
         if self._asked[name].done():
             found = self._asked.pop(name).result()
@@ -169,13 +169,15 @@ class NodeWatch:
         return NodeHealth(name, kind, state, reason, since_s, now_s, found)
 
     def _tell(self, looked: Mapping[str, NodeHealth]) -> None:
-        for name, one in looked.items():
+        for name, health in looked.items():
             before = self._found.get(name)
-            if before is None and one.state is NodeState.UP:
+            if before is None and health.state is NodeState.UP:
                 continue
-            if before is None or before.state is not one.state:
-                level = logging.INFO if one.state is NodeState.UP else logging.WARNING
-                _log.log(level, "the node %s is %s%s", name, one.state, f": {one.reason}" if one.reason else "")
+            if before is None or before.state is not health.state:
+                level = logging.INFO if health.state is NodeState.UP else logging.WARNING
+                _log.log(
+                    level, "the node %s is %s%s", name, health.state, f": {health.reason}" if health.reason else ""
+                )
 
     def _run(self) -> None:
         while not self._closing.is_set():

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.tables import filter_cores
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -31,7 +31,7 @@ class CpuBounds:
 
     def replaced_by(self, cores: Mapping[str, float]) -> CpuBounds:
         """Return the bounds in force with these values of an admin."""
-        named = {tenant: one for tenant, one in cores.items() if tenant != OTHERS}
+        named = {tenant: value for tenant, value in cores.items() if tenant != OTHERS}
         return replace(self, of_tenants={**self.of_tenants, **named}, others=cores.get(OTHERS, self.others))
 
     def rows(self) -> Iterator[tuple[str, float]]:
@@ -65,7 +65,7 @@ class CoresLedger:
             connection.execute(upsert.on_conflict_do_update(index_elements=["tenant"], set_=row))
             count = connection.execute(sa.select(sa.func.count()).select_from(filter_cores)).scalar_one()
             if count > _TENANTS_MAX:
-                raise Refused(409, f"cores are set for {_TENANTS_MAX} tenants already, which is the most")
+                raise RequestRefusedError(409, f"cores are set for {_TENANTS_MAX} tenants already, which is the most")
 
     def drop(self, tenant: str) -> bool:
         """Remove the value for a tenant; return whether there was one."""

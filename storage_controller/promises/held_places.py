@@ -9,7 +9,7 @@ from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPlaces:
+class EnforcingServers:
     """Servers that enforce bandwidth: the proxies, unless nodes are given. proxies, nodes: bytes per second of each, by
     name. replicas: of an object. further: object servers that report and enforce nothing.
     """
@@ -35,11 +35,11 @@ class HeldPlaces:
         """Return how often a client's written bytes pass the enforcing servers."""
         return self.replicas if self.nodes else 1
 
-    def held(self, slos: Mapping[ClaimKey, int]) -> dict[ClaimKey, int]:
+    def server_rates(self, slos: Mapping[ClaimKey, int]) -> dict[ClaimKey, int]:
         """Convert guarantees to clients to bytes per second at the enforcing servers."""
         return {key: rate * self._times(key[1]) for key, rate in slos.items()}
 
-    def seen(self, amount: int, traffic: TransferKind) -> int:
+    def client_bytes(self, amount: int, traffic: TransferKind) -> int:
         """Convert bytes at the enforcing servers to bytes of clients."""
         return amount // self._times(traffic)
 

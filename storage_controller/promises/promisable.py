@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.answers import Refused, warning
-from storage_controller.promises.held_places import HeldPlaces
+from storage_controller.answers import RequestRefusedError, warning
+from storage_controller.promises.held_places import EnforcingServers
 
 
 def both_ways(slo: BandwidthSlo) -> int:
@@ -27,7 +27,7 @@ class Promisable:
     has_account: Callable[[str], bool] = lambda _: True
     proxies: Mapping[str, int] = field(default_factory=dict)
     unkept: Callable[[], Sequence[str]] = tuple
-    places: HeldPlaces | None = None
+    places: EnforcingServers | None = None
 
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
         """Return the headers with the part of a guarantee that the proxies may not be able to deliver.
@@ -39,9 +39,11 @@ class Promisable:
             ("write", slo.write_bytes_per_s, self.capacity.write_bytes_per_s),
         ):
             if rate is not None and most is not None and rate > most:
-                raise Refused(409, f"{rate} bytes/s to {direction} are more than the {most} that the store can move")
+                raise RequestRefusedError(
+                    409, f"{rate} bytes/s to {direction} are more than the {most} that the store can move"
+                )
         if not self.has_account(tenant):
-            raise Refused(404, f"unknown tenant: the store has no account for {tenant}")
+            raise RequestRefusedError(404, f"unknown tenant: the store has no account for {tenant}")
         return warning(self.caveats(slo))
 
     def caveats(self, slo: BandwidthSlo) -> list[str]:
@@ -60,7 +62,7 @@ class Promisable:
             )
         return found
 
-    def _of_disks(self, places: HeldPlaces, slo: BandwidthSlo) -> list[str]:
+    def _of_disks(self, places: EnforcingServers, slo: BandwidthSlo) -> list[str]:
         disks, copies = sum(places.nodes.values()), places.copies
         if (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0) * copies <= disks:
             return []
@@ -70,7 +72,7 @@ class Promisable:
         ]
 
 
-def bounded(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> BandwidthSlo:
+def limit_to_proxies(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> BandwidthSlo:
     """Return how much may be guaranteed each way: at most what all proxies together can move, or the remaining ones
     when the `spare` fastest ones are lost.
     """

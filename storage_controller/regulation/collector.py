@@ -26,9 +26,9 @@ class ControllerCollector(Collector):
         active = GaugeMetricFamily(
             "zoe_storage_rule_active", "1 while the condition of a rule with metrics holds.", labels=["name"]
         )
-        for one in self._supervisor.states():
-            runs.add_metric([one.name], one.runs)
-            failures.add_metric([one.name], one.failures)
+        for state in self._supervisor.states():
+            runs.add_metric([state.name], state.runs)
+            failures.add_metric([state.name], state.failures)
         for name, holds in self._active().items():
             active.add_metric([name], holds)
         values = GaugeMetricFamily(

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import (
     BANDWIDTH_CONTROLLER,
     HEALTH_CONTROLLER,
     REPLICATION_CONTROLLER,
     ControllerLedger,
+    caveats_of_mode,
     rule_controller,
-    unkept,
 )
 from storage_controller.database.supervision import Active, ControllerState, Mode, Supervisor
 from storage_controller.metrics.ledger import MetricLedger, MetricSource
@@ -49,9 +49,9 @@ class Controllers:
         self._replication_bytes_per_s = replication_bytes_per_s
         self._health_set = health_set
 
-    def all(self) -> list[StorageControllerView]:
+    def controllers(self) -> list[StorageControllerView]:
         """Return all controllers."""
-        states = {one.name: one for one in self._supervisor.states()}
+        states = {state.name: state for state in self._supervisor.states()}
         active = self._active()
         return [
             _view(
@@ -60,30 +60,30 @@ class Controllers:
                 what=what,
                 mode=mode.value,
                 active=active.get(name) if mode is not Mode.OFF else None,
-                warning="; ".join(unkept(mode)) if name == BANDWIDTH_CONTROLLER else "",
+                warning="; ".join(caveats_of_mode(mode)) if name == BANDWIDTH_CONTROLLER else "",
             )
-            for name, kind, what, mode in self._known()
+            for name, kind, what, mode in self._names_and_modes()
         ]
 
-    def one(self, name: str) -> StorageControllerView:
+    def controller(self, name: str) -> StorageControllerView:
         """Return a controller with its last switches. Raises Refused."""
-        found = next((one for one in self.all() if one.name == name), None)
+        found = next((controller for controller in self.controllers() if controller.name == name), None)
         if found is None:
-            raise Refused(404, f"there is no controller {name}")
+            raise RequestRefusedError(404, f"there is no controller {name}")
         found.switches = [
-            StorageSwitchView(at_s=one.at_s, active=one.active, dry=one.dry, metrics=dict(one.metrics))
-            for one in self.kept.switches(name)
+            StorageSwitchView(at_s=switch.at_s, active=switch.active, dry=switch.dry, metrics=dict(switch.metrics))
+            for switch in self.kept.switches(name)
         ]
         return found
 
     def set_mode(self, name: str, mode: Mode) -> None:
         """Set the mode of a controller. Raises Refused."""
-        self.one(name)  # a rule without metrics has no controller
+        self.controller(name)  # a rule without metrics has no controller
         self.kept.set_mode(name, mode)
         if name == HEALTH_CONTROLLER:
             self._health_set(mode)
 
-    def _known(self) -> Iterator[tuple[str, str, str, Mode]]:
+    def _names_and_modes(self) -> Iterator[tuple[str, str, str, Mode]]:
         yield BANDWIDTH_CONTROLLER, "bandwidth", _SHARES, self.kept.mode(BANDWIDTH_CONTROLLER)
         if self._nodes:
             what = f"checks the health of {self._nodes} nodes of the store"
@@ -94,11 +94,11 @@ class Controllers:
         for metric in self._metrics.metrics():
             if metric.source is not MetricSource.NONE:
                 yield metric.controller, "metric", f"measures by {metric.source}", metric.mode
-        for one in self._rules.rules():
-            if one.rule is not None and metrics_of(one.rule):
-                yield rule_controller(one.id), "rule", one.text, one.mode
+        for rule in self._rules.rules():
+            if rule.rule is not None and metrics_of(rule.rule):
+                yield rule_controller(rule.id), "rule", rule.text, rule.mode
 
 
 def _view(state: ControllerState, **known: Any) -> StorageControllerView:
-    told = {name: one for name, one in asdict(state).items() if name in StorageControllerView.model_fields}
+    told = {name: entry for name, entry in asdict(state).items() if name in StorageControllerView.model_fields}
     return StorageControllerView(**told, **known)

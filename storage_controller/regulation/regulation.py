@@ -22,7 +22,7 @@ from storage_controller.database.controller_ledger import BANDWIDTH_CONTROLLER, 
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.promises.filter_cores import CoresLedger, CpuBounds
-from storage_controller.promises.held_places import HeldPlaces
+from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.replication import Pace, ReplicationPace
 from storage_controller.regulation.rule_judge import Added, RuleJudge
 from storage_controller.regulation.server_reports import DIRECTIONS, BadReport, ServerReport, read_report
@@ -35,11 +35,11 @@ from storage_controller.traffic.traffic import Traffic
 from storage_filters.bandwidth.newest import NewestMessage
 from storage_filters.execution_auth.alive_executions import AliveExecutions
 from storage_filters.filter_host.records import KINDS
-from storage_filters.rules.documents import written
+from storage_filters.rules.documents import book_document
 from storage_filters.rules.placing import AT_OBJECT_SERVERS
 from storage_filters.rules.rules import CACHING
 from storage_filters.transforms.modules.files import WANTED_MAX
-from zoe_client.words.amounts import counted
+from zoe_client.words.amounts import count_with_noun
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ CacheCounts = Mapping[str, tuple[int, int]]
 
 
 @dataclass(slots=True)
-class _Heard:
+class _LastReports:
     """Last reports of servers, by name. nodes: times of object servers' reports, by the monotonic clock."""
 
     reports: dict[str, TransferReport] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class _Heard:
 
 
 @dataclass(slots=True)
-class _Telling:
+class _Outbox:
     """Data for servers, and the last version sent. lacked: modules that a server requested."""
 
     alive: AliveExecutions | None = None
@@ -94,7 +94,7 @@ class Regulation:
     def __init__(
         self,
         ledger: Ledger,
-        places: HeldPlaces,
+        places: EnforcingServers,
         endpoints: Endpoints,
         account_prefix: str,
         settings: RateSettings,
@@ -138,7 +138,7 @@ class Regulation:
         self._epoch = epoch
         self._number = 0
         self._servers = Servers(endpoints)
-        self._heard, self._telling = _Heard(), _Telling()
+        self._heard, self._telling = _LastReports(), _Outbox()
         self._thread = threading.Thread(target=self._run, name="zoe-regulation", daemon=True)
 
     def begin(self) -> None:
@@ -151,7 +151,7 @@ class Regulation:
         self._thread.join()
         self._servers.close()
 
-    def achieved(self) -> Mapping[str, AchievedBandwidth]:
+    def achieved_by_tenant(self) -> Mapping[str, AchievedBandwidth]:
         """Return the recent bandwidth of each tenant, from the reports that are not too old."""
         return self._rates(self._heard.reports, tenant_of)
 
@@ -164,7 +164,7 @@ class Regulation:
         """Return whether all proxies report the transfers of executions, so that a missing counter means no bytes."""
         return all(self._book.counting.values())
 
-    def hosted(self) -> frozenset[str]:
+    def hosted_filters(self) -> frozenset[str]:
         """Return the object filters that all proxies have which ever reported; all existing ones before the first
         report.
         """
@@ -211,9 +211,9 @@ class Regulation:
         with self._lock:
             fresh = [r for r in reports.values() if self._clock.monotonic_s() - r.at_s <= self._hold_s]
         found: dict[str, dict[TransferKind, float]] = {}
-        for one in (transfers for report in fresh for transfers in report.transfers):
-            rates = found.setdefault(name(one.tenant), {})
-            rates[one.traffic] = rates.get(one.traffic, 0.0) + (one.rate or 0.0)
+        for entry in (transfers for report in fresh for transfers in report.transfers):
+            rates = found.setdefault(name(entry.tenant), {})
+            rates[entry.traffic] = rates.get(entry.traffic, 0.0) + (entry.rate or 0.0)
         return {
             t: AchievedBandwidth(r.get(TransferKind.READ, 0.0), r.get(TransferKind.WRITE, 0.0))
             for t, r in found.items()
@@ -226,12 +226,12 @@ class Regulation:
         promised = self._promised.get(tenant, BandwidthSlo()).read_bytes_per_s
         return self._regulator.attainable((tenant, TransferKind.READ), promised)
 
-    def missed(self) -> Mapping[str, MissedBandwidth]:
+    def missed_by_tenant(self) -> Mapping[str, MissedBandwidth]:
         """Return the shortfall of active tenants' SLOs in the last epoch."""
         found: dict[str, dict[TransferKind, int]] = {}
         for (name, traffic), amount in self._regulator.missed.items():
             amounts = found.setdefault(tenant_of(name), {})
-            amounts[traffic] = amounts.get(traffic, 0) + self._places.seen(amount, traffic)
+            amounts[traffic] = amounts.get(traffic, 0) + self._places.client_bytes(amount, traffic)
         return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def _run(self) -> None:
@@ -243,7 +243,7 @@ class Regulation:
                 reports = self._collect(next_s)
                 if (epoch := self._epoch()) is None:
                     continue
-                self._look_at_promises()
+                self._read_guarantees()
                 self._flush_transfers()
                 self._share(reports)
                 self._push(epoch)
@@ -258,8 +258,8 @@ class Regulation:
             self._regulator.epoch(self._clock.monotonic_s(), reports, self._slos)
             shares = len({**self._regulator.limits, **self._regulator.standing})
             would = "would have " if self._mode is Mode.DRY else ""
-            limits, promises = counted(shares, "limit"), counted(len(self._slos), "promise")
-            self._supervisor.did(BANDWIDTH_CONTROLLER, f"{would}set {limits} for {promises}")
+            limits, promises = count_with_noun(shares, "limit"), count_with_noun(len(self._slos), "promise")
+            self._supervisor.record_action(BANDWIDTH_CONTROLLER, f"{would}set {limits} for {promises}")
 
     def _collect(self, until_s: float) -> list[TransferReport]:
         found: list[TransferReport] = []
@@ -277,7 +277,7 @@ class Regulation:
             if found.server not in self._newest:
                 raise BadReport(f"unknown server {found.server}")
             now_s = self._clock.monotonic_s()
-            if self._newest[found.server].outdated(found.order, now_s):
+            if self._newest[found.server].is_outdated(found.order, now_s):
                 return None
             if found.server in self._of_clients:
                 self.traffic.hear(found.server, found.requests, found.computed)
@@ -290,7 +290,7 @@ class Regulation:
         except (BadReport, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a server: %s", error)
             return None
-        self._newest[found.server].heard(found.order, now_s)
+        self._newest[found.server].record(found.order, now_s)
         report = self._meters[found.server].add(found.progress, now_s)
         if found.server in self._of_clients:
             self._hear_proxy(found, report, now_s)
@@ -311,13 +311,13 @@ class Regulation:
             self._heard.reports[found.server] = report
             self._heard.of_clients[found.server] = client_report
 
-    def _look_at_promises(self) -> None:
+    def _read_guarantees(self) -> None:
         """Read the guarantees; while the database is away, the last ones stay in force."""
         try:
             # In a separate transaction, since no credential is created meanwhile.
-            executions, newest = self._ledger.alive() if self._executions else ([], 0)
+            executions, newest = self._ledger.active_executions() if self._executions else ([], 0)
             with self._ledger.together():
-                promised = self._ledger.by_tenant()
+                promised = self._ledger.guarantees_by_tenant()
                 books = self._rules.books()
                 self._mode = self._controllers.mode(BANDWIDTH_CONTROLLER)
                 self._bounds = self._cpu.replaced_by(self._cores.cores())
@@ -325,12 +325,14 @@ class Regulation:
         except Exception as error:
             _log.warning("cannot read the guarantees: %s", error)
             return
-        self._telling.rules = written(replace(books.held, metrics=self.judge.judge(books, self._clock.monotonic_s())))
-        self._promised, self._slos = promised, self._places.held(divided(promised, executions))
+        self._telling.rules = book_document(
+            replace(books.held, metrics=self.judge.judge(books, self._clock.monotonic_s()))
+        )
+        self._promised, self._slos = promised, self._places.server_rates(guarantees_by_claim(promised, executions))
         if self._executions:
             alive: dict[str, dict[str, int]] = {}
-            for one in executions:
-                alive.setdefault(self._prefix + one.tenant, {})[one.id] = one.generation
+            for execution in executions:
+                alive.setdefault(self._prefix + execution.tenant, {})[execution.id] = execution.generation
             self._telling.alive = AliveExecutions(newest, alive)
 
     def _flush_transfers(self) -> None:
@@ -355,9 +357,9 @@ class Regulation:
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["replication"] = self._replication.rate(regulator.claims)
-        message["settle"] = self._book.asked
+        message["settle"] = self._book.requested_counters
         if self._bounds is not None:  # otherwise the proxies keep their bounds
-            cores = {self._prefix + tenant: one for tenant, one in self._bounds.of_tenants.items()}
+            cores = {self._prefix + tenant: entry for tenant, entry in self._bounds.of_tenants.items()}
             message["cpu"] = {"accounts": cores, "others": self._bounds.others}
         silent = {**self.silent_s(), **self._silent_nodes_s(self._places.object_servers)}
         message["heard"] = sorted(name for name, silent_s in silent.items() if silent_s <= _HEARD_S)
@@ -382,14 +384,16 @@ class Regulation:
         return account.removeprefix(self._prefix)
 
 
-def divided(promised: Mapping[str, BandwidthSlo], executions: Sequence[StoreExecution]) -> dict[ClaimKey, int]:
+def guarantees_by_claim(
+    promised: Mapping[str, BandwidthSlo], executions: Sequence[StoreExecution]
+) -> dict[ClaimKey, int]:
     """Return the guarantee of each claim: executions their own, and each tenant the rest of its guarantee."""
     found: dict[ClaimKey, int] = {}
     left = {(tenant, traffic): rate for tenant, slo in promised.items() for traffic, rate in _by_traffic(slo)}
-    for one in executions:
-        for traffic, rate in _by_traffic(one.slo):
-            found[claimant(one.tenant, one.id), traffic] = rate
-            left[one.tenant, traffic] = left.get((one.tenant, traffic), 0) - rate
+    for execution in executions:
+        for traffic, rate in _by_traffic(execution.slo):
+            found[claimant(execution.tenant, execution.id), traffic] = rate
+            left[execution.tenant, traffic] = left.get((execution.tenant, traffic), 0) - rate
     return found | {key: rate for key, rate in left.items() if rate > 0}
 
 

@@ -45,14 +45,16 @@ class ReplicationPace:
         if self._pace is None or self._mode is Mode.OFF or not self._supervisor.ready(REPLICATION_CONTROLLER):
             return NO_LIMIT if self._mode is not Mode.ON else self._last
         with self._supervisor.run(REPLICATION_CONTROLLER):
-            self._last = self._pace if isinstance(self._pace, int) else self._beside(self._pace, claims)
+            self._last = self._pace if isinstance(self._pace, int) else self._rate_beside_tenants(self._pace, claims)
             would = "would hold" if self._mode is Mode.DRY else "holds"
             left = "" if isinstance(self._pace, int) else ", the rest beside guarantees"
             rate = f"{self._last / 1e6:.3g} MB/s"
-            self._supervisor.did(REPLICATION_CONTROLLER, f"{would} replication to each object server at {rate}{left}")
+            self._supervisor.record_action(
+                REPLICATION_CONTROLLER, f"{would} replication to each object server at {rate}{left}"
+            )
         return NO_LIMIT if self._mode is Mode.DRY else self._last
 
-    def _beside(self, disks: Disks, claims: Sequence[TransferClaim] | None) -> int:
+    def _rate_beside_tenants(self, disks: Disks, claims: Sequence[TransferClaim] | None) -> int:
         now_s = self._clock.monotonic_s()
         wanted = disks.least if claims is None else spare(disks, claims)
         before, at_s = self._before or (None, now_s)

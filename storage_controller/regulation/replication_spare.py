@@ -40,7 +40,9 @@ def spare(disks: Disks, claims: Sequence[TransferClaim]) -> int:
     least = disks.servers * disks.least
     here = frozenset((_DISKS,))
     own = TransferClaim(_NAME, here, least, None, TransferKind.REPLICATION)
-    found = assign([own, *(_on_disks(one, disks.replicas) for one in claims)], Capacity(total, {_DISKS: total}), _FLOOR)
+    found = assign(
+        [own, *(_on_disks(claim, disks.replicas) for claim in claims)], Capacity(total, {_DISKS: total}), _FLOOR
+    )
     # If guarantees leave less than the least rate, it comes before them: otherwise a lost replica would stay lost.
     return max(found.rates[own.key][_DISKS] // disks.servers, disks.least)
 

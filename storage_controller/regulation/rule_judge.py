@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import ControllerLedger
 from storage_controller.database.supervision import Supervisor
 from storage_controller.regulation.rule_loops import RuleLoops, operations_by_traffic
@@ -49,7 +49,7 @@ class RuleJudge:
 
     def values(self) -> Mapping[int, Values]:
         """Return the values of metrics that the proxies know, by rule, and those of rules in a dry run."""
-        return {**self._operations.told, **self._loops.values()}
+        return {**self._operations.sent_values, **self._loops.values()}
 
     def active(self) -> Mapping[str, bool]:
         """Return whether the condition of each rule with metrics holds, by its controller."""
@@ -76,6 +76,6 @@ class RuleJudge:
         new = self._loops.take()
         try:
             self._kept.keep_switches(new)
-        except (Refused, SQLAlchemyError) as error:
+        except (RequestRefusedError, SQLAlchemyError) as error:
             _log.warning("cannot store the switches of rules, retrying: %s", error)
             self._loops.put_back(new)

@@ -71,14 +71,18 @@ class RuleLoops:
         if before == now and not other_mode:
             return
         if other_mode and not now:
-            self._supervisor.did(name, "began a dry run: it would be off" if tried else "off, since its dry run ended")
+            self._supervisor.record_action(
+                name, "began a dry run: it would be off" if tried else "off, since its dry run ended"
+            )
             return
         if before is None and not now:
             return  # it starts like this
         known = {metric: values[metric] for metric in metrics_of(rule) if metric in values}
         self._waiting.append(Switch(name, self._clock.now_s(), now, tried, known))
         told = ", ".join(f"{metric} is {value:g}" for metric, value in known.items()) or "its metric is not known"
-        self._supervisor.did(name, f"{'would have ' if tried else ''}switched {'on' if now else 'off'}: {told}")
+        self._supervisor.record_action(
+            name, f"{'would have ' if tried else ''}switched {'on' if now else 'off'}: {told}"
+        )
 
 
 def may_hold(condition: Condition, values: Values) -> bool:
@@ -99,7 +103,7 @@ def operations_by_traffic(rule: Rule, traffic: Traffic, groups: Mapping[str, fro
     places = groups.get(rule.target.tenant, frozenset()) if rule.target.kind is TargetKind.GROUP else {rule.target.name}
     covered_s, requests = traffic.recent(WINDOW_S)
     sums = {"GET": 0, "PUT": 0}
-    for subject, one in requests.items():
+    for subject, entry in requests.items():
         if subject.method in sums and {subject.tenant, f"{subject.tenant}/{subject.container}"} & places:
-            sums[subject.method] += one.answered
+            sums[subject.method] += entry.answered
     return values_of(sums["GET"] / covered_s, sums["PUT"] / covered_s)

@@ -9,7 +9,7 @@ from typing import Any
 
 from storage_bridge.bandwidth.assignment import ClaimKey, TransferKind
 from storage_bridge.bandwidth.meter import TransferProgress
-from storage_filters.rules.metrics import rule_of
+from storage_filters.rules.metrics import rule_of_counter
 
 DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
 """Kinds of traffic by their names in messages."""
@@ -51,7 +51,7 @@ def read_report(message: bytes, tenant: Callable[[str], str]) -> ServerReport:
         seconds = float(fields["seconds"])
         if not seconds > 0:
             raise ValueError(f"moved within {seconds} s")
-        waiting = frozenset((tenant(one), DIRECTIONS[way]) for one, way in fields.get("waiting", []))
+        waiting = frozenset((tenant(entry), DIRECTIONS[way]) for entry, way in fields.get("waiting", []))
         cache = fields.get("cache", {}).items()
         return ServerReport(
             str(fields["proxy"]),
@@ -76,14 +76,14 @@ def read_report(message: bytes, tenant: Callable[[str], str]) -> ServerReport:
 
 def _operations(told: Mapping[str, Mapping[str, Any]]) -> dict[int, dict[str, int]]:
     return {
-        rule_of(str(name)): {str(direction): int(count) for direction, count in counts.items()}
+        rule_of_counter(str(name)): {str(direction): int(count) for direction, count in counts.items()}
         for name, counts in told.items()
     }
 
 
 def _amounts(accounts: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]) -> dict[ClaimKey, int]:
     return {
-        (name(one), DIRECTIONS[direction]): int(moved)
-        for one, directions in accounts.items()
+        (name(text), DIRECTIONS[direction]): int(moved)
+        for text, directions in accounts.items()
         for direction, moved in directions.items()
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from zoe_lib.messaging.keys import Only
+from zoe_lib.messaging.keys import AllowedKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Servers:
         self._context = zmq.Context()
         self._authenticator = ThreadAuthenticator(self._context)
         self._authenticator.start()
-        self._authenticator.configure_curve_callback(credentials_provider=Only(endpoints.proxies))
+        self._authenticator.configure_curve_callback(credentials_provider=AllowedKeys(endpoints.proxies))
         self.limits = self._context.socket(zmq.PUB)
         self.reports = self._context.socket(zmq.PULL)
         for socket, address in ((self.limits, endpoints.limits), (self.reports, endpoints.usage)):

@@ -42,7 +42,7 @@ class TransferBook:
         """Whether each proxy reports counters."""
 
     @property
-    def asked(self) -> list[str]:
+    def requested_counters(self) -> list[str]:
         """Return the counters to request from all proxies."""
         return list(self._asked)
 
@@ -83,9 +83,9 @@ class TransferBook:
         self._asked = self._ledger.add_transfers(
             heard.values(), window_s * 1e6, answered, _SETTLED_WITHIN_S, KEPT_S, uses.values()
         )
-        self._uses = {key: one for key, one in self._uses.items() if uses.get(key) is not one}
+        self._uses = {key: use for key, use in self._uses.items() if uses.get(key) is not use}
         self._flushed_s = now_s
-        self._heard = {key: one for key, one in self._heard.items() if heard.get(key) is not one}
+        self._heard = {key: count for key, count in self._heard.items() if heard.get(key) is not count}
         self._answered = {name: proxies for name, proxies in self._answered.items() if name in self._asked}
         if self._swept_s is None or now_s >= self._swept_s + _SWEPT_EACH_S:
             self._swept_s = now_s

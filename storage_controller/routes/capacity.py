@@ -34,7 +34,7 @@ router = APIRouter(prefix="/v1")
 @router.get("/capacity")
 def capacity(ledger: LedgerDep, promisable: PromisableDep) -> dict[str, Any]:
     """Return the total bandwidth that can be guaranteed, and that is."""
-    promised = ledger.by_tenant().values()
+    promised = ledger.guarantees_by_tenant().values()
     return {
         "read_bytes_per_s": promisable.capacity.read_bytes_per_s or 0,
         "write_bytes_per_s": promisable.capacity.write_bytes_per_s or 0,
@@ -44,9 +44,9 @@ def capacity(ledger: LedgerDep, promisable: PromisableDep) -> dict[str, Any]:
 
 
 @router.get("/promised")
-def promised(ledger: LedgerDep) -> dict[str, dict[str, int | None]]:
+def show_guarantees(ledger: LedgerDep) -> dict[str, dict[str, int | None]]:
     """Return the guarantee of each tenant."""
-    return {tenant: asdict(slo) for tenant, slo in ledger.by_tenant().items()}
+    return {tenant: asdict(slo) for tenant, slo in ledger.guarantees_by_tenant().items()}
 
 
 @router.get("/proxies")
@@ -66,7 +66,7 @@ def reports(services: ServicesDep) -> dict[str, float | None]:
 
 
 @router.get("/unkept")
-def unkept(promisable: PromisableDep) -> list[str]:
+def show_caveats(promisable: PromisableDep) -> list[str]:
     """Return why guarantees are not enforced at present."""
     return list(promisable.unkept())
 
@@ -127,15 +127,15 @@ def renew(ledger: LedgerDep, owner: Name, lease: Lease) -> dict[str, float]:
 
 
 @router.get("/achieved")
-def achieved(services: ServicesDep) -> dict[str, dict[str, float]]:
+def show_achieved(services: ServicesDep) -> dict[str, dict[str, float]]:
     """Return the bandwidth of each tenant."""
-    return {tenant: asdict(one) for tenant, one in services.reports.achieved().items()}
+    return {tenant: asdict(bandwidth) for tenant, bandwidth in services.reports.achieved_by_tenant().items()}
 
 
 @router.get("/clients")
 def clients(services: ServicesDep) -> dict[str, dict[str, float]]:
     """Return the bandwidth of each client address."""
-    return {address: asdict(one) for address, one in services.reports.clients().items()}
+    return {address: asdict(bandwidth) for address, bandwidth in services.reports.clients().items()}
 
 
 @router.get("/caches")
@@ -148,16 +148,16 @@ def caches(services: ServicesDep) -> dict[str, dict[str, dict[str, int]]]:
 
 
 @router.get("/missed")
-def missed(services: ServicesDep) -> dict[str, dict[str, int]]:
+def show_missed(services: ServicesDep) -> dict[str, dict[str, int]]:
     """Return the shortfall of each tenant's SLO."""
-    return {tenant: asdict(one) for tenant, one in services.reports.missed().items()}
+    return {tenant: asdict(bandwidth) for tenant, bandwidth in services.reports.missed_by_tenant().items()}
 
 
 @router.get("/locality")
 def locality(services: ServicesDep, tenant: Name, source: Source, token: Token = "") -> dict[str, Any]:
     """Return where a file or the files of a prefix are stored."""
-    return asdict(services.connected(PLACES).places.places(tenant, source, token))
+    return asdict(services.connected_swift(PLACES).places.places(tenant, source, token))
 
 
 def _silence(seconds: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: None if math.isinf(one) else round(one, 2) for name, one in seconds.items()}
+    return {name: None if math.isinf(value) else round(value, 2) for name, value in seconds.items()}

@@ -12,19 +12,19 @@ router = APIRouter(prefix="/v1/controllers")
 
 
 @router.get("")
-def listed(services: ServicesDep) -> list[StorageControllerView]:
+def list_controllers(services: ServicesDep) -> list[StorageControllerView]:
     """List all controllers."""
-    return services.controllers.all()
+    return services.controllers.controllers()
 
 
 @router.get("/{name}")
-def shown(services: ServicesDep, name: str) -> StorageControllerView:
+def show_controller(services: ServicesDep, name: str) -> StorageControllerView:
     """Show a controller with its last switches."""
-    return services.controllers.one(name)
+    return services.controllers.controller(name)
 
 
 @router.put("/{name}")
 def change(services: ServicesDep, name: str, wanted: StorageControllerRequest) -> StorageControllerView:
     """Set the mode of a controller."""
     services.controllers.set_mode(name, Mode(wanted.mode))
-    return services.controllers.one(name)
+    return services.controllers.controller(name)

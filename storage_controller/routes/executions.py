@@ -14,7 +14,7 @@ from fastapi import APIRouter, Response
 from pydantic import Field, StringConstraints
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution, TransferTotals
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 from storage_controller.routes.parameters import LedgerDep, Name, Promise, ServicesDep
 from storage_controller.routes.services import Services
@@ -34,19 +34,23 @@ router = APIRouter(prefix="/v1/owners/{owner}/executions")
 
 
 @router.get("")
-def listed(ledger: LedgerDep, services: ServicesDep, owner: str) -> dict[str, dict[str, Any]]:
+def list_executions(ledger: LedgerDep, services: ServicesDep, owner: str) -> dict[str, dict[str, Any]]:
     """List an owner's executions with their bandwidth and transfers."""
-    told = _known(ledger, services, owner)
-    return {one.id: _shown(one, *told) for one in ledger.executions() if one.owner == owner}
+    told = _reports_of(ledger, services, owner)
+    return {
+        execution.id: _execution_document(execution, *told)
+        for execution in ledger.executions()
+        if execution.owner == owner
+    }
 
 
 @router.get("/{execution}")
-def shown(ledger: LedgerDep, services: ServicesDep, owner: str, execution: str) -> dict[str, Any]:
+def show_execution(ledger: LedgerDep, services: ServicesDep, owner: str, execution: str) -> dict[str, Any]:
     """Show one of an owner's executions."""
-    for one in ledger.executions():
-        if (one.owner, one.id) == (owner, execution):
-            return _shown(one, *_known(ledger, services, owner))
-    raise Refused(404, f"there is no execution {execution}")
+    for entry in ledger.executions():
+        if (entry.owner, entry.id) == (owner, execution):
+            return _execution_document(entry, *_reports_of(ledger, services, owner))
+    raise RequestRefusedError(404, f"there is no execution {execution}")
 
 
 @router.put("/{execution}", status_code=201)
@@ -66,8 +70,11 @@ def put(
     ledger.renew(owner, wanted.lease_s)
     kept = ledger.keep_execution(StoreExecution(execution, wanted.tenant, slo, owner))
     if kept is None:
-        raise Refused(409, f"execution {execution} belongs to another owner or tenant")
-    return {**_shown(kept, {}, {}, False), **services.keys.credential(kept.tenant, kept.id, kept.generation)}
+        raise RequestRefusedError(409, f"execution {execution} belongs to another owner or tenant")
+    return {
+        **_execution_document(kept, {}, {}, False),
+        **services.keys.credential(kept.tenant, kept.id, kept.generation),
+    }
 
 
 @router.delete("/{execution}", status_code=204)
@@ -80,11 +87,11 @@ def drop(ledger: LedgerDep, owner: str, execution: str) -> Response:
 _Known = tuple[Mapping[str, AchievedBandwidth], Mapping[str, TransferTotals], bool]
 
 
-def _known(ledger: Ledger, services: Services, owner: str) -> _Known:
+def _reports_of(ledger: Ledger, services: Services, owner: str) -> _Known:
     return services.reports.achieved_by_execution(), ledger.transfers(owner), services.reports.counts_transfers()
 
 
-def _shown(
+def _execution_document(
     one: StoreExecution,
     achieved: Mapping[str, AchievedBandwidth],
     moved_by: Mapping[str, TransferTotals],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.promises.filter_cores import CoresLedger
 from storage_controller.routes.parameters import Author, LedgerDep, Name, ServicesDep
 from storage_controller.routes.services import Services
@@ -14,7 +14,7 @@ router = APIRouter(prefix="/v1/filter-cores")
 
 
 @router.get("")
-def listed(services: ServicesDep) -> list[StorageCoresView]:
+def list_bounds(services: ServicesDep) -> list[StorageCoresView]:
     """List the bounds in force."""
     return _views(services)
 
@@ -23,14 +23,16 @@ def listed(services: ServicesDep) -> list[StorageCoresView]:
 def put(services: ServicesDep, tenant: Name, wanted: StorageCoresRequest, author: Author = None) -> StorageCoresView:
     """Set the cores of a tenant, or of all others by `*`."""
     CoresLedger(services.ledger).put(tenant, wanted.cores, author)
-    return next(one for one in _views(services) if one.tenant == tenant)
+    return next(view for view in _views(services) if view.tenant == tenant)
 
 
 @router.delete("/{tenant}", status_code=204)
 def delete(ledger: LedgerDep, tenant: Name) -> Response:
     """Remove an admin's value for a tenant."""
     if not CoresLedger(ledger).drop(tenant):
-        raise Refused(404, f"no cores were set for {tenant}; a setting of zoe-storage is changed in its file")
+        raise RequestRefusedError(
+            404, f"no cores were set for {tenant}; a setting of zoe-storage is changed in its file"
+        )
     return Response(status_code=204)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.use_rows import SPAN_S
 from storage_controller.routes.parameters import LedgerDep
 from zoe_client.wire.storage.history import ExecutionUsesView, StorageUsesView
@@ -27,11 +27,13 @@ def history(
 ) -> StorageUsesView:
     """Return the executions that moved bytes in that time: their subjects in total, their bytes by interval."""
     if (to_s - from_s) / stretch_s > _STRETCHES_MAX:
-        raise Refused(400, f"at most {_STRETCHES_MAX} intervals are returned: ask for longer ones")
+        raise RequestRefusedError(400, f"at most {_STRETCHES_MAX} intervals are returned: ask for longer ones")
     spans = ledger.spans(owner, (from_s, to_s, stretch_s), execution, tenant)
     named = {*spans, *([execution] if execution is not None else [])}
     executions = {
-        one: ExecutionUsesView.model_validate({"points": spans.get(one, ()), "uses": ledger.uses(owner, one)})
-        for one in sorted(named)
+        text: ExecutionUsesView.model_validate(
+            {"points": spans.get(text, ()), "uses": ledger.uses_of_execution(owner, text)}
+        )
+        for text in sorted(named)
     }
     return StorageUsesView(stretch_s=stretch_s, executions=executions)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import StringConstraints
 
-from storage_controller.answers import Refused, warning
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.database.supervision import ControllerState
 from storage_controller.metrics.ledger import KeptMetric, MetricSource
 from storage_controller.metrics.values import Reading
@@ -34,13 +34,13 @@ router = APIRouter(prefix="/v1/metrics")
 
 
 @router.get("")
-def listed(services: ServicesDep, added: MetricsDep) -> list[StorageMetricView]:
+def list_metrics(services: ServicesDep, added: MetricsDep) -> list[StorageMetricView]:
     """List all metrics of the installation with their values."""
-    states = {one.name: one for one in services.supervisor.states()}
+    states = {state.name: state for state in services.supervisor.states()}
     known = services.readings()
     return [
-        _view(one, known.get(one.name), states.get(one.controller), added.users(one.name))
-        for one in added.kept.metrics()
+        _view(metric, known.get(metric.name), states.get(metric.controller), added.users(metric.name))
+        for metric in added.kept.metrics()
     ]
 
 
@@ -49,7 +49,7 @@ def create(added: MetricsDep, given: NewMetric, response: Response, author: Auth
     """Create a metric: an expression, or a program."""
     attributes = {"tenant_label": given.tenant_label, "container_label": given.container_label}
     if (given.expression is None) == (given.program is None):
-        raise Refused(400, "give an expression or a program, not both")
+        raise RequestRefusedError(400, "give an expression or a program, not both")
     if given.program is not None:
         return _view(added.add_program(given.name, given.program, {}, author))
     made, said = added.add_expression(given.name, given.expression or "", attributes, author)
@@ -60,7 +60,7 @@ def create(added: MetricsDep, given: NewMetric, response: Response, author: Auth
 @router.delete("/{name}", status_code=204)
 def delete(added: MetricsDep, name: str) -> Response:
     """Remove a metric that no rule uses."""
-    added.kept.one(name)
+    added.kept.metric(name)
     added.drop(name)
     return Response(status_code=204)
 

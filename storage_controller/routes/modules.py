@@ -12,7 +12,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import StringConstraints
 
-from storage_controller.answers import Refused, warning
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.routes.parameters import Author, ModulesDep, RulesDep
 from storage_controller.rules.module_ledger import KeptModule, KeptVersion
 from storage_controller.rules.rule_modules import RuleModule
@@ -35,10 +35,10 @@ router = APIRouter(prefix="/v1/modules")
 
 
 @router.get("")
-def listed(rules: RulesDep, modules: ModulesDep, tenant: str | None = None) -> list[StorageFilterView]:
+def list_modules(rules: RulesDep, modules: ModulesDep, tenant: str | None = None) -> list[StorageFilterView]:
     """List the newest versions of modules: of a tenant and shared ones, or all."""
     there = rules.rule_modules()
-    return [_view(one, there) for one in modules.modules(tenant)]
+    return [_view(module, there) for module in modules.modules(tenant)]
 
 
 @router.get("/versions")
@@ -46,8 +46,10 @@ def versions(rules: RulesDep, modules: ModulesDep, tenant: str | None = None) ->
     """List all versions of modules, with the rules that run them."""
     there = rules.rule_modules()
     return [
-        StorageFilterVersionView(**asdict(one) | {"tenant": one.tenant or None}, rules=_users(there, one, one.sha256))
-        for one in modules.versions(tenant)
+        StorageFilterVersionView(
+            **asdict(version) | {"tenant": version.tenant or None}, rules=_users(there, version, version.sha256)
+        )
+        for version in modules.versions(tenant)
     ]
 
 
@@ -72,7 +74,7 @@ def upload(
     try:
         content = base64.b64decode(given.data)
     except ValueError as error:
-        raise Refused(400, f"data: is not base64: {error}") from None
+        raise RequestRefusedError(400, f"data: is not base64: {error}") from None
     made = keep_module(modules, tenant, name, content, author, only_author)
     if not only_author:  # the caller is an admin, with the right to write rules
         rules.pin_missing(tenant, name)
@@ -84,9 +86,11 @@ def remove(
     modules: ModulesDep, name: FilterName, tenant: Tenant = "", author: Author = None, only_author: OnlyAuthor = False
 ) -> Response:
     """Remove a module that no rule sets."""
-    found = next((one for one in modules.modules(tenant) if (one.tenant, one.name) == (tenant, name.lower())), None)
+    found = next(
+        (module for module in modules.modules(tenant) if (module.tenant, module.name) == (tenant, name.lower())), None
+    )
     if found is None:
-        raise Refused(404, f"there is no module {name}")
+        raise RequestRefusedError(404, f"there is no module {name}")
     modules.drop(tenant, name, author, only_author)
     said = [] if found.reads else ["reads of objects that were stored through it still use it"]
     return Response(status_code=204, headers=dict(warning(said)))

@@ -12,20 +12,20 @@ router = APIRouter(prefix="/v1/nodes")
 
 
 @router.get("")
-def listed(services: ServicesDep) -> list[StorageNodeView]:
+def list_nodes(services: ServicesDep) -> list[StorageNodeView]:
     """List all nodes."""
-    return [_view(services.nodes, one) for one in services.nodes.all()]
+    return [_view(services.nodes, health) for health in services.nodes.all()]
 
 
 @router.post("/{name}/restart", status_code=202)
 def restart(services: ServicesDep, name: str, author: Author = None) -> StorageNodeView:
     """Begin the restart of a node."""
     services.nodes.restarts.begin(name, author)
-    return next(_view(services.nodes, one) for one in services.nodes.all() if one.name == name)
+    return next(_view(services.nodes, health) for health in services.nodes.all() if health.name == name)
 
 
 def _view(nodes: StoreNodes, one: NodeHealth) -> StorageNodeView:
-    restart, found = nodes.restarts.last(one.name), one.found
+    restart, found = nodes.restarts.last_restart(one.name), one.found
     return StorageNodeView(
         name=one.name,
         kind=one.kind.value,

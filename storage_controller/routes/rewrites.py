@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.routes.parameters import Author, ServicesDep
 from storage_controller.swift.rewrite_ledger import RewriteJob
 from zoe_client.wire.storage.rewrites import RewriteState, StorageRewriteRequest, StorageRewriteView
@@ -16,15 +16,15 @@ router = APIRouter(prefix="/v1/rewrites")
 
 
 @router.get("")
-def listed(services: ServicesDep) -> list[StorageRewriteView]:
+def list_jobs(services: ServicesDep) -> list[StorageRewriteView]:
     """List the newest jobs."""
-    return [_view(one) for one in services.rewrites.jobs()]
+    return [_view(job) for job in services.rewrites.jobs()]
 
 
 @router.post("", status_code=201)
 def begin(services: ServicesDep, wanted: StorageRewriteRequest, author: Author = None) -> StorageRewriteView:
     """Begin a job."""
-    swift = services.connected("store objects again")
+    swift = services.connected_swift("store objects again")
     if wanted.container:
         swift.objects.count(wanted.tenant, wanted.container)
     rate = wanted.bytes_per_s or services.rewrite_bytes_per_s
@@ -37,7 +37,7 @@ def resume(services: ServicesDep, number: int) -> StorageRewriteView:
     """Resume a job that was cancelled or gave up."""
     found = services.rewrites.resume(number)
     if found is None:
-        raise Refused(404, f"there is no cancelled or failed job {number}")
+        raise RequestRefusedError(404, f"there is no cancelled or failed job {number}")
     return _view(found)
 
 
@@ -45,12 +45,12 @@ def resume(services: ServicesDep, number: int) -> StorageRewriteView:
 def cancel(services: ServicesDep, number: int) -> Response:
     """Cancel the running job."""
     if not services.rewrites.cancel(number):
-        raise Refused(404, f"no job {number} runs")
+        raise RequestRefusedError(404, f"no job {number} runs")
     return Response(status_code=204)
 
 
 def _view(row: Mapping[str, Any]) -> StorageRewriteView:
-    known = {name: one for name, one in row.items() if name in StorageRewriteView.model_fields}
+    known = {name: entry for name, entry in row.items() if name in StorageRewriteView.model_fields}
     return StorageRewriteView(**known, state=_state(row))
 
 

@@ -12,11 +12,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import StringConstraints
 
-from storage_controller.answers import Refused, warning
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.database.supervision import Mode
 from storage_controller.routes.parameters import Author, PromisableDep, RulesDep, ServicesDep
-from storage_controller.rules.adding import idle_by, in_full, keep, move_rule, parsed, restore
-from storage_controller.rules.checks import promised
+from storage_controller.rules.adding import expand_rules, keep, move_rule, parse_text, restore, unenforced_filters_by
+from storage_controller.rules.checks import guaranteed_rates
 from storage_controller.rules.documents import rule_view
 from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.verdicts import verdicts_on
@@ -45,12 +45,12 @@ router = APIRouter(prefix="/v1/rules")
 
 
 @router.get("")
-def listed(rules: RulesDep, services: ServicesDep, removed: bool = False) -> list[StorageRuleView]:
+def list_rules(rules: RulesDep, services: ServicesDep, removed: bool = False) -> list[StorageRuleView]:
     """List the rules in force, or the removed ones."""
-    idle, of_rules = idle_by(rules), rules.rule_modules()
+    idle, of_rules = unenforced_filters_by(rules), rules.rule_modules()
     metrics = {} if removed else services.reports.metrics()
     found = rules.history() if removed else rules.rules()
-    return [rule_view(one, idle, of_rules.get(one.id, ()), metrics.get(one.id, {})) for one in found]
+    return [rule_view(rule, idle, of_rules.get(rule.id, ()), metrics.get(rule.id, {})) for rule in found]
 
 
 @router.post("", status_code=201)
@@ -59,27 +59,27 @@ def add(
 ) -> list[StorageRuleView]:
     """Add the rules of a text."""
     mode = Mode.DRY if wanted.dry_run else Mode.ON
-    added = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant or None), author, mode, twins=False)
+    added = keep(rules, promisable, parse_text(wanted.text.encode(), wanted.tenant or None), author, mode, twins=False)
     response.headers.update(warning(added.caveats))
-    return _kept(rules, added.ids)
+    return _rule_views(rules, added.ids)
 
 
 @router.put("/{number}/modules/{name}")
 def move(rules: RulesDep, number: int, name: Name, wanted: StorageRuleMove) -> StorageRuleMoved:
     """Let a rule run another version of a module."""
-    was = sorted({one.version.sha256 for one in move_rule(rules, number, name, wanted.sha256)})
-    [moved] = _kept(rules, [number])
+    was = sorted({module.version.sha256 for module in move_rule(rules, number, name, wanted.sha256)})
+    [moved] = _rule_views(rules, [number])
     return StorageRuleMoved(**moved.model_dump(), was=was)
 
 
 @router.post("/{number}/again", status_code=201)
-def again(
+def restore_rule(
     rules: RulesDep, promisable: PromisableDep, number: int, response: Response, author: Author = None
 ) -> StorageRuleView:
     """Add a removed rule under a new number, with the versions of modules that it ran."""
     added = restore(rules, promisable, number, author)
     response.headers.update(warning(added.caveats))
-    [made] = _kept(rules, added.ids)
+    [made] = _rule_views(rules, added.ids)
     return made
 
 
@@ -87,28 +87,28 @@ def again(
 def remove(rules: RulesDep, number: int, author: Author = None) -> Response:
     """Remove a rule."""
     if not rules.remove(number, author):
-        raise Refused(404, f"there is no rule {number}")
+        raise RequestRefusedError(404, f"there is no rule {number}")
     return Response(status_code=204)
 
 
 @router.post("/try")
-def tried(rules: RulesDep, services: ServicesDep, wanted: RuleToTry) -> StorageRuleTryView:
+def try_rules(rules: RulesDep, services: ServicesDep, wanted: RuleToTry) -> StorageRuleTryView:
     """Return the effect of further rules on an object, and the present effect."""
     request = ObjectRequest(wanted.tenant, wanted.container, wanted.object, wanted.size, frozenset(wanted.tags))
     book = replace(rules.book(), metrics=services.reports.metrics())
-    more = parsed(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
+    more = parse_text(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
     for rule in more:
-        promised(rule)
-    more = in_full(rules, more)
+        guaranteed_rates(rule)
+    more = expand_rules(rules, more)
     beside = replace(book, rules=(*book.rules, *rules.as_if_added(more)))
-    idle, hosted = idle_by(rules), rules.hosted()
-    now, then = (verdicts_on(one, request, idle, hosted) for one in (book, beside))
+    idle, hosted = unenforced_filters_by(rules), rules.hosted()
+    now, then = (verdicts_on(entry, request, idle, hosted) for entry in (book, beside))
     hour = services.reports.traffic.under(more, book.groups, wanted.tenant) if more else None
     return StorageRuleTryView(now=now, then=then, last_hour=StorageHourView(**asdict(hour)) if hour else None)
 
 
 @router.get("/why", response_model_exclude_unset=True)
-def why(
+def explain_object(
     rules: RulesDep,
     services: ServicesDep,
     tenant: Annotated[Name, Query()],
@@ -116,15 +116,17 @@ def why(
     name: Annotated[Name, Query(alias="object")],
 ) -> StorageWhyView:
     """Return the filters of a stored object, and the effect of the present rules."""
-    found = services.done(tenant, container, name)
+    found = services.stored_object(tenant, container, name)
     if found is None:
-        raise Refused(404, f"there is no object {tenant}/{container}/{name}")
+        raise RequestRefusedError(404, f"there is no object {tenant}/{container}/{name}")
     request = ObjectRequest(tenant, container, name, found.size, frozenset(found.tags))
     book = replace(rules.book(), metrics=services.reports.metrics())
-    return StorageWhyView(done=list(found.filters), now=verdicts_on(book, request, idle_by(rules), rules.hosted()))
+    return StorageWhyView(
+        done=list(found.filters), now=verdicts_on(book, request, unenforced_filters_by(rules), rules.hosted())
+    )
 
 
-def _kept(rules: RuleLedger, ids: Collection[int]) -> list[StorageRuleView]:
+def _rule_views(rules: RuleLedger, ids: Collection[int]) -> list[StorageRuleView]:
     """Return the rules in force with these numbers."""
-    idle, of_rules = idle_by(rules), rules.rule_modules()
-    return [rule_view(one, idle, of_rules.get(one.id, ()), {}) for one in rules.rules() if one.id in ids]
+    idle, of_rules = unenforced_filters_by(rules), rules.rule_modules()
+    return [rule_view(rule, idle, of_rules.get(rule.id, ()), {}) for rule in rules.rules() if rule.id in ids]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth, View, ViewSample
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import ControllerLedger
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Supervisor
@@ -45,7 +45,7 @@ class Reports(Protocol):
     """With an object server in place of the proxy."""
     contents: Contents
 
-    def achieved(self) -> Mapping[str, AchievedBandwidth]:
+    def achieved_by_tenant(self) -> Mapping[str, AchievedBandwidth]:
         """Return the bandwidth of each tenant, in bytes per second."""
 
     def achieved_by_execution(self) -> Mapping[str, AchievedBandwidth]:
@@ -54,13 +54,13 @@ class Reports(Protocol):
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return the same by address."""
 
-    def missed(self) -> Mapping[str, MissedBandwidth]:
+    def missed_by_tenant(self) -> Mapping[str, MissedBandwidth]:
         """Return the shortfall of each tenant's SLO."""
 
     def counts_transfers(self) -> bool:
         """Return whether all proxies report the transfers of executions."""
 
-    def hosted(self) -> Collection[str]:
+    def hosted_filters(self) -> Collection[str]:
         """Return the filters that all proxies have."""
 
     def hosted_by(self) -> Mapping[str, Collection[str]]:
@@ -121,7 +121,7 @@ class Services:
 
     def __post_init__(self) -> None:
         """Build the services that follow from the ledger and the others."""
-        rules, metrics = RuleLedger(self.ledger, hosted=self.reports.hosted), MetricLedger(self.ledger)
+        rules, metrics = RuleLedger(self.ledger, hosted=self.reports.hosted_filters), MetricLedger(self.ledger)
         controllers = Controllers(
             ControllerLedger(self.ledger),
             rules,
@@ -139,15 +139,15 @@ class Services:
             "controllers": controllers,
             "rewrites": RewriteLedger(self.ledger),
         }
-        for name, one in made.items():
-            object.__setattr__(self, name, one)
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
 
-    def connected(self, to: str) -> Swift:
+    def connected_swift(self, to: str) -> Swift:
         """Return Swift. Raises Refused with the purpose, if the controller is not connected to one."""
         if self.swift is None:
-            raise Refused(409, f"cannot {to}: the controller is not connected to Swift; set swift_auth_url")
+            raise RequestRefusedError(409, f"cannot {to}: the controller is not connected to Swift; set swift_auth_url")
         return self.swift
 
-    def done(self, tenant: str, container: str, name: str) -> StoredObject | None:
+    def stored_object(self, tenant: str, container: str, name: str) -> StoredObject | None:
         """Return a stored object with its filters; None if it does not exist. Raises Refused."""
-        return self.connected("show the filters of stored objects").done(tenant, container, name)
+        return self.connected_swift("show the filters of stored objects").done(tenant, container, name)

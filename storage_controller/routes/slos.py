@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fastapi import APIRouter, Response
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import READ, WRITE, Ledger
 from storage_controller.routes.parameters import LedgerDep, Name, PromisableDep
 from zoe_client.wire.storage.slos import StorageSloRequest, StorageSloView
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1/slos")
 
 
 @router.get("")
-def listed(ledger: LedgerDep) -> list[StorageSloView]:
+def list_slos(ledger: LedgerDep) -> list[StorageSloView]:
     """List the SLOs of all owners."""
     return _views(ledger)
 
@@ -34,7 +34,7 @@ def put(
     rates = {name: getattr(before, name, None) for name in _FIELDS.values()} | wanted.model_dump(exclude_unset=True)
     slo = BandwidthSlo(**rates)
     if not wanted.model_fields_set or slo == BandwidthSlo():
-        raise Refused(400, "an SLO needs a rate to read, to write, or both")
+        raise RequestRefusedError(400, "an SLO needs a rate to read, to write, or both")
     response.headers.update(promisable.check(tenant, slo))
     ledger.set_slo(tenant, STANDING, {READ: slo.read_bytes_per_s, WRITE: slo.write_bytes_per_s})
     # Another request may have removed it since.
@@ -45,7 +45,7 @@ def put(
         read_bytes_per_s=slo.read_bytes_per_s,
         write_bytes_per_s=slo.write_bytes_per_s,
     )
-    made.notes = [*promisable.caveats(slo), *_beyond(ledger, promisable.capacity)]
+    made.notes = [*promisable.caveats(slo), *_excess_guarantees(ledger, promisable.capacity)]
     return made
 
 
@@ -53,13 +53,13 @@ def put(
 def delete(ledger: LedgerDep, tenant: str) -> Response:
     """Remove a tenant's standing SLO."""
     if _standing(ledger, tenant) is None:
-        raise Refused(404, f"{tenant} has no standing SLO")
+        raise RequestRefusedError(404, f"{tenant} has no standing SLO")
     ledger.clear_slo(tenant, STANDING)
     return Response(status_code=204)
 
 
 def _standing(ledger: Ledger, tenant: str) -> StorageSloView | None:
-    return next((one for one in _views(ledger) if (one.tenant, one.standing) == (tenant, True)), None)
+    return next((view for view in _views(ledger) if (view.tenant, view.standing) == (tenant, True)), None)
 
 
 def _views(ledger: Ledger) -> list[StorageSloView]:
@@ -76,12 +76,12 @@ def _views(ledger: Ledger) -> list[StorageSloView]:
     return list(found.values())
 
 
-def _beyond(ledger: Ledger, capacity: BandwidthSlo) -> Iterator[str]:
+def _excess_guarantees(ledger: Ledger, capacity: BandwidthSlo) -> Iterator[str]:
     """Yield a sentence for each direction in which the guarantees exceed the store's capacity."""
-    promised = ledger.by_tenant().values()
+    promised = ledger.guarantees_by_tenant().values()
     for way, most, rates in (
-        ("read", capacity.read_bytes_per_s or 0, [one.read_bytes_per_s for one in promised]),
-        ("write", capacity.write_bytes_per_s or 0, [one.write_bytes_per_s for one in promised]),
+        ("read", capacity.read_bytes_per_s or 0, [slo.read_bytes_per_s for slo in promised]),
+        ("write", capacity.write_bytes_per_s or 0, [slo.write_bytes_per_s for slo in promised]),
     ):
         total = sum(rate or 0 for rate in rates)
         if total > most:

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.nodes.collector import NodeCollector
 from storage_controller.regulation.collector import ControllerCollector
 from storage_controller.routes.parameters import ServicesDep
 from storage_controller.routes.services import Services
 from storage_controller.traffic.collectors import ContentsCollector, CountsCollector, TrafficCollector
-from storage_controller.traffic.traffic import DIMENSIONS, WINDOW_S_MAX, Dimension, Requests, grouped, weight
+from storage_controller.traffic.traffic import DIMENSIONS, WINDOW_S_MAX, Dimension, Requests, group_by, weight
 from zoe_client.wire.storage.traffic import StorageTrafficRow, StorageTrafficView
 
 router = APIRouter()
@@ -27,7 +27,7 @@ ASKED: tuple[Asked, ...] = ("tenant", "key", "container", "method", "proxy", "no
 def registry_of(services: Services) -> CollectorRegistry:
     """Return all metrics of a controller."""
     found, reports = CollectorRegistry(), services.reports
-    for one in (
+    for collector in (
         TrafficCollector(reports.traffic),
         CountsCollector(reports.of_signers, "key_", "by signer", ("tenant", "key", "method", "proxy")),
         CountsCollector(reports.of_nodes, "node_", "at object servers", ("tenant", "container", "method", "node")),
@@ -35,7 +35,7 @@ def registry_of(services: Services) -> CollectorRegistry:
         NodeCollector(services.nodes),
         ContentsCollector(reports.contents),
     ):
-        found.register(one)
+        found.register(collector)
     return found
 
 
@@ -47,15 +47,17 @@ def recent(
     tenant: Annotated[str | None, Query(max_length=256)] = None,
 ) -> StorageTrafficView:
     """Return rates of the last seconds, the highest first."""
-    if (why := together(by)) is not None:
-        raise Refused(422, why)
+    if (why := combination_error(by)) is not None:
+        raise RequestRefusedError(422, why)
     names = [name for name in ASKED if name in by]
     reports = services.reports
     counted = reports.of_signers if "key" in by else reports.of_nodes if "node" in by else reports.traffic
     covered_s, requests = counted.recent(seconds)
-    mine = {subject: one for subject, one in requests.items() if tenant in (None, subject.tenant)}
-    rows = sorted(grouped(mine, map(_dimension, names)).items(), key=lambda r: weight(r[1]))
-    views = [_row(dict(zip(map(str, names), key, strict=True)), one, covered_s) for key, one in rows[:ROWS_MAX]]
+    mine = {subject: entry for subject, entry in requests.items() if tenant in (None, subject.tenant)}
+    rows = sorted(group_by(mine, map(_dimension, names)).items(), key=lambda r: weight(r[1]))
+    views = [
+        _row(dict(zip(map(str, names), key, strict=True)), requests, covered_s) for key, requests in rows[:ROWS_MAX]
+    ]
     return StorageTrafficView(seconds=covered_s, rows=views, left_out=max(len(rows) - ROWS_MAX, 0))
 
 
@@ -76,7 +78,7 @@ def _dimension(asked: Asked) -> Dimension:
             return asked
 
 
-def together(by: Collection[str]) -> str | None:
+def combination_error(by: Collection[str]) -> str | None:
     """Return why these dimensions cannot be combined; None if they can."""
     if "key" in by and {"container", "node"} & {*by}:
         return "requests by signer are counted without containers, and not at nodes"

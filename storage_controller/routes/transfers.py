@@ -13,9 +13,9 @@ router = APIRouter(prefix="/v1/owners/{owner}/transfers")
 
 
 @router.get("")
-def ended(ledger: LedgerDep, owner: str) -> list[dict[str, Any]]:
+def list_ended(ledger: LedgerDep, owner: str) -> list[dict[str, Any]]:
     """List the transfers with ended credentials."""
-    return [asdict(one) for one in ledger.ended_transfers(owner)]
+    return [asdict(transfer) for transfer in ledger.ended_transfers(owner)]
 
 
 @router.delete("/{generation}", status_code=204)

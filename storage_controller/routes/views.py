@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import Field, StringConstraints
 
 from storage_bridge.model import View
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.routes.parameters import NO_NUL, Lease, LedgerDep, Name, ServicesDep, Source, Text, Token
 
 
@@ -54,8 +54,8 @@ def sample(ledger: LedgerDep, services: ServicesDep, owner: str, view_id: str, t
     """Read the beginning of a view's source, and return a sample of the view."""
     found = next((view for view in ledger.views(owner) if view.id == view_id), None)
     if found is None:
-        raise Refused(404, f"there is no view {view_id}")
-    return asdict(services.connected("sample a view").sample(replace(found, token=token)))
+        raise RequestRefusedError(404, f"there is no view {view_id}")
+    return asdict(services.connected_swift("sample a view").sample(replace(found, token=token)))
 
 
 @router.delete("/{view_id}", status_code=204)

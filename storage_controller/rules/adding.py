@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Mode
 from storage_controller.promises.promisable import Promisable
-from storage_controller.rules.checks import check, check_modules, check_version, not_carried_out, promised
+from storage_controller.rules.checks import check, check_modules, check_version, guaranteed_rates, not_carried_out
 from storage_controller.rules.dsl import RuleError, parse_rules
 from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import content_of
 from storage_controller.rules.rule_modules import Ran, RuleModule
 from storage_controller.rules.verdicts import Idle
-from storage_controller.rules.words import expanded
+from storage_controller.rules.words import expand_rule
 from storage_filters.filter_host.records import KINDS
 from storage_filters.rules.documents import SHARED
-from storage_filters.rules.placing import AT_OBJECT_SERVERS, SENTENCES, Moved
+from storage_filters.rules.placing import AT_OBJECT_SERVERS, SENTENCES, MoveReason
 from storage_filters.rules.rules import ModuleVersion, Rule, TargetKind, metrics_of
 from storage_filters.transforms.modules.filters import MODULE
 
@@ -28,7 +28,7 @@ TEXT_BYTES_MAX = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedRules:
     """Stored rules: their numbers and caveats."""
 
     ids: list[int]
@@ -43,31 +43,33 @@ def keep(
     mode: Mode = Mode.ON,
     twins: bool = True,
     ran: Collection[Ran] | None = None,
-) -> Added:
+) -> AddedRules:
     """Check and store rules. ran: the versions of modules that they run, instead of the newest. Raises Refused."""
-    rates = [promised(rule) for rule in wanted]
-    in_full(rules, wanted)
+    rates = [guaranteed_rates(rule) for rule in wanted]
+    expand_rules(rules, wanted)
     caveats: list[str] = []
     if mode is Mode.DRY and not all(map(metrics_of, wanted)):
-        raise Refused(400, "a dry run shows when a metric would switch a rule: this rule has none; try it instead")
+        raise RequestRefusedError(
+            400, "a dry run shows when a metric would switch a rule: this rule has none; try it instead"
+        )
     for rule, rate in zip(wanted, rates, strict=True):
         if rate is not None:
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
     ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode, twins, ran)
-    return Added(ids, [*_caveats(wanted, idle_by(rules), rules.hosted()), *sorted(set(caveats))])
+    return AddedRules(ids, [*_caveats(wanted, unenforced_filters_by(rules), rules.hosted()), *sorted(set(caveats))])
 
 
-def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str | None) -> Added:
+def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str | None) -> AddedRules:
     """Restore a removed rule; one that was not on is only judged. Raises Refused."""
-    found = next((one for one in rules.history() if one.id == number), None)
+    found = next((entry for entry in rules.history() if entry.id == number), None)
     if found is None:
-        raise Refused(404, f"no removed rule has the number {number}; see zoe storage policy ls --removed")
+        raise RequestRefusedError(404, f"no removed rule has the number {number}; see zoe storage policy ls --removed")
     if found.rule is None:
-        raise Refused(409, f"this version does not understand rule {number}: add it in other words")
-    rule = expanded(found.rule, rules.words())
+        raise RequestRefusedError(409, f"this version does not understand rule {number}: add it in other words")
+    rule = expand_rule(found.rule, rules.words())
     if found.ran is None and any(action.verb == "SET" and action.kind not in KINDS for action in rule.actions):
-        raise Refused(
+        raise RequestRefusedError(
             409,
             f"rule {number} was removed before the versions of its filters were recorded: add it with the newest ones "
             "(zoe storage policy add)",
@@ -80,64 +82,64 @@ def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> 
     """Let a rule run another version of a module, after a trial with its parameters; return the versions that it ran.
     Raises Refused.
     """
-    kept = next((one.rule for one in rules.rules() if one.id == number and one.rule is not None), None)
+    kept = next((rule.rule for rule in rules.rules() if rule.id == number and rule.rule is not None), None)
     if kept is None:
-        raise Refused(404, f"there is no rule {number}")
-    rule = expanded(kept, rules.words())
+        raise RequestRefusedError(404, f"there is no rule {number}")
+    rule = expand_rule(kept, rules.words())
     contents: dict[str, bytes] = {}
 
-    def found(connection: Connection, tenant: str) -> ModuleVersion:
+    def version_for(connection: Connection, tenant: str) -> ModuleVersion:
         version, contents[version.sha256] = content_of(connection, tenant, name.lower(), sha256)
         return version
 
     with rules.begin() as connection:
-        for one in rules.rule_modules().get(number, ()):
-            if one.version.name == name.lower():
-                found(connection, one.tenant)
+        for module in rules.rule_modules().get(number, ()):
+            if module.version.name == name.lower():
+                version_for(connection, module.tenant)
     for content in contents.values():  # outside of the transaction: each is compiled in a separate process
         check_version(rule, name.upper(), content)
 
     def tried_one(connection: Connection, tenant: str) -> ModuleVersion:
         tried = set(contents)
-        version = found(connection, tenant)
+        version = version_for(connection, tenant)
         if version.sha256 not in tried:
-            raise Refused(409, f"a newer version of {name} was uploaded at this moment: try again")
+            raise RequestRefusedError(409, f"a newer version of {name} was uploaded at this moment: try again")
         return version
 
     return rules.move(number, name, tried_one)
 
 
-def in_full(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
+def expand_rules(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
     """Return the rules with their aliases expanded. Raises Refused."""
     types, groups, added, words = rules.object_types(), rules.groups(), rules.metric_names(), rules.words()
-    found = [expanded(rule, words) for rule in wanted]
+    found = [expand_rule(rule, words) for rule in wanted]
     for rule in found:
         check(rule, types, groups, added)
     check_modules(found, groups, rules.module_file)
     return found
 
 
-def parsed(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
+def parse_text(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
     """Return the rules of a text. Raises Refused with the line and the position of an error."""
     if len(body) > TEXT_BYTES_MAX:
-        raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
+        raise RequestRefusedError(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
     try:
         rules = list(parse_rules(body.decode(), caller))
     except (RuleError, UnicodeDecodeError) as error:
-        raise Refused(400, str(error)) from None
+        raise RequestRefusedError(400, str(error)) from None
     if not rules:
-        raise Refused(400, "the text contains no rule")
-    return [in_dialect(rule, appendix) for rule in rules]
+        raise RequestRefusedError(400, "the text contains no rule")
+    return [apply_dialect(rule, appendix) for rule in rules]
 
 
-def in_dialect(rule: Rule, appendix: bool) -> Rule:
+def apply_dialect(rule: Rule, appendix: bool) -> Rule:
     """Return a rule with the defaults of its dialect. No target is less specific than a tenant."""
     if rule.replaces_all is not None or rule.target.kind is TargetKind.TENANT or not appendix:
         return rule
     return replace(rule, replaces_all=True)
 
 
-def idle_by(rules: RuleLedger) -> Idle:
+def unenforced_filters_by(rules: RuleLedger) -> Idle:
     """Return a function that lists the filters of a rule that are stored only, for the present proxies and modules."""
     hosted = frozenset(rules.hosted())
     known, of_rules = (rules.module_kinds(), rules.rule_modules()) if MODULE in hosted else ({}, {})
@@ -148,8 +150,8 @@ def idle_by(rules: RuleLedger) -> Idle:
         if rule.target.kind is TargetKind.GROUP:
             own = {kind for kinds in known.values() for kind in kinds}
         if rule.id:  # it is stored, with the versions that it runs
-            own = {one.kind for one in of_rules.get(rule.id, ())}
-        return not_carried_out(expanded(rule, words).actions, (hosted | own) - {MODULE})
+            own = {entry.kind for entry in of_rules.get(rule.id, ())}
+        return not_carried_out(expand_rule(rule, words).actions, (hosted | own) - {MODULE})
 
     return idle
 
@@ -160,5 +162,5 @@ def _caveats(rules: Sequence[Rule], idle: Idle, hosted: Collection[str]) -> list
         found.append(f"stored, but not enforced: {', '.join(names)}")
     asked = any(action.server == "OBJECT" for rule in rules for action in rule.actions)
     if asked and AT_OBJECT_SERVERS not in hosted:
-        found.append(f"filters ON OBJECT run at the proxy, after those ON PROXY: {SENTENCES[Moved.NO_SERVERS]}")
+        found.append(f"filters ON OBJECT run at the proxy, after those ON PROXY: {SENTENCES[MoveReason.NO_SERVERS]}")
     return found

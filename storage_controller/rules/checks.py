@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.rules.dsl import bandwidth_of
 from storage_controller.rules.module_check import wrong_parameter
 from storage_filters.rules.metrics import COMPRESSIBILITY, METRICS
@@ -34,17 +34,19 @@ _TYPES = ("ZSTD", "LZ4", "GZIP")
 _LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
 
 
-def promised(rule: Rule) -> int | None:
+def guaranteed_rates(rule: Rule) -> int | None:
     """Return the bytes per second that a rule guarantees its tenant, both ways; None without a guarantee. Raises
     Refused.
     """
     rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
     if rates and rule.target.kind is not TargetKind.TENANT:
-        raise Refused(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
+        raise RequestRefusedError(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
     if rates and (rule.condition is not None or any(a.only for a in rule.actions if a.kind == BANDWIDTH)):
-        raise Refused(400, "a promise of bandwidth always holds: write it as a rule of its own, without a condition")
+        raise RequestRefusedError(
+            400, "a promise of bandwidth always holds: write it as a rule of its own, without a condition"
+        )
     if any(action.verb == "DELETE" and action.kind == BANDWIDTH for action in rule.actions):
-        raise Refused(400, "no rule overrides BANDWIDTH: remove the rule that guarantees it")
+        raise RequestRefusedError(400, "no rule overrides BANDWIDTH: remove the rule that guarantees it")
     return max(rates, default=None)
 
 
@@ -53,23 +55,27 @@ def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Co
     metrics, in capitals.
     """
     if len(rule.actions) > ACTIONS_MAX:
-        raise Refused(400, f"a rule has at most {ACTIONS_MAX} actions, not {len(rule.actions)}")
+        raise RequestRefusedError(400, f"a rule has at most {ACTIONS_MAX} actions, not {len(rule.actions)}")
     if rule.target.kind is TargetKind.GROUP and rule.target.tenant not in groups:
-        raise Refused(400, f"the group {rule.target.tenant} is not registered; known: {_listed(groups)}")
+        raise RequestRefusedError(
+            400, f"the group {rule.target.tenant} is not registered; known: {_names_text(groups)}"
+        )
     terms = (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only))
     known = {name.upper() for name in types}
     for term in terms:
         if term.name.upper() == OBJECT_TYPE and term.value.upper() not in known:
-            raise Refused(400, f"the object type {term.value} is not registered; known: {_listed(known)}")
+            raise RequestRefusedError(
+                400, f"the object type {term.value} is not registered; known: {_names_text(known)}"
+            )
         if term.name.upper() == OBJECT_SIZE and not float(number_of(term.value) or 0).is_integer():
-            raise Refused(400, f"OBJECT_SIZE is compared with whole bytes, not with {term.value}")
+            raise RequestRefusedError(400, f"OBJECT_SIZE is compared with whole bytes, not with {term.value}")
     _check_metrics(rule, added)
     kinds = {verb: {action.kind for action in rule.actions if action.verb == verb} for verb in ("SET", "DELETE")}
     if both := sorted(kinds["SET"] & kinds["DELETE"]):
-        raise Refused(400, f"it sets and deletes {both[0]}: leave one of them out")
+        raise RequestRefusedError(400, f"it sets and deletes {both[0]}: leave one of them out")
     for action in rule.actions:
         if action.server == "OBJECT" and (why := _AT_PROXIES.get(action.kind)) is not None:
-            raise Refused(400, f"{action.filter} cannot run ON OBJECT: {why}")
+            raise RequestRefusedError(400, f"{action.filter} cannot run ON OBJECT: {why}")
         if action.verb == "SET" and action.kind not in _FILTERS:
             _module(action)
         if (of := _FILTERS.get(action.kind)) is not None and action.verb == "SET":
@@ -84,11 +90,13 @@ def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> lis
 def _check_metrics(rule: Rule, added: Collection[str]) -> None:
     measured = (*METRICS, *sorted(added))
     if missing := [name for name in metrics_of(rule) if name not in measured]:
-        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(measured)}")
+        raise RequestRefusedError(400, f"the metric {missing[0]} is not measured; measured are {', '.join(measured)}")
     if rule.target.kind is TargetKind.OBJECT and COMPRESSIBILITY in metrics_of(rule):
-        raise Refused(400, f"{COMPRESSIBILITY} is measured for containers, not for one object: name its container")
+        raise RequestRefusedError(
+            400, f"{COMPRESSIBILITY} is measured for containers, not for one object: name its container"
+        )
     if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
-        raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
+        raise RequestRefusedError(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
 
 
 def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]], file: ModuleFile) -> None:
@@ -107,7 +115,7 @@ def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]]
         if (content := files[tenant, kind]) is not None
     }
     if len(runs) > TRIALS_MAX:
-        raise Refused(400, f"at most {TRIALS_MAX} modules, each with its parameters, can be set at a time")
+        raise RequestRefusedError(400, f"at most {TRIALS_MAX} modules, each with its parameters, can be set at a time")
     for content, kind, parameters in sorted(runs):
         _try(content, kind, dict(parameters))
 
@@ -123,7 +131,7 @@ def _try(content: bytes, kind: str, parameters: Mapping[str, str]) -> None:
     if (wrong := wrong_parameter(content, parameters)) is not None:
         name, said = wrong
         given = "does not take" if name in parameters else "needs"
-        raise Refused(400, f"{kind.lower()} {given} the parameter {name}: {said}")
+        raise RequestRefusedError(400, f"{kind.lower()} {given} the parameter {name}: {said}")
 
 
 def _tenants(rule: Rule, groups: Mapping[str, Collection[str]]) -> set[str]:
@@ -133,24 +141,24 @@ def _tenants(rule: Rule, groups: Mapping[str, Collection[str]]) -> set[str]:
     return {rule.target.tenant}
 
 
-def _listed(names: Collection[str]) -> str:
+def _names_text(names: Collection[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
 def _module(action: Action) -> None:
     """Check the parameters of a filter that may be a module; they are stored with each object."""
     if len(json.dumps(dict(action.parameters))) > PARAMETERS_BYTES_MAX:
-        raise Refused(400, f"{action.filter}: its parameters take more than {PARAMETERS_BYTES_MAX} bytes")
+        raise RequestRefusedError(400, f"{action.filter}: its parameters take more than {PARAMETERS_BYTES_MAX} bytes")
 
 
 def _compression(action: Action, given: Mapping[str, str]) -> None:
     _only(action, given, ("TYPE", "LEVEL"))
     kind = given.get("TYPE", "ZSTD").upper()
     if kind not in _TYPES:
-        raise Refused(400, f"{action.filter}: TYPE is one of {', '.join(_TYPES)}, not {given['TYPE']}")
+        raise RequestRefusedError(400, f"{action.filter}: TYPE is one of {', '.join(_TYPES)}, not {given['TYPE']}")
     level = given.get("LEVEL", "1")
     if not (level.isascii() and level.isdecimal() and 1 <= int(level) <= _LEVELS[kind]):
-        raise Refused(400, f"{action.filter}: LEVEL of {kind} is from 1 to {_LEVELS[kind]}, not {level}")
+        raise RequestRefusedError(400, f"{action.filter}: LEVEL of {kind} is from 1 to {_LEVELS[kind]}, not {level}")
 
 
 def _plain(action: Action, given: Mapping[str, str]) -> None:
@@ -163,7 +171,9 @@ def _bandwidth(action: Action, _given: Mapping[str, str]) -> None:
 
 def _only(action: Action, given: Mapping[str, str], known: Collection[str]) -> None:
     if unknown := sorted(set(given) - set(known)):
-        raise Refused(400, f"{action.filter} has no parameter {unknown[0]}; known: {', '.join(known) or 'none'}")
+        raise RequestRefusedError(
+            400, f"{action.filter} has no parameter {unknown[0]}; known: {', '.join(known) or 'none'}"
+        )
 
 
 _AT_PROXIES = {

@@ -19,7 +19,12 @@ def document(one: KeptRule, idle: Idle) -> dict[str, Any]:
     found = asdict(one)
     text = found.pop("text")
     actions = one.rule.actions if one.rule is not None else ()
-    return {**found, "rule": text, "enforced": _enforced(one, idle), "actions": [action_document(a) for a in actions]}
+    return {
+        **found,
+        "rule": text,
+        "enforced": _is_enforced(one, idle),
+        "actions": [action_document(a) for a in actions],
+    }
 
 
 def rule_view(
@@ -30,7 +35,7 @@ def rule_view(
         id=one.id,
         target=one.target,
         rule=one.text,
-        enforced=_enforced(one, idle),
+        enforced=_is_enforced(one, idle),
         author=one.author,
         created_s=one.created_s,
         removed_by=one.removed_by,
@@ -51,5 +56,5 @@ def _module_view(one: RuleModule) -> StorageRuleModuleView:
     )
 
 
-def _enforced(one: KeptRule, idle: Idle) -> bool:
+def _is_enforced(one: KeptRule, idle: Idle) -> bool:
     return one.rule is not None and one.mode is Mode.ON and not idle(one.rule)

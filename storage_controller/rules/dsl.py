@@ -78,9 +78,9 @@ def parse_rule(line: str, tenant: str | None = None) -> Rule:
 
 def show_rule(rule: Rule) -> str:
     """Return the text of a rule; parsing it gives the same rule."""
-    words = [f"FOR {rule.target.kind}:{_written(rule.target.name, _PLAIN_PLACE)}"]
+    words = [f"FOR {rule.target.kind}:{_quote(rule.target.name, _PLAIN_PLACE)}"]
     if rule.condition is not None:
-        words.append(f"WHEN {_shown(rule.condition)}")
+        words.append(f"WHEN {_condition_text(rule.condition)}")
     words.append("DO " + ", ".join(map(_shown_action, rule.actions)))
     if rule.replaces_all is not None:
         words.append("REPLACES ALL" if rule.replaces_all else "REPLACES SAME")
@@ -181,7 +181,9 @@ def _condition(tree: Tree[Token]) -> Condition:
         return parts[0]
     made = AnyOf if tree.data == "any_of" else AllOf
     # Parentheses around the same operator change nothing.
-    return made(tuple(one for part in parts for one in (part.parts if isinstance(part, made) else (part,))))
+    return made(
+        tuple(comparison for part in parts for comparison in (part.parts if isinstance(part, made) else (part,)))
+    )
 
 
 def _comparison(tree: Tree[Token]) -> Comparison:
@@ -196,11 +198,11 @@ def _action(tree: Tree[Token]) -> Action:
     only: tuple[Comparison, ...] = ()
     for part in _trees(tree):
         if part.data == "parameters":
-            parameters = tuple((_text(one.children[0]), _text(one.children[1])) for one in _trees(part))
+            parameters = tuple((_text(tree.children[0]), _text(tree.children[1])) for tree in _trees(part))
         elif part.data == "only":
             only += tuple(map(_comparison, _trees(part)))
         elif part.data == "modifier":
-            only += tuple(_comparison(term) for one in _trees(part) for term in _trees(one))
+            only += tuple(_comparison(term) for tree in _trees(part) for term in _trees(tree))
         elif str(part.data) in found:
             raise RuleError(f"{filter_name}: {str(part.data).upper()} stands twice")
         else:
@@ -239,18 +241,20 @@ def _text(token: Tree[Token] | Token) -> str:
     return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
-def _written(text: str, plain: re.Pattern[str]) -> str:
+def _quote(text: str, plain: re.Pattern[str]) -> str:
     """Return a text as in rules: in quotes if necessary, with quotes within it doubled."""
     return text if plain.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
-def _shown(condition: Condition) -> str:
+def _condition_text(condition: Condition) -> str:
     if isinstance(condition, Comparison):
-        return f"{condition.name}{condition.operator}{_written(condition.value, _PLAIN_VALUE)}"
+        return f"{condition.name}{condition.operator}{_quote(condition.value, _PLAIN_VALUE)}"
     word = " AND " if isinstance(condition, AllOf) else " OR "
     # OR binds less than AND, so only OR within AND needs parentheses.
     return word.join(
-        f"({_shown(part)})" if isinstance(part, AnyOf) and isinstance(condition, AllOf) else _shown(part)
+        f"({_condition_text(part)})"
+        if isinstance(part, AnyOf) and isinstance(condition, AllOf)
+        else _condition_text(part)
         for part in condition.parts
     )
 
@@ -258,9 +262,7 @@ def _shown(condition: Condition) -> str:
 def _shown_action(action: Action) -> str:
     words = [action.verb, action.filter]
     if action.parameters:
-        words.append(
-            "WITH " + ", ".join(f"{name}={_written(value, _PLAIN_VALUE)}" for name, value in action.parameters)
-        )
+        words.append("WITH " + ", ".join(f"{name}={_quote(value, _PLAIN_VALUE)}" for name, value in action.parameters))
     if action.server:
         words.append(f"ON {action.server}")
     if action.duration:
@@ -268,5 +270,5 @@ def _shown_action(action: Action) -> str:
     if action.callable:
         words.append("CALLABLE")
     if action.only:
-        words.append("TO " + ", ".join(map(_shown, action.only)))
+        words.append("TO " + ", ".join(map(_condition_text, action.only)))
     return " ".join(words)

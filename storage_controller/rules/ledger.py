@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import READ, WRITE, Ledger, set_rates
 from storage_controller.database.supervision import Mode
 from storage_controller.database.tables import groups, metrics, object_types, policies, rule_modules, slos
@@ -25,10 +25,10 @@ from storage_controller.rules.rule_modules import (
     newest_of,
     pin,
     pin_again,
-    pinned,
+    pin_versions,
     read_rule_modules,
 )
-from storage_controller.rules.words import FilterWord, Words, drop_word, expanded, keep_word, read_words
+from storage_controller.rules.words import FilterWord, Words, drop_word, expand_rule, keep_word, read_words
 from storage_filters.filter_host.records import KINDS
 from storage_filters.rules.documents import RULES_MAX, RuleBook, action_document
 from storage_filters.rules.rules import ModuleVersion, Rule, Target, TargetKind
@@ -93,13 +93,13 @@ class RuleLedger:
     def rules(self) -> list[KeptRule]:
         """Return the rules in force, in the order of their creation."""
         with self._begin() as connection:
-            return _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
+            return _rules_of_rows(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
 
     def history(self) -> list[KeptRule]:
         """Return the removed rules, the last one first; 500 at most."""
         removed = sa.select(policies).where(policies.c.removed_s.is_not(None))
         with self._begin() as connection:
-            return _kept(connection.execute(removed.order_by(policies.c.removed_s.desc()).limit(HISTORY_MAX)))
+            return _rules_of_rows(connection.execute(removed.order_by(policies.c.removed_s.desc()).limit(HISTORY_MAX)))
 
     def add(
         self,
@@ -117,13 +117,17 @@ class RuleLedger:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             there = connection.execute(sa.select(sa.func.count()).select_from(policies).where(_PRESENT)).scalar_one()
             if there + len(rules) > RULES_MAX:
-                raise Refused(409, f"there are {there} rules, and at most {RULES_MAX} are kept: remove some first")
+                raise RequestRefusedError(
+                    409, f"there are {there} rules, and at most {RULES_MAX} are kept: remove some first"
+                )
             added = Counter(str(rule.target) for rule, _ in rules)
             same = sa.select(policies.c.target, sa.func.count()).where(_PRESENT, policies.c.target.in_(added))
             for target, kept in connection.execute(same.group_by(policies.c.target)):
                 added[target] += kept
             if crowded := [target for target, count in added.items() if count > TARGET_RULES_MAX]:
-                raise Refused(409, f"at most {TARGET_RULES_MAX} rules are kept for {crowded[0]}: remove some first")
+                raise RequestRefusedError(
+                    409, f"at most {TARGET_RULES_MAX} rules are kept for {crowded[0]}: remove some first"
+                )
             if not twins:
                 _refuse_twins(connection, [rule for rule, _ in rules], mode)
             insert_all = sa.insert(policies).returning(policies.c.id, sort_by_parameter_order=True)
@@ -136,7 +140,7 @@ class RuleLedger:
             words, members = read_words(connection), _groups(connection)
             numbered = [replace(rule, id=number) for number, (rule, _) in zip(ids, rules, strict=True)]
             if ran is None:
-                pin(connection, [expanded(rule, words) for rule in numbered], members)
+                pin(connection, [expand_rule(rule, words) for rule in numbered], members)
             else:
                 for rule in numbered:
                     pin_again(connection, rule, ran)
@@ -160,8 +164,8 @@ class RuleLedger:
         removed = sa.update(policies).where(wanted).values(removed_by=author, removed_s=self._clock.now_s())
         with self._begin() as connection:
             ran = [
-                (one.tenant, one.version.name, one.version.sha256)
-                for one in read_rule_modules(connection).get(number, ())
+                (entry.tenant, entry.version.name, entry.version.sha256)
+                for entry in read_rule_modules(connection).get(number, ())
             ]
             removed = removed.values(ran=ran)
             if not connection.execute(removed).rowcount:
@@ -178,13 +182,13 @@ class RuleLedger:
     def books(self) -> RuleBooks:
         """Return the same, and the rules of dry runs."""
         with self._begin() as connection:
-            kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
+            kept = _rules_of_rows(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
             words, of_rules = read_words(connection), read_rule_modules(connection)
             of_mode = {
                 mode: tuple(
-                    pinned(expanded(one.rule, words), of_rules.get(one.id, ()))
-                    for one in kept
-                    if one.rule is not None and one.mode is mode
+                    pin_versions(expand_rule(entry.rule, words), of_rules.get(entry.id, ()))
+                    for entry in kept
+                    if entry.rule is not None and entry.mode is mode
                 )
                 for mode in (Mode.ON, Mode.DRY)
             }
@@ -209,7 +213,7 @@ class RuleLedger:
         """
         with self._begin() as connection:
             members = _groups(connection)
-            return [pinned(rule, newest_of(connection, rule, members)) for rule in rules]
+            return [pin_versions(rule, newest_of(connection, rule, members)) for rule in rules]
 
     def pin_missing(self, tenant: str, name: str) -> None:
         """Let rules that were added before a module of this name existed run an admin's upload of it."""
@@ -222,23 +226,27 @@ class RuleLedger:
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-            before = [one for one in read_rule_modules(connection).get(number, ()) if one.version.name == name.lower()]
+            before = [
+                entry for entry in read_rule_modules(connection).get(number, ()) if entry.version.name == name.lower()
+            ]
             if not before:
-                raise Refused(
+                raise RequestRefusedError(
                     404, f"rule {number} runs no version of {name}: remove the rule and add it again to run one"
                 )
             same = 0
-            for one in before:
-                after = version(connection, one.tenant)
-                if after.reads != one.version.reads:
+            for module in before:
+                after = version(connection, module.tenant)
+                if after.reads != module.version.reads:
                     runs = "read" if after.reads else "stored"
-                    raise Refused(409, f"version {after.sha256[:12]} runs when objects are {runs}: add a rule for it")
-                same += after.sha256 == one.version.sha256
-                mine = sa.and_(rule_modules.c.rule == number, rule_modules.c.tenant == one.tenant)
-                named = sa.and_(mine, rule_modules.c.name == one.version.name)
+                    raise RequestRefusedError(
+                        409, f"version {after.sha256[:12]} runs when objects are {runs}: add a rule for it"
+                    )
+                same += after.sha256 == module.version.sha256
+                mine = sa.and_(rule_modules.c.rule == number, rule_modules.c.tenant == module.tenant)
+                named = sa.and_(mine, rule_modules.c.name == module.version.name)
                 connection.execute(sa.update(rule_modules).where(named).values(sha256=after.sha256))
             if same == len(before):
-                raise Refused(409, _unmoved(connection, number, before))
+                raise RequestRefusedError(409, _unchanged_reason(connection, number, before))
             drop_unneeded(connection, self._clock.now_s())
             return before
 
@@ -317,21 +325,21 @@ def _refuse_twins(connection: sa.Connection, rules: Sequence[Rule], mode: Mode) 
     """Raise Refused if a rule equals a present one of this mode, or another new one."""
     targets = {str(rule.target) for rule in rules}
     mine = sa.select(policies).where(_PRESENT, policies.c.target.in_(targets), policies.c.mode == mode)
-    present = _kept(connection.execute(mine.order_by(policies.c.id)))
+    present = _rules_of_rows(connection.execute(mine.order_by(policies.c.id)))
     # Their texts may be of another version, so the parsed rules are compared.
-    said = {show_rule(one.rule): f"rule {one.id} says this already" for one in present if one.rule is not None}
+    said = {show_rule(entry.rule): f"rule {entry.id} says this already" for entry in present if entry.rule is not None}
     for rule in rules:
         text = show_rule(rule)
         if text in said:
-            raise Refused(409, f"{said[text]}: {text}"[:_SENTENCE_MAX])
+            raise RequestRefusedError(409, f"{said[text]}: {text}"[:_SENTENCE_MAX])
         said[text] = "another line says this already"
 
 
-def _unmoved(connection: sa.Connection, number: int, before: Sequence[RuleModule]) -> str:
+def _unchanged_reason(connection: sa.Connection, number: int, before: Sequence[RuleModule]) -> str:
     """Return why a move changed nothing, and how to switch a rule to a shared module that was uploaded since."""
     name = before[0].version.name
     said = f"rule {number} runs {name} {before[0].version.sha256[:12]} already: nothing changed"
-    if all(one.tenant for one in before) and name.upper() in versions(connection, {name.upper()}).get("", {}):
+    if all(entry.tenant for entry in before) and name.upper() in versions(connection, {name.upper()}).get("", {}):
         said += f"; to run the shared {name}, remove the rule and add it again"
     return said
 
@@ -344,9 +352,9 @@ def _pin_missing(connection: sa.Connection, concerned: Callable[[Rule], bool], o
     """Let rules that an admin's change concerns run modules of which they run no version so far. Other rules stay:
     their author did not mean a module that a user uploaded later.
     """
-    kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
+    kept = _rules_of_rows(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
     words = read_words(connection)
-    rules = [expanded(one.rule, words) for one in kept if one.rule is not None and concerned(one.rule)]
+    rules = [expand_rule(entry.rule, words) for entry in kept if entry.rule is not None and concerned(entry.rule)]
     pin(connection, rules, _groups(connection), only)
 
 
@@ -360,7 +368,7 @@ def _for_older_proxies(rules: Sequence[Rule]) -> Mapping[str, Mapping[str, Modul
     return made
 
 
-def _kept(rows: sa.CursorResult[Any]) -> list[KeptRule]:
+def _rules_of_rows(rows: sa.CursorResult[Any]) -> list[KeptRule]:
     return [
         KeptRule(
             row.id,

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_filters.transforms.modules.check import CPU_S
 from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX
 
@@ -19,7 +19,7 @@ _WALL_S = 60.0
 
 def kind_of(content: bytes) -> tuple[bool, bool]:
     """Return whether a module runs when objects are read, and whether it keeps their size. Raises Refused."""
-    said = _checked(content)
+    said = _check(content)
     return bool(said["reads"]), bool(said["same_size"])
 
 
@@ -27,20 +27,22 @@ def wrong_parameter(content: bytes, parameters: Mapping[str, str]) -> tuple[str,
     """Return the parameter that a module lacks or refuses, with its message; None if it runs. Raises Refused.
     parameters: names in lower case.
     """
-    wrong = _checked(content, json.dumps(dict(parameters)))["wrong"]
+    wrong = _check(content, json.dumps(dict(parameters)))["wrong"]
     return None if wrong is None else (str(wrong[0]), str(wrong[1]))
 
 
-def _checked(content: bytes, *more: str) -> Mapping[str, Any]:
+def _check(content: bytes, *more: str) -> Mapping[str, Any]:
     if len(content) > MODULE_BYTES_MAX:  # before a process is started for it
-        raise Refused(400, f"a module has at most {MODULE_BYTES_MAX} bytes")
+        raise RequestRefusedError(400, f"a module has at most {MODULE_BYTES_MAX} bytes")
     command = [sys.executable, "-P", "-m", "storage_filters.transforms.modules.check", *more]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=_WALL_S, check=False)
         said = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError) as error:
         _log.warning("the check of a module failed: %r", error)
-        raise Refused(400, f"the module cannot be compiled within {CPU_S} s of CPU and 1 GiB of memory") from None
+        raise RequestRefusedError(
+            400, f"the module cannot be compiled within {CPU_S} s of CPU and 1 GiB of memory"
+        ) from None
     if "error" in said:
-        raise Refused(400, said["error"])
+        raise RequestRefusedError(400, said["error"])
     return dict(said)

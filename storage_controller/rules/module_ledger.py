@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.tables import module_contents, module_versions, modules, rewrites, rule_modules
 from storage_filters.rules.documents import SHARED
@@ -106,7 +106,7 @@ class ModuleLedger:
             drop_unneeded(connection, at_s)
             mine = sa.select(sa.func.count()).select_from(module_versions).where(module_versions.c.tenant == tenant)
             if connection.execute(mine).scalar_one() > VERSIONS_MAX:
-                raise Refused(
+                raise RequestRefusedError(
                     409,
                     f"{VERSIONS_MAX} versions of modules of this tenant are kept, and no more, as rules run them or "
                     "stored objects may need them: an admin removes some (zoe storage filter rm NAME --version SHA256)",
@@ -126,7 +126,7 @@ class ModuleLedger:
                 rule_modules.c.tenant == tenant, rule_modules.c.name == name.lower()
             )
             if (rule := connection.execute(used.order_by(rule_modules.c.rule).limit(1)).scalar()) is not None:
-                raise Refused(409, f"rule {rule} sets {name}: remove the rule first")
+                raise RequestRefusedError(409, f"rule {rule} sets {name}: remove the rule first")
             there = connection.execute(sa.delete(modules).where(mine)).rowcount > 0
             drop_unneeded(connection, self._clock.now_s())
             return there
@@ -176,10 +176,12 @@ class ModuleLedger:
         mine = modules.c.tenant == tenant
         names = {row.name for row in connection.execute(sa.select(modules.c.name).where(mine))}
         if name not in names and len(names) >= NAMES_MAX:
-            raise Refused(409, f"there are {len(names)} modules already, and at most {NAMES_MAX} are kept")
+            raise RequestRefusedError(409, f"there are {len(names)} modules already, and at most {NAMES_MAX} are kept")
         shared = sa.and_(modules.c.tenant == "", modules.c.name == name)
         if tenant and connection.execute(sa.select(modules.c.name).where(shared)).first():
-            raise Refused(409, f"there is a shared module {name}, which rules would set instead: use another name")
+            raise RequestRefusedError(
+                409, f"there is a shared module {name}, which rules would set instead: use another name"
+            )
 
 
 def versions(connection: sa.Connection, kinds: Collection[str] | None = None) -> dict[str, dict[str, ModuleVersion]]:
@@ -221,7 +223,9 @@ def content_of(connection: sa.Connection, tenant: str, name: str, sha256: str | 
     rows = connection.execute(found.limit(2)).all()
     if len(rows) != 1:
         which = "newest version" if sha256 is None else f"version {sha256}"
-        raise Refused(404 if not rows else 409, f"there is {'no' if not rows else 'more than one'} {which} of {name}")
+        raise RequestRefusedError(
+            404 if not rows else 409, f"there is {'no' if not rows else 'more than one'} {which} of {name}"
+        )
     return ModuleVersion(name, rows[0].sha256, rows[0].reads), bytes(rows[0].data)
 
 
@@ -237,7 +241,7 @@ def drop_unneeded(connection: sa.Connection, now_s: float) -> None:
         rule_modules.c.tenant == kept.tenant, rule_modules.c.name == kept.name, rule_modules.c.sha256 == kept.sha256
     )
     stored = sa.select(content.sha256).where(content.sent, sa.not_(content.reads), content.sha256 == kept.sha256)
-    unneeded = (sa.not_(one.exists()) for one in (newest, run, stored))
+    unneeded = (sa.not_(entry.exists()) for entry in (newest, run, stored))
     connection.execute(sa.delete(module_versions).where(*unneeded))
     idle = sa.case((run.exists(), None), else_=sa.func.coalesce(kept.idle_since_s, now_s))
     connection.execute(sa.update(module_versions).values(idle_since_s=idle))
@@ -251,11 +255,13 @@ def _refuse_needed(connection: sa.Connection, tenant: str, version: ModuleVersio
     of = {"tenant": tenant, "name": version.name, "sha256": version.sha256}
     short = version.sha256[:12]
     if connection.execute(sa.select(modules.c.name).filter_by(**of)).first():
-        raise Refused(409, f"{short} is the newest version of {version.name}: remove the filter, or upload another one")
+        raise RequestRefusedError(
+            409, f"{short} is the newest version of {version.name}: remove the filter, or upload another one"
+        )
     if (rule := connection.execute(sa.select(rule_modules.c.rule).filter_by(**of).limit(1)).scalar()) is not None:
-        raise Refused(409, f"rule {rule} runs {short}: move the rule first")
+        raise RequestRefusedError(409, f"rule {rule} runs {short}: move the rule first")
     if tenant == SHARED:
-        raise Refused(409, f"{version.name} is shared: objects of any tenant may need {short}")
+        raise RequestRefusedError(409, f"{version.name} is shared: objects of any tenant may need {short}")
     since = connection.execute(
         sa.select(sa.func.coalesce(module_versions.c.idle_since_s, module_versions.c.created_s))
         .where(module_versions.c.tenant == tenant, module_versions.c.name == version.name)
@@ -266,7 +272,7 @@ def _refuse_needed(connection: sa.Connection, tenant: str, version: ModuleVersio
     done = (jobs.ended_s.is_not(None), sa.not_(jobs.cancelled), jobs.waits == "", jobs.failed == 0)
     late = jobs.created_s > since + PROXIES_LEARN_S
     if connection.execute(sa.select(jobs.id).where(*whole, *done, late).limit(1)).first() is None:
-        raise Refused(
+        raise RequestRefusedError(
             409,
             f"objects of {tenant} may need {short}: store all of them again first (zoe storage policy apply {tenant}), "
             "without a failure, at least a minute after the last rule ran it",
@@ -279,4 +285,6 @@ def _refuse_others(connection: sa.Connection, tenant: str, name: str, author: st
     row = connection.execute(mine).one_or_none()
     if row is not None and (author is None or row.author != author):
         whose = f"{row.author}'s" if row.author else "an admin's"
-        raise Refused(409, f"{name} is {whose} module: its author or an admin changes it; use another name for yours")
+        raise RequestRefusedError(
+            409, f"{name} is {whose} module: its author or an admin changes it; use another name for yours"
+        )

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.tables import module_contents, module_versions, modules, rule_modules
 from storage_controller.rules.module_ledger import versions
 from storage_filters.filter_host.records import KINDS
@@ -68,9 +68,9 @@ def read_rule_modules(connection: sa.Connection) -> Mapping[int, Sequence[RuleMo
     return made
 
 
-def pinned(rule: Rule, known: Sequence[RuleModule]) -> Rule:
+def pin_versions(rule: Rule, known: Sequence[RuleModule]) -> Rule:
     """Return a rule, with aliases expanded, with the versions of its filters."""
-    return replace(rule, actions=tuple(_pinned(action, known) for action in rule.actions)) if known else rule
+    return replace(rule, actions=tuple(_pin_action(action, known) for action in rule.actions)) if known else rule
 
 
 def newest_of(connection: sa.Connection, rule: Rule, groups: Groups) -> Sequence[RuleModule]:
@@ -93,15 +93,15 @@ def pin(connection: sa.Connection, rules: Collection[Rule], groups: Groups, only
     known = read_rule_modules(connection)
     rows: list[dict[str, Any]] = []
     for rule in rules:
-        there = {(one.tenant, one.kind) for one in known.get(rule.id, ())}
+        there = {(module.tenant, module.kind) for module in known.get(rule.id, ())}
         shared = {kind for tenant, kind in there if tenant == SHARED}
         rows += [
-            {"rule": rule.id, "tenant": one.tenant, "name": one.version.name, "sha256": one.version.sha256}
-            for one in newest_of(connection, rule, groups)
-            if only in (None, (one.tenant, one.version.name))
-            and (one.tenant, one.kind) not in there
-            and one.kind not in shared
-            and not _displaces(one, there)
+            {"rule": rule.id, "tenant": module.tenant, "name": module.version.name, "sha256": module.version.sha256}
+            for module in newest_of(connection, rule, groups)
+            if only in (None, (module.tenant, module.version.name))
+            and (module.tenant, module.kind) not in there
+            and module.kind not in shared
+            and not _displaces(module, there)
         ]
     if rows:
         connection.execute(insert(rule_modules).on_conflict_do_nothing(), rows)
@@ -127,7 +127,7 @@ def pin_again(connection: sa.Connection, rule: Rule, ran: Collection[Ran]) -> No
     }
     for tenant, name, sha256 in sorted(set(ran) - there):
         whose = f" of {tenant}" if tenant else ""
-        raise Refused(
+        raise RequestRefusedError(
             409,
             f"the rule ran version {sha256[:12]} of {name}{whose}, which was removed: upload that file again, or add "
             "the rule with the newest version (zoe storage policy add)",
@@ -149,7 +149,9 @@ def _displaces(one: RuleModule, there: Collection[tuple[str, str]]) -> bool:
     return one.tenant == SHARED and any(kind == one.kind for _, kind in there)
 
 
-def _pinned(action: Action, known: Sequence[RuleModule]) -> Action:
+def _pin_action(action: Action, known: Sequence[RuleModule]) -> Action:
     if action.verb != "SET":
         return action
-    return replace(action, versions=tuple((one.tenant, one.version) for one in known if one.kind == action.kind))
+    return replace(
+        action, versions=tuple((module.tenant, module.version) for module in known if module.kind == action.kind)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.rules.module_check import kind_of
 from storage_controller.rules.module_ledger import KeptModule, ModuleLedger
 from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX
@@ -16,7 +16,7 @@ def keep_module(
 ) -> KeptModule:
     """Check and store a module. Raises Refused."""
     if name.upper() in RESERVED:
-        raise Refused(409, f"{name} is the name of another filter: use another name")
+        raise RequestRefusedError(409, f"{name} is the name of another filter: use another name")
     if len(content) > MODULE_BYTES_MAX:
-        raise Refused(400, f"a module has at most {MODULE_BYTES_MAX} bytes, not {len(content)}")
+        raise RequestRefusedError(400, f"a module has at most {MODULE_BYTES_MAX} bytes, not {len(content)}")
     return kept.keep(tenant, name, content, kind_of(content), author, only_author)

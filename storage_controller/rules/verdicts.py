@@ -8,7 +8,7 @@ from storage_controller.rules.dsl import show_rule
 from storage_filters.filter_host.records import STEPS_MAX
 from storage_filters.rules.chains import Chain, Outcome, Verdict, chain_of
 from storage_filters.rules.documents import RuleBook
-from storage_filters.rules.placing import AT_OBJECT_SERVERS, Moved, placed, told_place
+from storage_filters.rules.placing import AT_OBJECT_SERVERS, MoveReason, place_filters, place_text
 from storage_filters.rules.rules import Rule
 from storage_filters.wsgi.object_requests import ObjectRequest
 from zoe_client.wire.storage.rules import StorageChainView, StorageVerdictView
@@ -23,15 +23,19 @@ def verdicts_on(book: RuleBook, request: ObjectRequest, idle: Idle, hosted: Coll
     """
     chain = chain_of(book, request)
     steps = _running(chain, idle)
-    verdicts = [_verdict(one, idle) for one in chain.verdicts]
-    none = None if AT_OBJECT_SERVERS in hosted else Moved.NO_SERVERS
-    places = {id(one.verdict): told_place(one) for one in placed(steps, none) if one.verdict.action.server == "OBJECT"}
-    for one, view in zip(chain.verdicts, verdicts, strict=True):
-        if id(one) in places:
-            view.sentence += f"; it runs {places[id(one)]}"
+    verdicts = [_verdict(verdict, idle) for verdict in chain.verdicts]
+    none = None if AT_OBJECT_SERVERS in hosted else MoveReason.NO_SERVERS
+    places = {
+        id(filter_.verdict): place_text(filter_)
+        for filter_ in place_filters(steps, none)
+        if filter_.verdict.action.server == "OBJECT"
+    }
+    for verdict, view in zip(chain.verdicts, verdicts, strict=True):
+        if id(verdict) in places:
+            view.sentence += f"; it runs {places[id(verdict)]}"
         if len(steps) > STEPS_MAX and view.outcome == str(Outcome.APPLIES):
             view.sentence += f"; it is one of {len(steps)}, and at most {STEPS_MAX} run: a PUT is refused"
-    return StorageChainView(filters=[one.action.kind for one in steps], verdicts=verdicts)
+    return StorageChainView(filters=[step.action.kind for step in steps], verdicts=verdicts)
 
 
 def _running(chain: Chain, idle: Idle) -> list[Verdict]:

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.tables import filter_words
 from storage_filters.rules.rules import Action, Rule
 
@@ -41,9 +41,11 @@ def keep_word(connection: sa.Connection, word: FilterWord, new: bool) -> None:
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     there = read_words(connection)
     if new and word.name in there:
-        raise Refused(409, f"there is a filter word {word.name} already")
+        raise RequestRefusedError(409, f"there is a filter word {word.name} already")
     if new and len(there) >= WORDS_MAX:
-        raise Refused(409, f"there are {len(there)} filter words, and at most {WORDS_MAX} are kept: remove some first")
+        raise RequestRefusedError(
+            409, f"there are {len(there)} filter words, and at most {WORDS_MAX} are kept: remove some first"
+        )
     values = {"filter": word.filter, "parameters": dict(word.parameters), "attributes": dict(word.attributes)}
     upsert = insert(filter_words).values(name=word.name, **values)
     connection.execute(upsert.on_conflict_do_update(index_elements=["name"], set_=values))
@@ -54,14 +56,14 @@ def drop_word(connection: sa.Connection, name: str) -> None:
     connection.execute(sa.delete(filter_words).where(filter_words.c.name == name))
 
 
-def expanded(rule: Rule, words: Words) -> Rule:
+def expand_rule(rule: Rule, words: Words) -> Rule:
     """Return a rule with aliases expanded. An alias stands for a filter, never for another alias."""
     if not any(action.kind in words for action in rule.actions):
         return rule
-    return replace(rule, actions=tuple(_expanded(action, words) for action in rule.actions))
+    return replace(rule, actions=tuple(_expand_action(action, words) for action in rule.actions))
 
 
-def _expanded(action: Action, words: Words) -> Action:
+def _expand_action(action: Action, words: Words) -> Action:
     word = words.get(action.kind)
     if word is None:
         return action

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 from storage_bridge.model import WHY_HEADER
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import SwiftHttp
-from storage_filters.rules.placing import SENTENCES, Moved
+from storage_filters.rules.placing import SENTENCES, MoveReason
 from zoe_client.wire.storage.rules import StorageDoneView
 
 _NOT_FOUND = 404
@@ -33,30 +33,32 @@ Done = Callable[[str, str, str], StoredObject | None]
 def done_at(line: SwiftHttp) -> Done:
     """Return a function that asks Swift for the filters of an object, as a reseller admin."""
 
-    def done(tenant: str, container: str, name: str) -> StoredObject | None:
+    def stored_object(tenant: str, container: str, name: str) -> StoredObject | None:
         path = f"{quote(container, safe='')}/{quote(name)}"
         answer = line.ask("HEAD", line.account_of(tenant), path, {WHY_HEADER: "yes"})
         answer.close()
         if answer.status_code == _NOT_FOUND:
             return None
         if not answer.is_success:
-            raise Refused(503, f"Swift answers {answer.status_code} to a HEAD request for {tenant}/{container}/{name}")
+            raise RequestRefusedError(
+                503, f"Swift answers {answer.status_code} to a HEAD request for {tenant}/{container}/{name}"
+            )
         try:
-            found = [_in_words(one) for one in json.loads(answer.headers.get(WHY_HEADER, "[]"))]
+            found = [_in_words(load) for load in json.loads(answer.headers.get(WHY_HEADER, "[]"))]
         except (ValueError, AttributeError):
-            raise Refused(503, f"the filters of {tenant}/{container}/{name} are not known") from None
+            raise RequestRefusedError(503, f"the filters of {tenant}/{container}/{name} are not known") from None
         length, tags = answer.headers.get("Content-Length", ""), answer.headers.get("X-Object-Meta-Tag", "")
         return StoredObject(
             found,
             int(length) if length.isdecimal() else None,
-            [tag for one in tags.split(",") if (tag := one.strip())],
+            [tag for part in tags.split(",") if (tag := part.strip())],
         )
 
-    return done
+    return stored_object
 
 
 def _in_words(record: Mapping[str, Any]) -> StorageDoneView:
     """Return the record of a filter, with the reason why it did not run where its rule says. Raises ValueError."""
     moved = record.get("moved")
-    told = record if moved not in SENTENCES else {**record, "moved": SENTENCES[Moved(moved)]}
+    told = record if moved not in SENTENCES else {**record, "moved": SENTENCES[MoveReason(moved)]}
     return StorageDoneView.model_validate(told, extra="ignore")  # a newer proxy may send more fields

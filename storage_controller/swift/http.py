@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from zoe_lib.http.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
 UNAUTHORIZED = 401
@@ -65,9 +65,10 @@ class SwiftHttp:
         except httpx.HTTPError as error:
             raise _unreachable(error) from None
         except (ValueError, LookupError, TypeError):
-            raise Refused(503, "Swift does not tell its storage policies in /info") from None
+            raise RequestRefusedError(503, "Swift does not tell its storage policies in /info") from None
         return [
-            {"name": one["name"], "aliases": one["aliases"], "default": one.get("default", False)} for one in policies
+            {"name": policy["name"], "aliases": policy["aliases"], "default": policy.get("default", False)}
+            for policy in policies
         ]
 
     def ask(
@@ -105,11 +106,15 @@ class SwiftHttp:
                     wanted.method, wanted.url, headers=wanted.headers, content=wanted.content, timeout=timeout_s
                 )
                 if not answer.is_success:
-                    raise Refused(503, f"Swift refuses the login of the storage controller: {answer.status_code}")
+                    raise RequestRefusedError(
+                        503, f"Swift refuses the login of the storage controller: {answer.status_code}"
+                    )
                 try:
                     found = signed_in(self.admin.auth_url, answer.headers, answer.content)
                 except NotSignedIn as error:
-                    raise Refused(503, f"Swift refuses the login of the storage controller: {error}") from None
+                    raise RequestRefusedError(
+                        503, f"Swift refuses the login of the storage controller: {error}"
+                    ) from None
                 self._token, self._root = found.token, found.account_url.rpartition("/")[0]
             return self._token, self._root
 
@@ -119,8 +124,8 @@ def check_path(path: str) -> None:
     object.
     """
     if {".", ".."} & set(path.partition("?")[0].split("/")):
-        raise Refused(422, "the name of an object with a part `.` or `..` cannot be sent to Swift")
+        raise RequestRefusedError(422, "the name of an object with a part `.` or `..` cannot be sent to Swift")
 
 
-def _unreachable(error: httpx.HTTPError) -> Refused:
-    return Refused(503, f"cannot reach Swift: {error or type(error).__name__}")
+def _unreachable(error: httpx.HTTPError) -> RequestRefusedError:
+    return RequestRefusedError(503, f"cannot reach Swift: {error or type(error).__name__}")

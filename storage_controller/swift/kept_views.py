@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 from storage_bridge.model import View
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 
 _log = logging.getLogger(__name__)
@@ -32,10 +32,10 @@ class KeptViews:
         with self._lock(view.id):
             made_before = view in self._ledger.views(owner)
             if self._ledger.keep_view(view, owner) != view:
-                raise Refused(409, f"view {view.id} already exists with another definition")
+                raise RequestRefusedError(409, f"view {view.id} already exists with another definition")
             try:
                 self._make(view)
-            except Refused as refusal:
+            except RequestRefusedError as refusal:
                 if refusal.status != 503 and not made_before:  # certainly not created
                     self._ledger.forget_view(view.id)
                 raise
@@ -55,7 +55,7 @@ class KeptViews:
         for view in self._ledger.overdue_views():
             try:
                 self._sweep(view)
-            except Refused as error:
+            except RequestRefusedError as error:
                 _log.warning("cannot remove expired view %s now: %s", view.id, error)
 
     def _sweep(self, view: View) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER, RewriteOutcome
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import TIMEOUT_S, SwiftHttp
 from storage_controller.swift.rewrite_ledger import RewriteJob
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedEntry:
     """A container with its number of objects, or an object with its bytes."""
 
     name: str
@@ -45,29 +45,31 @@ class SwiftObjects:
     def __init__(self, line: SwiftHttp) -> None:
         self._http = line
 
-    def containers(self, tenant: str, after: str) -> list[Listed]:
+    def containers(self, tenant: str, after: str) -> list[ListedEntry]:
         """Return the next containers of a tenant, by name; none after the last, or without an account."""
         query = urlencode({"format": "json", "limit": PAGE, "marker": after})
         rows = self._listing(tenant, f"?{query}")
-        return [Listed(str(row["name"]), int(row["count"])) for row in rows]
+        return [ListedEntry(str(row["name"]), int(row["count"])) for row in rows]
 
-    def objects(self, tenant: str, container: str, after: str) -> list[Listed]:
+    def objects(self, tenant: str, container: str, after: str) -> list[ListedEntry]:
         """Return the next objects of a container, by name; none after the last, or without that container."""
         query = urlencode({"format": "json", "limit": PAGE, "marker": after})
         rows = self._listing(tenant, f"{quote(container, safe='')}?{query}")
-        return [Listed(str(row["name"]), int(row["bytes"])) for row in rows if "name" in row]
+        return [ListedEntry(str(row["name"]), int(row["bytes"])) for row in rows if "name" in row]
 
     def count(self, tenant: str, container: str) -> int:
         """Return the number of objects of a container. Raises Refused with 404 if it does not exist."""
         answer = self._http.ask("HEAD", self._http.account_of(tenant), quote(container, safe=""), {})
         answer.close()
         if answer.status_code == _NOT_FOUND:
-            raise Refused(404, f"{tenant} has no container {container}")
+            raise RequestRefusedError(404, f"{tenant} has no container {container}")
         if not answer.is_success:
-            raise Refused(503, f"Swift answers {answer.status_code} to a HEAD request for {tenant}/{container}")
+            raise RequestRefusedError(
+                503, f"Swift answers {answer.status_code} to a HEAD request for {tenant}/{container}"
+            )
         return int(answer.headers.get("X-Container-Object-Count", 0))
 
-    def rewrite(self, job: RewriteJob, container: str, listed: Listed, book: str) -> Mapping[str, Any]:
+    def rewrite(self, job: RewriteJob, container: str, listed: ListedEntry, book: str) -> Mapping[str, Any]:
         """Return the result for an object: `outcome`, `sentence`, `bytes`. book: the digest of the rules. Raises
         Refused.
         """
@@ -80,13 +82,13 @@ class SwiftObjects:
         }
         timeout_s = _ANSWER_S + 2 * listed.size / job.bytes_per_s
 
-        def asked() -> tuple[httpx.Response, bytes]:
+        def send() -> tuple[httpx.Response, bytes]:
             answer = self._http.ask(REWRITE, self._http.account_of(job.tenant), path, headers, timeout_s)
             return answer, _body(answer)
 
-        answer, text = while_alive(asked, lambda: self._http.look(_LOOK_S))
+        answer, text = while_alive(send, lambda: self._http.look(_LOOK_S))
         if (why := _NOT_HERE.get(answer.status_code)) is not None:
-            raise Refused(409, why)
+            raise RequestRefusedError(409, why)
         if answer.status_code == _AWAY:  # not because of this object
             return {"outcome": RewriteOutcome.LATER, "sentence": text.decode(errors="replace").strip()}
         try:
@@ -94,9 +96,9 @@ class SwiftObjects:
         except ValueError:
             found = None
         if not isinstance(found, dict) or "outcome" not in found:
-            raise Refused(_AWAY, f"Swift answers {answer.status_code} to the request to rewrite an object")
+            raise RequestRefusedError(_AWAY, f"Swift answers {answer.status_code} to the request to rewrite an object")
         if found["outcome"] == RewriteOutcome.AWAY:
-            raise Refused(_AWAY, str(found.get("sentence")))
+            raise RequestRefusedError(_AWAY, str(found.get("sentence")))
         return found
 
     def _listing(self, tenant: str, path: str) -> list[dict[str, Any]]:
@@ -109,7 +111,7 @@ class SwiftObjects:
         except ValueError:
             found = None
         if not isinstance(found, list):
-            raise Refused(503, f"Swift answers {answer.status_code} to a listing")
+            raise RequestRefusedError(503, f"Swift answers {answer.status_code} to a listing")
         return found
 
 
@@ -126,7 +128,7 @@ def while_alive(work: Callable[[], T], look: Callable[[], None], look_s: float =
         try:
             look()
             silent = 0
-        except Refused:
+        except RequestRefusedError:
             silent += 1
             if silent == _SILENT_MAX and not found.done():
                 raise
@@ -144,6 +146,6 @@ def _body(answer: httpx.Response) -> bytes:
     try:
         return answer.read()
     except httpx.HTTPError as error:
-        raise Refused(503, f"cannot read from Swift: {error or type(error).__name__}") from None
+        raise RequestRefusedError(503, f"cannot read from Swift: {error or type(error).__name__}") from None
     finally:
         answer.close()

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import UNAUTHORIZED, SwiftHttp, check_path
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.cluster.store_hosts import host_key
@@ -79,7 +79,7 @@ class SwiftPlaces:
         below = self._source(account, container, name)
         give_up_s = self._clock.monotonic_s() + TIME_S
         with self._asking() as http:
-            answer = self._told(
+            answer = self._endpoints_answer(
                 http, f"{quote(below.account, safe='')}/{below.path(below.name)}".rstrip("/"), give_up_s
             )
         return {"endpoints": list(_urls(answer)), "headers": dict(answer.get("headers") or {})}
@@ -97,7 +97,7 @@ class SwiftPlaces:
         give_up_s = self._clock.monotonic_s() + TIME_S
         objects, complete = self._objects(below, token, give_up_s)
         # In random order, so that any part is a fair sample; the same order each time.
-        candidates = [one for one in objects if one[2]]
+        candidates = [object_ for object_ in objects if object_[2]]
         random.Random(0).shuffle(candidates)
         hosts: dict[str, InputObjects] = defaultdict(InputObjects)
         looked_at = InputObjects()
@@ -105,7 +105,7 @@ class SwiftPlaces:
             for name, size, _ in candidates[:LOOKED_AT_MAX]:
                 if looked_at.objects and self._clock.monotonic_s() > give_up_s:
                     break
-                answer = self._told(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
+                answer = self._endpoints_answer(http, f"{quote(below.account, safe='')}/{below.path(name)}", give_up_s)
                 counted = InputObjects(1, size)
                 looked_at += counted
                 for host in self._hosts(answer):
@@ -128,12 +128,12 @@ class SwiftPlaces:
     def _objects(self, below: _Below, token: str, give_up_s: float) -> tuple[list[tuple[str, int, bool]], bool]:
         """Return name, bytes, and whether the data are stored under that name; and whether the list is complete."""
         if not token:
-            raise Refused(403, UNREADABLE)
+            raise RequestRefusedError(403, UNREADABLE)
         directory = below.name if not below.name or below.name.endswith("/") else f"{below.name}/"
         query = f"{quote(below.container, safe='')}?format=json&limit={LISTED_MAX}&prefix={quote(directory)}"
         listing = self._read("GET", below.account, query, token, give_up_s).json()
         shown = (row for row in listing if "name" in row and row["bytes"])
-        rows = [row for row in shown if not _hidden(str(row["name"]).removeprefix(directory))]
+        rows = [row for row in shown if not _is_hidden(str(row["name"]).removeprefix(directory))]
         objects = [(str(row["name"]), int(row["bytes"]), "slo_etag" not in row) for row in rows]
         if objects or not directory or below.name.endswith("/"):
             return objects, len(listing) < LISTED_MAX
@@ -151,15 +151,15 @@ class SwiftPlaces:
         try:
             answer.read()
         except httpx.HTTPError as error:
-            raise Refused(503, f"cannot read from Swift: {error or type(error).__name__}") from None
+            raise RequestRefusedError(503, f"cannot read from Swift: {error or type(error).__name__}") from None
         finally:
             answer.close()
         if answer.status_code in (UNAUTHORIZED, _FORBIDDEN):
-            raise Refused(403, UNREADABLE)
+            raise RequestRefusedError(403, UNREADABLE)
         if answer.status_code == _NOT_FOUND and not absent:
-            raise Refused(_NOT_FOUND, "the source answers 404: there is no such container")
+            raise RequestRefusedError(_NOT_FOUND, "the source answers 404: there is no such container")
         if not answer.is_success and answer.status_code != _NOT_FOUND:
-            raise Refused(503, f"Swift answers {answer.status_code} to a listing")
+            raise RequestRefusedError(503, f"Swift answers {answer.status_code} to a listing")
         return answer
 
     def _asking(self) -> httpx.Client:
@@ -167,16 +167,16 @@ class SwiftPlaces:
         base = self._endpoints_url or f"{self._http.site(TIME_S)}/endpoints/"
         return httpx.Client(base_url=base, limits=httpx.Limits(max_connections=1), timeout=TIME_S)
 
-    def _told(self, http: httpx.Client, path: str, give_up_s: float) -> Mapping[str, Any]:
+    def _endpoints_answer(self, http: httpx.Client, path: str, give_up_s: float) -> Mapping[str, Any]:
         try:
             answer = http.get(f"v2/{path}", timeout=self._left_s(give_up_s))
             document = answer.json() if answer.is_success else None
         except (httpx.HTTPError, ValueError) as error:
-            raise Refused(
+            raise RequestRefusedError(
                 503, f"cannot get the places of objects from Swift: {error or type(error).__name__}"
             ) from None
         if not isinstance(document, dict):
-            raise Refused(409, _NOT_TOLD)
+            raise RequestRefusedError(409, _NOT_TOLD)
         return document
 
     def _left_s(self, give_up_s: float) -> float:
@@ -187,10 +187,10 @@ def _urls(answer: Mapping[str, Any]) -> Iterator[str]:
     return (str(url) for url in answer.get("endpoints") or ())
 
 
-def _hidden(name: str) -> bool:
+def _is_hidden(name: str) -> bool:
     """Return whether readers of a directory skip an object of that name below it.
 
     Like Spark, which reads among subdirectories only partitions, named `column=value`.
     """
     *directories, last = name.split("/")
-    return not last or last.startswith(("_", ".")) or any("=" not in one for one in directories)
+    return not last or last.startswith(("_", ".")) or any("=" not in directory for directory in directories)

@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.tables import rewrites
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -72,7 +72,7 @@ class RewriteLedger:
     def begin(self, job: RewriteJob, author: str | None) -> Mapping[str, Any]:
         """Begin a job. Raises Refused with 409 while another one runs."""
         with self._begin() as connection:
-            _alone(connection)
+            _refuse_second_job(connection)
             values = {
                 "tenant": job.tenant,
                 "container": job.container,
@@ -95,7 +95,7 @@ class RewriteLedger:
         with self._begin() as connection:
             if connection.execute(sa.select(rewrites.c.id).where(ended)).first() is None:
                 return None
-            _alone(connection)
+            _refuse_second_job(connection)
             row = connection.execute(sa.update(rewrites).where(ended).values(again).returning(rewrites)).mappings()
             found = row.first()
             return None if found is None else dict(found)
@@ -135,7 +135,7 @@ class RewriteLedger:
         """Record the results up to an object; return whether the job still runs. waits: the reason, if it waits.
         sentence: the last failure of an object; None to keep the recorded one.
         """
-        added = {one: rewrites.c[one] + getattr(counts, one) for one in Counts.__dataclass_fields__}
+        added = {field: rewrites.c[field] + getattr(counts, field) for field in Counts.__dataclass_fields__}
         values: dict[str, Any] = {**added, "at_container": container, "at_object": name, "waits": waits[:SENTENCE_MAX]}
         values["waits_since_s"] = sa.func.coalesce(rewrites.c.waits_since_s, self._clock.now_s()) if waits else None
         if sentence is not None:
@@ -151,8 +151,10 @@ class RewriteLedger:
             connection.execute(sa.update(rewrites).where(wanted).values(ended_s=self._clock.now_s()))
 
 
-def _alone(connection: sa.Connection) -> None:
+def _refuse_second_job(connection: sa.Connection) -> None:
     """Refuse while a job runs; no other request begins one before the transaction ends."""
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     if (other := connection.execute(sa.select(rewrites.c.id).where(_RUNS)).scalar()) is not None:
-        raise Refused(409, f"job {other} is running, and only one runs at a time: wait for it, or cancel it")
+        raise RequestRefusedError(
+            409, f"job {other} is running, and only one runs at a time: wait for it, or cancel it"
+        )

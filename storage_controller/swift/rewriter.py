@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from storage_bridge.model import VIEW_PREFIX, RewriteOutcome
-from storage_controller.answers import Refused
-from storage_controller.swift.objects import Listed, SwiftObjects
+from storage_controller.answers import RequestRefusedError
+from storage_controller.swift.objects import ListedEntry, SwiftObjects
 from storage_controller.swift.rewrite_ledger import Counts, RewriteJob, RewriteLedger, Running
 from storage_filters.rules.documents import RuleBook, digest_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -69,7 +69,7 @@ class Rewriter:
             try:
                 if self._leads():
                     self.go_on()
-            except Refused as refusal:
+            except RequestRefusedError as refusal:
                 _log.debug("objects are not rewritten: %s", refusal)
             except Exception:  # without this thread, the job would never end
                 _log.exception("cannot rewrite objects now")
@@ -115,21 +115,21 @@ class _Walk:
         try:
             self._digest = digest_of(self._book())
             if not self._running.expected:
-                self._jobs.expect(self._running.id, self._expected())
+                self._jobs.expect(self._running.id, self._count_objects())
             for container in self._containers():
                 if not self._walk(container):
                     self._note()
                     return
-        except Refused as refusal:
+        except RequestRefusedError as refusal:
             self._note(refusal.sentence)
             return
         if self._note():
             self._jobs.end(self._running.id)
 
-    def _expected(self) -> int:
+    def _count_objects(self) -> int:
         if self._job.container:
             return self._objects.count(self._job.tenant, self._job.container)
-        return sum(one.size for one in _pages(lambda after: self._objects.containers(self._job.tenant, after)))
+        return sum(page.size for page in _pages(lambda after: self._objects.containers(self._job.tenant, after)))
 
     def _containers(self) -> Iterator[str]:
         """Yield the remaining containers, without views, which show objects of other containers."""
@@ -139,16 +139,16 @@ class _Walk:
         at = self._running.at_container
         if at:
             yield at
-        for one in _pages(lambda after: self._objects.containers(self._job.tenant, after), at):
-            if not one.name.startswith(VIEW_PREFIX):
-                yield one.name
+        for page in _pages(lambda after: self._objects.containers(self._job.tenant, after), at):
+            if not page.name.startswith(VIEW_PREFIX):
+                yield page.name
 
     def _walk(self, container: str) -> bool:
         """Rewrite the objects of a container; return False if the job ended meanwhile."""
         begin = self._at[1] if self._at[0] == container else ""
         for listed in _pages(lambda after: self._objects.objects(self._job.tenant, container, after), begin):
             began_s = self._clock.monotonic_s()
-            found = self._one(container, listed)
+            found = self._rewrite(container, listed)
             if found is None:
                 return False
             outcome, size = found.get("outcome"), int(found.get("bytes") or 0)
@@ -175,13 +175,13 @@ class _Walk:
         else:
             counts.kept += 1
 
-    def _one(self, container: str, listed: Listed) -> Mapping[str, Any] | None:
+    def _rewrite(self, container: str, listed: ListedEntry) -> Mapping[str, Any] | None:
         """Return the result for an object; None to end. Raises Refused while the store is away, or has other rules."""
         failures, later = 0, 0
         while True:
             try:
                 found = self._objects.rewrite(self._job, container, listed, self._digest)
-            except Refused as refusal:
+            except RequestRefusedError as refusal:
                 failures += 1
                 if refusal.status != _NO_NAME:
                     if refusal.status != _AWAY:
@@ -195,7 +195,9 @@ class _Walk:
                     return found
                 later += 1
                 if later == _LATER_TRIES:
-                    raise Refused(_AWAY, f"a proxy is not ready: {found.get('sentence') or 'it does not say why'}")
+                    raise RequestRefusedError(
+                        _AWAY, f"a proxy is not ready: {found.get('sentence') or 'it does not say why'}"
+                    )
                 self._digest = digest_of(self._book())
             if self._wait(_LATER_S):
                 return None
@@ -206,10 +208,10 @@ class _Walk:
         return self._jobs.note(self._running.id, *self._at, counts, waits, self._sentence)
 
 
-def _pages(page: Callable[[str], list[Listed]], after: str = "") -> Iterator[Listed]:
+def _pages(page: Callable[[str], list[ListedEntry]], after: str = "") -> Iterator[ListedEntry]:
     """Yield the entries of all pages. A page begins after the last name of the one before, so that this ends."""
     while found := page(after):
         yield from found
         if found[-1].name <= after:
-            raise Refused(_AWAY, "Swift lists the same names again")
+            raise RequestRefusedError(_AWAY, "Swift lists the same names again")
         after = found[-1].name

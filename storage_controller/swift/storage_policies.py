@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.nodes.command import run
 from storage_controller.nodes.restarts import Run
 
@@ -48,7 +48,7 @@ class NewStoragePolicy(BaseModel):
         if self.ec_type is None:
             if any((*fragments, self.ec_object_segment_size)):
                 raise ValueError("an erasure code has an ec_type")
-        elif None in fragments or self.replicas != sum(one or 0 for one in fragments):
+        elif None in fragments or self.replicas != sum(fragment or 0 for fragment in fragments):
             raise ValueError("replicas is the sum of ec_num_data_fragments and ec_num_parity_fragments")
         return self
 
@@ -56,7 +56,7 @@ class NewStoragePolicy(BaseModel):
         """Return the input of the program, as JSON: see `storage_filters/storage_policy.py`."""
         found = self.model_dump(exclude_none=True)
         names = {"storage_node": "devices", "policy_id": "index", "time": "hours"}
-        return json.dumps({names.get(name, name): one for name, one in found.items()})
+        return json.dumps({names.get(name, name): entry for name, entry in found.items()})
 
 
 class PolicyMaker:
@@ -71,18 +71,20 @@ class PolicyMaker:
     def make(self, wanted: NewStoragePolicy) -> str:
         """Create a policy and return the output of the program. Raises Refused."""
         if not self._command:
-            raise Refused(
+            raise RequestRefusedError(
                 409,
                 "a storage policy is part of Swift's rings and swift.conf: set swift_policy_command of zoe-storage to "
                 "a program that does so, or do it yourself; then it is listed here",
             )
         if not self._running.acquire(blocking=False):
-            raise Refused(409, "another storage policy is being created")
+            raise RequestRefusedError(409, "another storage policy is being created")
         try:
             code, output = self._run_it([*self._command, wanted.document()], self._seconds)
         finally:
             self._running.release()
         _log.warning("making the storage policy %s (%d) ended with %s", wanted.name, wanted.policy_id, code)
         if code != 0:
-            raise Refused(409, f"the storage policy {wanted.name} was not made: {output or f'exit code {code}'}")
+            raise RequestRefusedError(
+                409, f"the storage policy {wanted.name} was not made: {output or f'exit code {code}'}"
+            )
         return output

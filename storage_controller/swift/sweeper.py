@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 _INTERVAL_S = 5.0
@@ -36,7 +36,7 @@ class ViewSweeper:
         while not self._clock.wait(self._closing, self._interval_s):
             try:
                 self._sweep()
-            except Refused as refusal:  # another controller leads, and removes them
+            except RequestRefusedError as refusal:  # another controller leads, and removes them
                 _log.debug("no expired views are removed: %s", refusal)
             except Exception:  # without this thread, containers would never be removed
                 _log.exception("cannot remove expired views now")

@@ -8,10 +8,10 @@ from urllib.parse import quote
 import httpx
 
 from storage_bridge.model import UNREADABLE, View, ViewSample
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import UNAUTHORIZED, SwiftAdmin, SwiftHttp
 from storage_controller.swift.sampling import sample
-from storage_controller.swift.sources import defined, names_of
+from storage_controller.swift.sources import definition_of, names_of
 
 __all__ = ["SwiftAdmin", "SwiftViews"]
 
@@ -34,7 +34,7 @@ class SwiftViews:
         """
         try:
             answer = self.line.ask("HEAD", self.line.account_of(tenant), "", {}, _LOOK_TIMEOUT_S)
-        except Refused:
+        except RequestRefusedError:
             return True
         answer.close()
         return answer.status_code not in (_NOT_FOUND, _GONE)
@@ -45,20 +45,22 @@ class SwiftViews:
         If the view's token cannot read the source, the error says nothing else about it. The reseller admin finds only
         data in the source that its tenant may read.
         """
-        definition = json.loads(defined(view).to_json())
+        definition = json.loads(definition_of(view).to_json())
         if not (names := self._readable_names(view)):
-            raise Refused(422, "give the names of the columns: no object has a header")
+            raise RequestRefusedError(422, "give the names of the columns: no object has a header")
         definition["names"] = list(names)
         answer = self._call("PUT", view, {"X-Zoe-View": json.dumps(definition)})
         if not answer.is_success:
             status = answer.status_code if answer.is_client_error else 503
-            raise Refused(422 if status not in (_NOT_FOUND, 503) else status, answer.text.strip() or str(status))
+            raise RequestRefusedError(
+                422 if status not in (_NOT_FOUND, 503) else status, answer.text.strip() or str(status)
+            )
 
     def remove(self, view: View) -> None:
         """Remove the view. Raises Refused with 503 if Swift does not remove it."""
         answer = self._call("DELETE", view, {})
         if not answer.is_success and answer.status_code != _NOT_FOUND:
-            raise Refused(503, f"Swift answers {answer.status_code} to the removal of a view")
+            raise RequestRefusedError(503, f"Swift answers {answer.status_code} to the removal of a view")
 
     def sample(self, view: View, rate_bytes_per_s: int | None) -> ViewSample:
         """Return measurements of reading part of its source, plainly and through the view. Raises Refused."""
@@ -71,11 +73,11 @@ class SwiftViews:
     def _read(self, view: View, path: str, headers: dict[str, str]) -> httpx.Response:
         """Send GET with the tenant's token. Raises Refused for everything that the tenant may not read."""
         if not view.token:
-            raise Refused(403, UNREADABLE)
+            raise RequestRefusedError(403, UNREADABLE)
         answer = self.line.ask("GET", self.line.account_of(view.tenant), path, headers, token=view.token)
         if answer.status_code in (UNAUTHORIZED, _FORBIDDEN):
             answer.close()
-            raise Refused(403, UNREADABLE)
+            raise RequestRefusedError(403, UNREADABLE)
         return answer
 
     def _call(self, method: str, view: View, headers: dict[str, str]) -> httpx.Response:
@@ -83,7 +85,7 @@ class SwiftViews:
         try:
             answer.read()
         except httpx.HTTPError as error:
-            raise Refused(503, f"cannot reach Swift: {error or type(error).__name__}") from None
+            raise RequestRefusedError(503, f"cannot reach Swift: {error or type(error).__name__}") from None
         finally:
             answer.close()
         return answer

@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from prometheus_client.registry import Collector
 
 from storage_controller.traffic.contents import Contents
-from storage_controller.traffic.traffic import DIMENSIONS, Requests, Subject, Traffic, grouped, weight
+from storage_controller.traffic.traffic import DIMENSIONS, Requests, Subject, Traffic, group_by, weight
 from storage_filters.counting.request_counters import LATENCIES_S
 
 _SERIES_MAX = 2000
@@ -31,16 +31,16 @@ class TrafficCollector(Collector):
             "Time in which requests waited for their tenant's bound.",
             labels=DIMENSIONS,
         )
-        rows = _named(totals)
-        for key, one in rows:
-            if one.cpu_us + one.waited_us:
-                cpu.add_metric(list(key), one.cpu_us / 1e6)
-                waited.add_metric(list(key), one.waited_us / 1e6)
+        rows = _top_and_rest(totals)
+        for key, requests in rows:
+            if requests.cpu_us + requests.waited_us:
+                cpu.add_metric(list(key), requests.cpu_us / 1e6)
+                waited.add_metric(list(key), requests.waited_us / 1e6)
         latency = HistogramMetricFamily(
             "zoe_object_store_latency_seconds", "Time to the head of an answer.", labels=["tenant", "method"]
         )
-        for latency_key, one in grouped(totals, ("tenant", "method")).items():
-            latency.add_metric([*latency_key], _buckets(one), one.latency_us / 1e6)
+        for latency_key, entry in group_by(totals, ("tenant", "method")).items():
+            latency.add_metric([*latency_key], _buckets(entry), entry.latency_us / 1e6)
         yield from (*_amounts("", "at proxies", DIMENSIONS, rows), cpu, waited, latency)
 
 
@@ -58,9 +58,9 @@ class ContentsCollector(Collector):
             for name, text in names
         )
         rows = sorted(self._contents.totals().items(), key=lambda row: -row[1].sampled)
-        for place, one in rows[:_SERIES_MAX]:
-            sampled.add_metric(list(place), one.sampled)
-            compressed.add_metric(list(place), one.compressed)
+        for place, entry in rows[:_SERIES_MAX]:
+            sampled.add_metric(list(place), entry.sampled)
+            compressed.add_metric(list(place), entry.compressed)
         yield from (sampled, compressed)
 
 
@@ -75,19 +75,19 @@ class CountsCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
-        yield from _amounts(*self._told, _named(self._traffic.totals()))
+        yield from _amounts(*self._told, _top_and_rest(self._traffic.totals()))
 
 
 _Rows = Sequence[tuple[tuple[str, ...], Requests]]
 
 
-def _named(totals: Mapping[Subject, Requests]) -> _Rows:
+def _top_and_rest(totals: Mapping[Subject, Requests]) -> _Rows:
     """Return totals by all dimensions, and the remaining ones by all but the container."""
-    named = sorted(grouped(totals, DIMENSIONS).items(), key=lambda row: weight(row[1]))
+    named = sorted(group_by(totals, DIMENSIONS).items(), key=lambda row: weight(row[1]))
     rest: dict[tuple[str, ...], Requests] = {}
-    for (tenant, _, method, proxy), one in named[_SERIES_MAX:]:
+    for (tenant, _, method, proxy), requests in named[_SERIES_MAX:]:
         others = tenant, FURTHER, method, proxy
-        rest[others] = rest[others] + one if others in rest else one
+        rest[others] = rest[others] + requests if others in rest else requests
     return [*named[:_SERIES_MAX], *rest.items()]
 
 
@@ -98,10 +98,10 @@ def _amounts(prefix: str, where: str, labels: Sequence[str], rows: _Rows) -> tup
     moved = CounterMetricFamily(
         f"zoe_object_store_{prefix}bytes", f"Bytes of bodies {where}.", labels=[*labels, "direction"]
     )
-    for key, one in rows:
-        for result, count in (("answered", one.answered), ("refused", one.refused), ("failed", one.failed)):
+    for key, entry in rows:
+        for result, count in (("answered", entry.answered), ("refused", entry.refused), ("failed", entry.failed)):
             requests.add_metric([*key, result], count)
-        for direction, amount in (("read", one.read_bytes), ("write", one.written_bytes)):
+        for direction, amount in (("read", entry.read_bytes), ("write", entry.written_bytes)):
             moved.add_metric([*key, direction], amount)
     return requests, moved
 

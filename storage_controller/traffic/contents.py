@@ -24,17 +24,17 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampledBytes:
     """Bytes of samples before and after compression."""
 
     sampled: int = 0
     compressed: int = 0
 
-    def __add__(self, other: Sampled) -> Sampled:
-        return Sampled(self.sampled + other.sampled, self.compressed + other.compressed)
+    def __add__(self, other: SampledBytes) -> SampledBytes:
+        return SampledBytes(self.sampled + other.sampled, self.compressed + other.compressed)
 
-    def __sub__(self, other: Sampled) -> Sampled:
-        return Sampled(self.sampled - other.sampled, self.compressed - other.compressed)
+    def __sub__(self, other: SampledBytes) -> SampledBytes:
+        return SampledBytes(self.sampled - other.sampled, self.compressed - other.compressed)
 
     @property
     def saved_percent(self) -> float | None:
@@ -50,8 +50,8 @@ class Contents:
     def __init__(self, tenant_of_account: Callable[[str], str], clock: Clock = SYSTEM_CLOCK) -> None:
         self._tenant = tenant_of_account
         self._clock = clock
-        self._known: dict[tuple[str, Place], tuple[int, Sampled]] = {}
-        self._minutes: dict[Place, tuple[float, Sampled, Sampled]] = {}
+        self._known: dict[tuple[str, Place], tuple[int, SampledBytes]] = {}
+        self._minutes: dict[Place, tuple[float, SampledBytes, SampledBytes]] = {}
         self._lock = threading.Lock()
 
     def hear(self, proxy: str, samples: Mapping[str, Sequence[int]]) -> None:
@@ -61,12 +61,12 @@ class Contents:
             for place, born, now in heard:
                 self._add(proxy, place, born, now)
 
-    def totals(self) -> Mapping[Place, Sampled]:
+    def totals(self) -> Mapping[Place, SampledBytes]:
         """Return the samples since the start of each counter."""
         with self._lock:
-            found: dict[Place, Sampled] = {}
+            found: dict[Place, SampledBytes] = {}
             for (_, place), (_, now) in self._known.items():
-                found[place] = found.get(place, Sampled()) + now
+                found[place] = found.get(place, SampledBytes()) + now
             return found
 
     def values(self, rule: Rule, groups: Mapping[str, frozenset[str]]) -> dict[str, float]:
@@ -83,23 +83,23 @@ class Contents:
                 for (tenant, container), (_, before, now) in self._minutes.items()
                 if {tenant, f"{tenant}/{container}"} & places
             ]
-        value = sum(sums, Sampled()).saved_percent
+        value = sum(sums, SampledBytes()).saved_percent
         return {} if value is None else {COMPRESSIBILITY: round(value, 1)}
 
     def _place(self, name: str) -> Place:
         _, account, container = parts_of(name)
         return self._tenant(account), container
 
-    def _add(self, proxy: str, place: Place, born: int, now: Sampled) -> None:
+    def _add(self, proxy: str, place: Place, born: int, now: SampledBytes) -> None:
         before = self._known.pop((proxy, place), None)
         added = now - before[1] if before is not None and before[0] == born else now
         if added.sampled < 0:
-            added = Sampled()  # an older report
+            added = SampledBytes()  # an older report
         self._known[proxy, place] = born, now
         if added.sampled:
-            began_s, last, this = self._minutes.pop(place, (self._clock.monotonic_s(), Sampled(), Sampled()))
+            began_s, last, this = self._minutes.pop(place, (self._clock.monotonic_s(), SampledBytes(), SampledBytes()))
             if self._clock.monotonic_s() - began_s > MINUTE_S:
-                began_s, last, this = self._clock.monotonic_s(), this, Sampled()
+                began_s, last, this = self._clock.monotonic_s(), this, SampledBytes()
             self._minutes[place] = began_s, last, this + added
         _forget(self._known)
         _forget(self._minutes)
@@ -110,8 +110,8 @@ def _forget(kept: dict[Any, Any]) -> None:
         del kept[next(iter(kept))]
 
 
-def _read(name: str, numbers: Sequence[int]) -> tuple[int, Sampled]:
+def _read(name: str, numbers: Sequence[int]) -> tuple[int, SampledBytes]:
     whole = [int(number) for number in numbers]
     if len(whole) != len(SAMPLE_FIELDS) or min(whole) < 0:
         raise ValueError(f"the samples {name} are {whole}")
-    return whole[0], Sampled(*whole[1:])
+    return whole[0], SampledBytes(*whole[1:])

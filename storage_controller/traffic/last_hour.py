@@ -66,21 +66,21 @@ class LastHour:
                     sums[method][1] += moved
         seconds = min(now_s - self._began_s, HOUR_S)
         (puts, put_bytes), (gets, get_bytes) = sums["PUT"], sums["GET"]
-        return HourOfRequests(seconds, puts, put_bytes, gets, get_bytes, any(_narrowed(one) for one in wanted))
+        return HourOfRequests(seconds, puts, put_bytes, gets, get_bytes, any(_is_narrowed(rule) for rule in wanted))
 
 
 def _subjects(rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> tuple[bool, set[str]]:
     """Return whether a rule is for all objects of a tenant, and the containers with objects that others target."""
     named: set[str] = set()
-    for target in {one.target for one in rules}:
+    for target in {rule.target for rule in rules}:
         if target.kind is TargetKind.GROUP:
             named |= groups.get(target.tenant, frozenset())
         else:
             named.add("/".join(part for part in (target.tenant, target.container) if part))
     own = f"{tenant}/"
-    return tenant in named, {one.removeprefix(own) for one in named if one.startswith(own)}
+    return tenant in named, {text.removeprefix(own) for text in named if text.startswith(own)}
 
 
-def _narrowed(rule: Rule) -> bool:
+def _is_narrowed(rule: Rule) -> bool:
     some = rule.condition is not None or any(action.only for action in rule.actions)
     return some or rule.target.kind is TargetKind.OBJECT

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 
 from storage_filters.rules.documents import RuleBook
-from storage_filters.rules.metrics import WINDOW_S, Values, settled, values_of
+from storage_filters.rules.metrics import WINDOW_S, Values, values_of, values_to_send
 from storage_filters.rules.rules import Rule, metrics_of
 
 Counts = Mapping[int, Mapping[str, int]]
@@ -21,7 +21,7 @@ class OperationMeter:
         self._told: dict[int, Values] = {}
 
     @property
-    def told(self) -> Mapping[int, Values]:
+    def sent_values(self) -> Mapping[int, Values]:
         """Return the last values sent to the proxies, by rule."""
         return self._told
 
@@ -44,7 +44,7 @@ class OperationMeter:
                 for direction, count in directions.items():
                     sums[rule, direction] += count
         self._told = {
-            rule.id: settled(
+            rule.id: values_to_send(
                 rule,
                 self._told.get(rule.id),
                 {**values_of(sums[rule.id, "get"] / WINDOW_S, sums[rule.id, "put"] / WINDOW_S), **added(rule)},

@@ -55,13 +55,13 @@ class Requests:
     by_latency: tuple[int, ...]
 
     @classmethod
-    def of(cls, numbers: Sequence[int]) -> Requests:
+    def from_numbers(cls, numbers: Sequence[int]) -> Requests:
         """Return the amounts from numbers in their order."""
         answered, refused, failed, read, written, latency_us, cpu_us, waited_us, *by_latency = numbers
         return cls(answered, refused, failed, read, written, latency_us, cpu_us, waited_us, tuple(by_latency))
 
     def __add__(self, other: Requests) -> Requests:
-        return Requests.of([a + b for a, b in zip(self.numbers(), other.numbers(), strict=True)])
+        return Requests.from_numbers([a + b for a, b in zip(self.numbers(), other.numbers(), strict=True)])
 
     def numbers(self) -> tuple[int, ...]:
         """Return the amounts in their order."""
@@ -77,7 +77,7 @@ class Requests:
 
 
 _NO_CPU = (0,) * (len(CPU_FIELDS) - 1)
-NO_REQUESTS = Requests.of((0,) * (_COUNTED - 1 + LATENCY_CLASSES) + _NO_CPU)
+NO_REQUESTS = Requests.from_numbers((0,) * (_COUNTED - 1 + LATENCY_CLASSES) + _NO_CPU)
 
 
 class _Source(StrEnum):
@@ -163,7 +163,7 @@ class Traffic:
             del self._known[next(iter(self._known))]
         if any(added):
             span = self._span()
-            new = Requests.of(added)
+            new = Requests.from_numbers(added)
             span[subject] = span.get(subject, NO_REQUESTS) + new
             if source is _Source.CPU:
                 return
@@ -181,23 +181,23 @@ class Traffic:
 
 
 def _requests(name: str, numbers: Sequence[int]) -> tuple[int, Requests]:
-    whole = _whole(name, numbers, _COUNTED + LATENCY_CLASSES)
-    return whole[0], Requests.of([*whole[1:_COUNTED], *_NO_CPU, *whole[_COUNTED:]])
+    whole = _checked_numbers(name, numbers, _COUNTED + LATENCY_CLASSES)
+    return whole[0], Requests.from_numbers([*whole[1:_COUNTED], *_NO_CPU, *whole[_COUNTED:]])
 
 
 def _cpu(name: str, numbers: Sequence[int]) -> tuple[int, Requests]:
-    born, cpu_us, waited_us = _whole(name, numbers, len(CPU_FIELDS))
+    born, cpu_us, waited_us = _checked_numbers(name, numbers, len(CPU_FIELDS))
     return born, replace(NO_REQUESTS, cpu_us=cpu_us, waited_us=waited_us)
 
 
-def _whole(name: str, numbers: Sequence[int], length: int) -> list[int]:
+def _checked_numbers(name: str, numbers: Sequence[int], length: int) -> list[int]:
     whole = [int(number) for number in numbers]
     if len(whole) != length or min(whole) < 0:
         raise ValueError(f"the counter {name} is {whole}")
     return whole
 
 
-def grouped(requests: Mapping[Subject, Requests], by: Iterable[Dimension]) -> Mapping[tuple[str, ...], Requests]:
+def group_by(requests: Mapping[Subject, Requests], by: Iterable[Dimension]) -> Mapping[tuple[str, ...], Requests]:
     """Return sums by these dimensions."""
     names = tuple(by)
     found: dict[tuple[str, ...], Requests] = {}

@@ -34,7 +34,7 @@ def addresses(text: str) -> list[str]:
     return [address.strip() for address in text.split(",") if address.strip()]
 
 
-def secured(one: Any, key_file: str) -> Any:
+def curve_socket(one: Any, key_file: str) -> Any:
     """Return a socket with the CURVE keys of a file: the controller's public key, then this server's public and secret
     key.
     """
@@ -90,7 +90,7 @@ class ControllerConnection:
         while not self._has_lock():
             sleep(_TRY_AGAIN_S)
         context = zmq.Context()
-        limits = secured(context.socket(zmq.SUB), self._conf["key_file"])
+        limits = curve_socket(context.socket(zmq.SUB), self._conf["key_file"])
         limits.setsockopt(zmq.SUBSCRIBE, b"")
         for address in addresses(self._conf["limits_from"]):
             limits.connect(address)
@@ -108,7 +108,7 @@ class ControllerConnection:
         return True
 
     def _usage(self, context: Any, address: str) -> Any:
-        usage = secured(context.socket(zmq.PUSH), self._conf["key_file"])
+        usage = curve_socket(context.socket(zmq.PUSH), self._conf["key_file"])
         usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
         usage.connect(address)
         return usage
@@ -127,13 +127,13 @@ class ControllerConnection:
             self._agent.take_any(message)
             return
         order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
-        if self._newest.outdated(order, now_s):
+        if self._newest.is_outdated(order, now_s):
             return
         self._told_by = order[0]
         if self._name in message.get("heard", (self._name,)):
             self._known_s = now_s
         if self._agent.take(message):
-            self._newest.heard(order, now_s)
+            self._newest.record(order, now_s)
 
     def _connected_again(self, context: Any, usages: dict[str, Any], limits: Any, now_s: float) -> None:
         """Reconnect after silence.

@@ -8,7 +8,7 @@ store, and with the rules of the object store.
 Bytes of executions are reported as counters that never fall (`moved`): the changed ones, and those requested by the
 controller because their executions have ended (`settle`, answered by `settled`). Requests of clients are reported in
 the same way once a second (`requests`), a bounded number of counters at a time. So is the CPU time of filters and views
-(`computed`), which the controller bounds by cores of accounts (`cpu`), and samples of contents (`samples`).
+(`add_cpu_time`), which the controller bounds by cores of accounts (`cpu`), and samples of contents (`samples`).
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class MovedBytes:
 
     def __init__(self, table: RateTable) -> None:
         self._table = table
-        self._before = table.uses(time.monotonic())
+        self._before = table.uses_by_account(time.monotonic())
 
     def since(self, now_s: float) -> tuple[dict[str, dict[str, int]], Uses]:
         """Return the bytes by name and direction, and the use of the table."""
-        now = self._table.uses(now_s)
+        now = self._table.uses_by_account(now_s)
         before, self._before = self._before, now
-        return _moved(before, now), now
+        return _moved_bytes(before, now), now
 
 
 class LimitsAgent:
@@ -111,7 +111,7 @@ class LimitsAgent:
             self._rules.write(message["rules"])
         if "executions" in message:
             self._alive.write(read_alive(message["executions"]))
-        self._asked = [str(one) for one in message.get("settle", ())][:SETTLED_MAX]
+        self._asked = [str(entry) for entry in message.get("settle", ())][:SETTLED_MAX]
         if not take_rates(message, self._name, self._table):
             return False
         take_bounds(message, self._budget)
@@ -142,7 +142,7 @@ class LimitsAgent:
             "lacks": self._lacks() if number % _REPORTS_A_LOOK == 1 else [],
             "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
             "settled": list(asked),
-            "cache": _counted(self._cache.uses(now_s)),
+            "cache": _cache_counts(self._cache.uses_by_account(now_s)),
         }
         if number % REPORTS_A_LIST == 0:
             report["requests"] = changed_counts(self._requests_told, self._requests.counts())
@@ -156,7 +156,7 @@ class LimitsAgent:
     def _lacks(self) -> list[str]:
         """Return the modules that rules or stored objects need and that are missing here."""
         with suppress(DamagedRulesError):
-            return self._modules.missing({one.sha256 for one in self._rules.book().versions()})
+            return self._modules.missing({version.sha256 for version in self._rules.book().versions()})
         return []
 
 
@@ -176,7 +176,7 @@ def take_rates(message: Mapping[str, Any], name: str, table: RateTable) -> bool:
 def take_bounds(message: Mapping[str, Any], budget: CpuBudget) -> None:
     """Set the cores that filters and views may use, if a message has them. Raises ValueError."""
     if (cpu := message.get("cpu")) is not None:
-        budget.bound({str(one): float(cores) for one, cores in cpu["accounts"].items()}, cpu["others"])
+        budget.bound({str(entry): float(cores) for entry, cores in cpu["accounts"].items()}, cpu["others"])
 
 
 def waiting(uses: Uses) -> list[tuple[str, Direction]]:
@@ -184,7 +184,7 @@ def waiting(uses: Uses) -> list[tuple[str, Direction]]:
     return [place for place, use in uses.items() if use.waits]
 
 
-def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
+def _moved_bytes(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
     """Return the moved bytes by name and direction, of names that moved some or have some waiting."""
     found: dict[str, dict[str, int]] = {}
     for (name, direction), use in now.items():
@@ -196,7 +196,7 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
     return found
 
 
-def _counted(uses: Uses) -> dict[str, list[int]]:
+def _cache_counts(uses: Uses) -> dict[str, list[int]]:
     """Return the number of events and bytes that a cache counted since the machine was started."""
     totals = {place: use.total for place, use in uses.items()}
     return {name: [totals.get((name, TIMES), 0), totals.get((name, BYTES), 0)] for name, _ in totals}
@@ -204,7 +204,9 @@ def _counted(uses: Uses) -> dict[str, list[int]]:
 
 def _rates(limits: Mapping[str, Any], subject: str) -> dict[Direction, float]:
     """Return bytes per second of the limited directions. Raises ValueError for zero or less."""
-    found: dict[Direction, float] = {one: float(limits[one]) for one in DIRECTIONS if limits.get(one) is not None}
+    found: dict[Direction, float] = {
+        entry: float(limits[entry]) for entry in DIRECTIONS if limits.get(entry) is not None
+    }
     if not all(rate > 0 for rate in found.values()):
         raise ValueError(f"{subject} may {found}")
     return found

@@ -42,9 +42,9 @@ from storage_filters.bandwidth.controller_connection import ControllerConnection
 from storage_filters.bandwidth.limits import LimitsAgent
 from storage_filters.counting.computing import Computing
 from storage_filters.counting.cpu_budget import CpuBudget, Took
-from storage_filters.counting.pacing import PIECE_BYTES, PacedInput, paced
+from storage_filters.counting.pacing import PIECE_BYTES, PacedInput, pace_piece
 from storage_filters.counting.rate_table import Direction, RateTable, belonging_to, name_in_table
-from storage_filters.counting.request_computing import attached, of_execution
+from storage_filters.counting.request_computing import attach_computing, note_execution
 from storage_filters.counting.request_counters import (
     GONE,
     Also,
@@ -99,17 +99,17 @@ class Bandwidth:
         """Pace the reads and writes of an account."""
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
-            return self._unpaced(env, start_response)
+            return self._pass_unpaced(env, start_response)
         self._see_signature(env)
         execution = execution_of(env)
-        of_execution(env, execution)
+        note_execution(env, execution)
         account, client = name_in_table(parts[2], execution), str(env.get("REMOTE_ADDR", ""))
         user = credential_of(env)
         waited: list[bool] = []
         name = _counter_of(env["REQUEST_METHOD"], parts[2:])
         container = "" if user is None else self._seen_container(user, parts[2:])
         took = None if user is None else self._took_by(user, env["REQUEST_METHOD"], container)
-        computing = attached(env, self._budget.of_request(name, parts[2], took))
+        computing = attach_computing(env, self._budget.spending_for(name, parts[2], took))
         also = None if user is None else self._by_execution(user, env["REQUEST_METHOD"], container, waited)
         request = CountedRequest((self._requests, name), self._of_signer(env, parts[2]), also=also)
         counted = StoreWait(self._counters, name_of(user) if user is not None else "", request)
@@ -124,26 +124,26 @@ class Bandwidth:
             )
         statuses: list[str] = []
 
-        def started(status: str, *more: Any) -> Any:
+        def start_counted(status: str, *more: Any) -> Any:
             statuses.append(status)
             if status.startswith(_NOT_ALLOWED) and parts[2] != (caller := caller_of(env, self._prefix)):
                 own = (self._requests, _counter_of(env["REQUEST_METHOD"], [caller])), self._of_signer(env, caller)
-                request.of(*(own if caller else ()))
-            request.answered(GONE if broke_off(env) else status)
+                request.count_by(*(own if caller else ()))
+            request.note_status(GONE if broke_off(env) else status)
             if sample is not None and status.startswith("2"):
                 computing.run(sample.count)
             return start_response(status, *more)
 
         try:
-            body = self._app(env, started)
+            body = self._app(env, start_counted)
         except BaseException:
-            request.ended()
+            request.end()
             computing.close()
             raise
-        told = _Told(env["REQUEST_METHOD"], statuses, counted, request, computing)
+        told = _RequestEnd(env["REQUEST_METHOD"], statuses, counted, request, computing)
         return _PacedBody(body, lambda length: self._wait(account, client, waited, "get", length), told)
 
-    def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    def _pass_unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass on a request that names no account, such as a health check."""
         passed: Iterable[bytes] = self._app(env, start_response)
         if not self._misplaced and "s3api.backend_path" in env:
@@ -177,7 +177,7 @@ class Bandwidth:
         return lambda served, moved: self._uses.request(user, method, container, served, moved, bool(waited))
 
     def _took_by(self, user: ExecutionUser, method: str, container: str) -> Took:
-        return lambda cpu_us: self._uses.computed(user, method, container, cpu_us)
+        return lambda cpu_us: self._uses.add_cpu_time(user, method, container, cpu_us)
 
     def _wait(
         self,
@@ -188,18 +188,18 @@ class Bandwidth:
         length: int,
         its_turn: bool = True,
     ) -> bool:
-        """Count a piece and wait for its turn, like `paced`. Bytes by client address are counted only."""
+        """Count a piece and wait for its turn, like `pace_piece`. Bytes by client address are counted only."""
         self._clients.turn(client, direction, length, time.monotonic())
 
-        def waits() -> None:
+        def note_wait() -> None:
             if not waited:
                 waited.append(True)
 
-        return paced(self._table, account, direction, length, its_turn, waits)
+        return pace_piece(self._table, account, direction, length, its_turn, note_wait)
 
 
 @dataclass
-class _Told:
+class _RequestEnd:
     """Counts a request at its end, once. statuses: of the answer; the last one counts."""
 
     method: str
@@ -219,8 +219,8 @@ class _Told:
         if not self._ended:
             self._ended = True
             if whole and self.is_success:
-                self.counted.moved("get", 0)  # the store may have taken long to end, as after a PUT
-            self.request.ended(whole)
+                self.counted.count_piece("get", 0)  # the store may have taken long to end, as after a PUT
+            self.request.end(whole)
             self.computing.close()
 
 
@@ -232,10 +232,10 @@ class _PacedBody:
     HEAD, are neither read nor always closed.
     """
 
-    def __init__(self, body: Iterable[bytes], wait: Callable[[int], object], told: _Told) -> None:
+    def __init__(self, body: Iterable[bytes], wait: Callable[[int], object], told: _RequestEnd) -> None:
         self._body = body
         self._told = told
-        self._pieces = _paced(body, wait, told)
+        self._pieces = _paced_pieces(body, wait, told)
         self._begun = False
 
     def __iter__(self) -> Iterator[bytes]:
@@ -266,7 +266,7 @@ class _PacedBody:
         self._told.end(whole=not self._begun and not (self._told.method == "GET" and self._told.is_success))
 
 
-def _paced(body: Iterable[bytes], wait: Callable[[int], object], told: _Told) -> Generator[bytes]:
+def _paced_pieces(body: Iterable[bytes], wait: Callable[[int], object], told: _RequestEnd) -> Generator[bytes]:
     """Yield a body in pieces. A function, not a method: a generator that refers to its owner would keep it alive."""
     for chunk in body:
         if not told.is_success:
@@ -275,9 +275,9 @@ def _paced(body: Iterable[bytes], wait: Callable[[int], object], told: _Told) ->
         for start in range(0, len(chunk), PIECE_BYTES):
             piece = chunk[start : start + PIECE_BYTES]
             wait(len(piece))
-            told.counted.moved("get", len(piece))
+            told.counted.count_piece("get", len(piece))
             yield piece
-            told.counted.begins()
+            told.counted.begin_wait()
 
 
 def _container_of(parts: Sequence[str]) -> str:
@@ -300,8 +300,8 @@ def _counter_of(method: str, parts: Sequence[str]) -> str:
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Bandwidth]:
     """Return the filter, for paste. Its files belong to the server's user, even while root starts the server."""
 
-    def made(app: Any) -> Bandwidth:
+    def build(app: Any) -> Bandwidth:
         with belonging_to(global_conf.get("user", "swift")):
             return Bandwidth(app, local_conf)
 
-    return made
+    return build

@@ -18,10 +18,10 @@ class NewestMessage:
         self._order: Order = (0, 0)
         self._heard_s = float("-inf")
 
-    def outdated(self, order: Order, now_s: float) -> bool:
+    def is_outdated(self, order: Order, now_s: float) -> bool:
         """Return whether the message is not newer than the newest one, and that one was recent."""
         return order <= self._order and now_s < self._heard_s + self._silence_s
 
-    def heard(self, order: Order, now_s: float) -> None:
+    def record(self, order: Order, now_s: float) -> None:
         """Record the newest message."""
         self._order, self._heard_s = order, now_s

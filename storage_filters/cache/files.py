@@ -44,7 +44,7 @@ END;
 _FAILURES = (OSError, sqlite3.Error)
 
 
-class CacheRefused(ValueError):  # noqa: N818 - it is an answer
+class UnusableCacheError(ValueError):
     """A directory that cannot hold a cache; the message says why."""
 
 
@@ -59,7 +59,7 @@ class CacheFiles:
         evicted: Callable[[int], None] = lambda _: None,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Open the directory, creating it if it is missing. Raises CacheRefused."""
+        """Open the directory, creating it if it is missing. Raises UnusableCacheError."""
         self._path = path
         self._bytes_max = bytes_max
         self._entries_max = entries_max
@@ -74,7 +74,7 @@ class CacheFiles:
         try:
             self._open_or_begin_anew()
         except _FAILURES as error:
-            raise CacheRefused(f"{path} cannot be used as the cache's directory: {error}") from None
+            raise UnusableCacheError(f"{path} cannot be used as the cache's directory: {error}") from None
         self.close()  # the processes that a server forks open it again
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class CacheFiles:
             self.remove(name)
             return None
 
-    def used(self, name: str) -> None:
+    def touch(self, name: str) -> None:
         """Record that an entry was used now."""
         now_s = time.monotonic()
         if now_s - self._touched.get(name, -TOUCH_S) < TOUCH_S:
@@ -125,13 +125,13 @@ class CacheFiles:
             return None
         file = None
         try:
-            if (file := self._taken(name + _FILLING)) is None:
+            if (file := self._file_to_fill(name + _FILLING)) is None:
                 return None
             if self._reserve(name, size):
                 return Fill(self, name, file, EntryWriter(file, about, length))
             self._drop(file, name)
         except _FAILURES as error:
-            self.failed(error)
+            self.pause_fills(error)
             if file is not None:
                 self._drop(file, name)
         return None
@@ -158,7 +158,7 @@ class CacheFiles:
             index.execute("DELETE FROM entries WHERE name = ?", (name,))
         self._drop(file, name)
 
-    def failed(self, error: Exception) -> None:
+    def pause_fills(self, error: Exception) -> None:
         """Stop filling for some seconds; existing entries stay readable."""
         self._warn(f"nothing is added to {self._path} for {_TRY_AGAIN_S:g} s: {error}")
         self._fill_at_s = time.monotonic() + _TRY_AGAIN_S
@@ -189,7 +189,7 @@ class CacheFiles:
             self._evicted(removed)
         return bool(room)
 
-    def _taken(self, name: str) -> IO[bytes] | None:
+    def _file_to_fill(self, name: str) -> IO[bytes] | None:
         """Return an empty file that only this process fills; None if another process fills it."""
         file = self._file(name, os.O_RDWR | os.O_CREAT)
         try:
@@ -235,21 +235,21 @@ class CacheFiles:
         """Return whether the directory is open in this process. look: check its path too, since it may have been
         removed.
         """
-        if self._directory >= 0 and self._owner == os.getpid() and not (look and self._lost()):
+        if self._directory >= 0 and self._owner == os.getpid() and not (look and self._is_lost()):
             return True
         if time.monotonic() < self._open_at_s:
             return False
         self.close()
         try:
             self._open_or_begin_anew()
-        except (*_FAILURES, CacheRefused) as error:
+        except (*_FAILURES, UnusableCacheError) as error:
             self._open_at_s = time.monotonic() + _TRY_AGAIN_S
             self._warn(f"the cache {self._path} is disabled for {_TRY_AGAIN_S:g} s: {error}")
             self.close()
             return False
         return True
 
-    def _lost(self) -> bool:
+    def _is_lost(self) -> bool:
         try:
             there = self._path.stat(follow_symlinks=False)
             index = os.stat(_INDEX, dir_fd=self._directory, follow_symlinks=False)
@@ -281,7 +281,7 @@ class CacheFiles:
         status = os.fstat(self._directory)
         # A server without workers that root starts stays root, whatever user it is to run as.
         if os.geteuid() not in (0, status.st_uid) or stat.S_IMODE(status.st_mode) & 0o077:
-            raise CacheRefused(f"{self._path} must belong to the server's user alone: owner, and mode 0700")
+            raise UnusableCacheError(f"{self._path} must belong to the server's user alone: owner, and mode 0700")
         with closing(self._file(_INDEX, os.O_RDWR | os.O_CREAT)) as file:  # no link
             self._index_file = os.fstat(file.fileno()).st_ino
         self._index = sqlite3.connect(
@@ -304,7 +304,7 @@ class CacheFiles:
                 if name == _LOCK or name.startswith(_INDEX):
                     continue
                 if name.endswith(_FILLING):
-                    if (file := self._taken(name)) is not None:
+                    if (file := self._file_to_fill(name)) is not None:
                         self._unlink(name)
                         file.close()
                 # An entry is in the index before its file is there.
@@ -328,7 +328,7 @@ class Fill:
         try:
             self._writer.write(chunk)
         except (OSError, ValueError) as error:
-            self._files.failed(error)
+            self._files.pause_fills(error)
             self.end()
             return
         if self._writer.complete:
@@ -345,5 +345,5 @@ class Fill:
                 self._files.publish(self._name, file)
                 return
         except (*_FAILURES, ValueError) as error:
-            self._files.failed(error)
+            self._files.pause_fills(error)
         self._files.give_up(self._name, file)

@@ -66,7 +66,7 @@ class _Lease:
     headers: HeaderKeyDict
 
     @property
-    def expired(self) -> bool:
+    def is_expired(self) -> bool:
         """Return whether the object's deletion time has passed."""
         return float(self.headers.get("X-Delete-At", "inf")) <= time.time()
 
@@ -134,22 +134,22 @@ class ObjectCache:
         name = name_of(parts)
         lease = self._lease(name, request)
         if request.method == "HEAD":
-            if lease is None or not self._wanted(parts, lease.headers):
+            if lease is None or not self._is_cacheable(parts, lease.headers):
                 return request.get_response(self._app)
             return _answer(request, lease.headers, int(lease.headers["Content-Length"]), ())
         entry = self._files.entry(name)
         if entry is None:
             return self._from_store(request, parts, name)
         headers = lease.headers if lease is not None and _version(lease.headers) == entry.about["version"] else None
-        if not self._wanted(parts, headers or HeaderKeyDict(entry.about["headers"])):
+        if not self._is_cacheable(parts, headers or HeaderKeyDict(entry.about["headers"])):
             entry.close()
             return request.get_response(self._app)
         if headers is not None:
             self._count("unasked", 1, 0)
-        elif (headers := self._asked(request, name, entry)) is None:
+        elif (headers := self._confirmed_headers(request, name, entry)) is None:
             entry.close()
             return self._from_store(request, parts, name)
-        self._files.used(name)
+        self._files.touch(name)
         return _answer(request, headers, entry.length, _EntryBytes(self, request, name, entry))
 
     def _lease(self, name: str, request: Request) -> _Lease | None:
@@ -159,7 +159,7 @@ class ObjectCache:
             return None
         if (
             self._clock() - lease.at_s >= self._fence.lease_s
-            or lease.expired
+            or lease.is_expired
             or self._fence.generation(name) != lease.generation
         ):
             self._leases.pop(name, None)  # another request may have removed it meanwhile
@@ -168,16 +168,16 @@ class ObjectCache:
         container = get_container_info(request.environ, self._app, swift_source="ZOE")
         request.acl = container["read_acl"]
         authorize = request.environ.get("swift.authorize")
-        if _of(container) != lease.container or (authorize is not None and authorize(request) is not None):
+        if _access_of(container) != lease.container or (authorize is not None and authorize(request) is not None):
             return None
         self._keep(name, lease)
         return lease
 
-    def _asked(self, request: Request, name: str, entry: Entry) -> HeaderKeyDict | None:
+    def _confirmed_headers(self, request: Request, name: str, entry: Entry) -> HeaderKeyDict | None:
         """Return the store's headers of the object if it has the entry's version; None otherwise."""
         at_s = self._clock()
         generation = self._fence.generation(name) if self._fence is not None else None
-        head = _again(request, "HEAD")
+        head = _plain_request(request, "HEAD")
         if generation is not None:
             head.headers["X-Newest"] = "true"  # not an older version of a lagging replica
         answer = head.get_response(self._app)
@@ -186,7 +186,7 @@ class ObjectCache:
         if answer.is_success and not of_another and _version(answer.headers) == entry.about["version"]:
             if generation is not None and "Origin" not in request.headers:
                 container = get_container_info(request.environ, self._app, swift_source="ZOE")
-                self._keep(name, _Lease(at_s, generation, _of(container), HeaderKeyDict(answer.headers)))
+                self._keep(name, _Lease(at_s, generation, _access_of(container), HeaderKeyDict(answer.headers)))
             return HeaderKeyDict(answer.headers)
         if answer.is_success or answer.status_int == _NOT_FOUND:
             self._count("stale", 1, 0)
@@ -205,7 +205,7 @@ class ObjectCache:
         length = answer.content_length
         if answer.status_int != _OK or length is None or length > self._object_bytes_max:
             return answer
-        if any(header in answer.headers for header in _OTHERS) or not self._wanted(parts, answer.headers):
+        if any(header in answer.headers for header in _OTHERS) or not self._is_cacheable(parts, answer.headers):
             return answer
         if "ENCRYPTION" in answer.headers.get(UNDONE, ""):  # no clear text on a proxy's disk
             return answer
@@ -220,7 +220,7 @@ class ObjectCache:
         made.content_length = length
         return made
 
-    def _wanted(self, parts: Sequence[str], headers: HeaderKeyDict) -> bool:
+    def _is_cacheable(self, parts: Sequence[str], headers: HeaderKeyDict) -> bool:
         """Return whether a rule caches the object, by its size and tags at its upload."""
         if any(header in headers for header in _OTHERS):
             return False
@@ -228,7 +228,7 @@ class ObjectCache:
         place = object_of(parts, self._prefix)
         wanted = replace(place, size=int(size) if size else None, tags=tags_of(headers))
         try:
-            return chain_of(self._book(), wanted).cached
+            return chain_of(self._book(), wanted).is_cached
         except DamagedRulesError:
             return False
 
@@ -237,7 +237,7 @@ class ObjectCache:
         version.
         """
         self._files.remove(name)
-        again = _again(request, "GET")
+        again = _plain_request(request, "GET")
         again.headers["Range"] = f"bytes={first}-{end - 1}"
         answer = again.get_response(self._app)
         try:
@@ -247,7 +247,7 @@ class ObjectCache:
         finally:
             close_if_possible(answer.app_iter)
 
-    def served(self, length: int) -> None:
+    def count_served(self, length: int) -> None:
         """Count bytes read from an entry."""
         self._count("hit", 1, length)
 
@@ -274,7 +274,7 @@ class _EntryBytes:
         except (DamagedEntryError, OSError):
             yield from self._cache.rest_of(self._request, self._name, self._entry.about["version"], at, end)
         finally:
-            self._cache.served(at - first)
+            self._cache.count_served(at - first)
 
     def app_iter_ranges(
         self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
@@ -298,7 +298,7 @@ class _Filling:
     def __iter__(self) -> Iterator[bytes]:
         try:
             for chunk in self._chunks:
-                self._computing.run(lambda one=chunk: self._fill.write(one))  # type: ignore[misc]
+                self._computing.run(lambda entry=chunk: self._fill.write(entry))  # type: ignore[misc]
                 yield chunk
         finally:
             self._fill.end()
@@ -333,7 +333,7 @@ def _answer(request: Request, headers: HeaderKeyDict, length: int, body: Any) ->
     return made
 
 
-def _again(request: Request, method: str) -> Request:
+def _plain_request(request: Request, method: str) -> Request:
     """Return a request for the same object, without range and conditions."""
     again = Request(request.environ.copy())
     again.method = method
@@ -350,5 +350,5 @@ def _version(headers: HeaderKeyDict) -> list[str]:
     return [str(headers.get("Etag", "")), str(headers.get("Content-Length", "")), str(stored)]
 
 
-def _of(container: Any) -> tuple[Any, Any]:
+def _access_of(container: Any) -> tuple[Any, Any]:
     return container["status"], container["storage_policy"]

@@ -23,7 +23,7 @@ from swift.common.memcached import MemcacheRing
 
 from storage_filters.cache.fence import Fence
 from storage_filters.cache.fenced_writes import FencedWrites
-from storage_filters.cache.files import CacheFiles, CacheRefused
+from storage_filters.cache.files import CacheFiles, UnusableCacheError
 from storage_filters.cache.object_cache import ObjectCache
 from storage_filters.counting.rate_table import RateTable, belonging_to
 from storage_filters.rules.documents import RuleBook
@@ -47,11 +47,13 @@ def with_cache(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], 
                 "nothing is cached: Swift encrypts objects behind zoe_filters, so the cache would hold them decrypted"
             )
         else:
-            app = _cached(app, conf, book, fence, logger)
+            app = _with_object_cache(app, conf, book, fence, logger)
     return app if fence is None else FencedWrites(app, fence)
 
 
-def _cached(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], fence: Fence | None, logger: Any) -> Any:
+def _with_object_cache(
+    app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], fence: Fence | None, logger: Any
+) -> Any:
     with belonging_to(conf.get("user", "swift")):
         table = RateTable(cache_file(conf["rates_file"]))
 
@@ -68,7 +70,7 @@ def _cached(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], fen
                 evicted=lambda entries: count("evicted", entries, 0),
                 warn=logger.warning,
             )
-        except CacheRefused as error:
+        except UnusableCacheError as error:
             logger.error("nothing is cached: %s", error)
             return app
     hosted.add(CACHING)

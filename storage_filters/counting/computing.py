@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Spending(Protocol):
     """Account that pays for CPU time."""
 
-    def spent(self, cpu_ns: int, waited_ns: int) -> None:
+    def book(self, cpu_ns: int, waited_ns: int) -> None:
         """Book CPU time, and how long the request waited for it."""
         ...
 
@@ -55,7 +55,7 @@ class Computing:
         if self._spending is None:
             yield from make(iter(source))
             return
-        made, booked = iter(make(self._asked(source))), True
+        made, booked = iter(make(self._unmeasured_chunks(source))), True
         while True:
             if booked:  # otherwise it has computed little since it waited
                 self.wait()
@@ -73,7 +73,7 @@ class Computing:
         finally:
             self._stop()
 
-    def rest(self) -> None:
+    def yield_turn(self) -> None:
         """Let other requests run in the middle of a piece."""
         running = self._since_ns is not None
         self._stop()
@@ -94,7 +94,7 @@ class Computing:
         """Book the remaining CPU time."""
         if self._spending is not None and self._open_ns + self._waited_ns:
             spent, self._open_ns, self._waited_ns = (self._open_ns, self._waited_ns), 0, 0
-            self._spending.spent(*spent)
+            self._spending.book(*spent)
 
     def wait(self) -> None:
         """Wait until the booked time of the account has passed. Of several waiting requests, the first that looks
@@ -107,7 +107,7 @@ class Computing:
             self._pause(min(left_s, LOOK_S))
             self._waited_ns += time.monotonic_ns() - began_ns
 
-    def _asked(self, source: Iterable[bytes]) -> Iterator[bytes]:
+    def _unmeasured_chunks(self, source: Iterable[bytes]) -> Iterator[bytes]:
         chunks = iter(source)
         while True:
             self._stop()

@@ -40,7 +40,7 @@ class CounterTable:
         self._zeros = (0,) * amounts
         self._places: dict[str, int] = {}
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        with self._locked(0):
+        with self._lock(0):
             if os.fstat(self._file).st_size < SLOTS * self._slot.size:
                 os.ftruncate(self._file, SLOTS * self._slot.size)
         self._memory = mmap.mmap(self._file, SLOTS * self._slot.size)
@@ -57,7 +57,7 @@ class CounterTable:
         slot = self._slot_of(name, make)
         if not slot:
             return
-        with self._locked(slot):
+        with self._lock(slot):
             fields = self._read(slot)
             amounts = change(fields[1:-2], min(fields[-2], now_s))  # a clock may have been reset
             # Nothing else is written: other processes search for the name without this lock, and packing writes zeros
@@ -91,7 +91,7 @@ class CounterTable:
         Slots are never emptied, so a search may end at a free one. Slot 0 stands for the whole table.
         """
         first = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
-        with self._locked(0):
+        with self._lock(0):
             oldest, oldest_s = 0, float("inf")
             for step in range(SLOTS - 1):
                 slot = 1 + (first + step) % (SLOTS - 1)
@@ -105,7 +105,7 @@ class CounterTable:
                     oldest, oldest_s = slot, fields[-2]
             if not make:
                 return 0
-            with self._locked(oldest):
+            with self._lock(oldest):
                 self._write(oldest, time.time_ns(), *self._zeros, 0.0, name.encode())
             return oldest
 
@@ -116,7 +116,7 @@ class CounterTable:
         self._slot.pack_into(self._memory, slot * self._slot.size, *fields)
 
     @contextmanager
-    def _locked(self, slot: int) -> Iterator[None]:
+    def _lock(self, slot: int) -> Iterator[None]:
         """Lock against other processes; within a process no lock is needed, since this code never yields."""
         fcntl.lockf(self._file, fcntl.LOCK_EX, self._slot.size, slot * self._slot.size)
         try:

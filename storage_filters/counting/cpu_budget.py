@@ -46,13 +46,13 @@ class CpuBudget:
         told = dict(cores), others
         if told == self._told:
             return
-        if not all(one > 0 for one in (*cores.values(), *([] if others is None else [others]))):
+        if not all(core > 0 for core in (*cores.values(), *([] if others is None else [others]))):
             raise ValueError(f"filters may take {cores} cores, others {others}")
-        rates = {(account, _PACE): one * _CORE for account, one in cores.items()}
+        rates = {(account, _PACE): value * _CORE for account, value in cores.items()}
         self._rates.set_rates(rates, time.monotonic(), {_PACE: (others or 0.0) * _CORE})
         self._told = told
 
-    def of_request(self, name: str, account: str, took: Took | None = None) -> RequestSpending:
+    def spending_for(self, name: str, account: str, took: Took | None = None) -> RequestSpending:
         """Return the spending of a request. name: of its counter. took: is called with its CPU time too."""
         return RequestSpending(self._rates, self._counters, name, account, took)
 
@@ -71,7 +71,7 @@ class RequestSpending:
     account: str
     took: Took | None
 
-    def spent(self, cpu_ns: int, waited_ns: int) -> None:
+    def book(self, cpu_ns: int, waited_ns: int) -> None:
         """Book CPU time, and how long the request waited for it."""
         now_s = time.monotonic()
         self.rates.turn(self.account, _PACE, cpu_ns, now_s)

@@ -19,7 +19,7 @@ class CpuRecord:
     def __init__(self) -> None:
         self._cpu_ns = 0
 
-    def spent(self, cpu_ns: int, waited_ns: int) -> None:  # noqa: ARG002
+    def book(self, cpu_ns: int, waited_ns: int) -> None:  # noqa: ARG002
         """Add CPU time."""
         self._cpu_ns += cpu_ns
 
@@ -27,20 +27,20 @@ class CpuRecord:
         """Return 0: only the proxy has bounds."""
         return 0.0
 
-    def told_us(self) -> int:
+    def take_us(self) -> int:
         """Return the CPU time since the last call, in microseconds, and start at zero."""
         told_us, self._cpu_ns = divmod(self._cpu_ns, 1000)
         return min(told_us, _MOST)
 
 
-def framed(pieces: Iterable[bytes], told_us: Callable[[], int]) -> Iterator[bytes]:
+def frames_of(pieces: Iterable[bytes], told_us: Callable[[], int]) -> Iterator[bytes]:
     """Yield a frame for each piece, and one at the end. told_us: returns the CPU time since its last call."""
     for piece in pieces:
         yield _HEAD.pack(len(piece), told_us()) + piece
     yield _HEAD.pack(0, told_us())
 
 
-def unframed(chunks: Iterable[bytes], took: Callable[[int], None]) -> Iterator[bytes]:
+def pieces_of(chunks: Iterable[bytes], took: Callable[[int], None]) -> Iterator[bytes]:
     """Yield the bytes of frames that arrive in chunks of any size. took: is called with nanoseconds of CPU time. A
     truncated stream ends early; its reader notices that.
     """

@@ -25,11 +25,11 @@ _PIECES_A_TURN = (1, 2, 3)
 class Counted(Protocol):
     """Receives the progress of a body."""
 
-    def moved(self, direction: Direction, length: int) -> None:
+    def count_piece(self, direction: Direction, length: int) -> None:
         """Count a piece."""
         ...
 
-    def begins(self) -> None:
+    def begin_wait(self) -> None:
         """Note that the client begins to wait for the next piece."""
         ...
 
@@ -37,14 +37,14 @@ class Counted(Protocol):
 class Uncounted:
     """A counter that ignores everything."""
 
-    def moved(self, direction: Direction, length: int) -> None:
+    def count_piece(self, direction: Direction, length: int) -> None:
         """Do nothing."""
 
-    def begins(self) -> None:
+    def begin_wait(self) -> None:
         """Do nothing."""
 
 
-def paced(
+def pace_piece(
     table: RateTable,
     name: str,
     direction: Direction,
@@ -96,31 +96,31 @@ class PacedInput:
 
     def read(self, *arguments: Any, **more: Any) -> bytes:
         """Read like the stream."""
-        return self._waited(lambda: self._stream.read(*arguments, **more))
+        return self._read_paced(lambda: self._stream.read(*arguments, **more))
 
     def readline(self, *arguments: Any, **more: Any) -> bytes:
         """Read a line like the stream."""
-        return self._waited(lambda: self._stream.readline(*arguments, **more))
+        return self._read_paced(lambda: self._stream.readline(*arguments, **more))
 
     def __iter__(self) -> Iterator[bytes]:
         lines = iter(self._stream)
-        while line := self._waited(lambda: next(lines, b"")):
+        while line := self._read_paced(lambda: next(lines, b"")):
             yield line
 
     def __getattr__(self, name: str) -> Any:
         # Swift uses other methods of the server's stream, such as for answers to `Expect: 100-continue`.
         return getattr(self._stream, name)
 
-    def _waited(self, read: Callable[[], bytes]) -> bytes:
-        self._counted.moved("put", 0)  # until now, the store was busy with the bytes that it has
+    def _read_paced(self, read: Callable[[], bytes]) -> bytes:
+        self._counted.count_piece("put", 0)  # until now, the store was busy with the bytes that it has
         data = read()
         self._see(data)
-        self._counted.begins()
+        self._counted.begin_wait()
         for start in range(0, len(data), PIECE_BYTES):
             self._pieces += 1
             length = min(PIECE_BYTES, len(data) - start)
             held = self._wait(length, self._pieces % self._every == 0)
-            self._counted.moved("put", length)
+            self._counted.count_piece("put", length)
             if held and self._server_input is not None:
                 self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._ahead_bytes)
                 self._server_input = None

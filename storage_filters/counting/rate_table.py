@@ -75,7 +75,7 @@ def belonging_to(user: str) -> Iterator[None]:
     Swift's servers that root starts load their filters once more before they change to their user. Does nothing for
     other processes, and if the user does not exist, which Swift reports itself.
     """
-    found = next((one for one in pwd.getpwall() if one.pw_name == user), None) if os.geteuid() == 0 else None
+    found = next((entry for entry in pwd.getpwall() if entry.pw_name == user), None) if os.geteuid() == 0 else None
     if found is None:
         yield
         return
@@ -96,7 +96,7 @@ class RateTable:
         self._burst_s = burst_s
         self._slots: dict[tuple[str, Direction], tuple[int, bytes]] = {}
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        with self._locked(0, 1):
+        with self._lock(0, 1):
             if os.fstat(self._file).st_size < _SLOTS * _SLOT.size:
                 os.ftruncate(self._file, _SLOTS * _SLOT.size)
         self._memory = mmap.mmap(self._file, _SLOTS * _SLOT.size)
@@ -110,7 +110,7 @@ class RateTable:
     def turn(self, account: str, direction: Direction, length: int, now_s: float) -> Turn:
         """Count a piece of this length and book its time. now_s: of the monotonic clock, one for all processes."""
         slot = self._slot_of(account, direction)
-        with self._locked(slot):
+        with self._lock(slot):
             key, rate, until_s, total, name = self._read(slot)
             until_s = max(until_s, now_s - self._burst_s) if rate > 0 else now_s
             wait_s = max(until_s - now_s, 0.0)
@@ -122,7 +122,7 @@ class RateTable:
     def left_s(self, account: str, direction: Direction, place: int, now_s: float) -> float:
         """Return how long the piece at this position still has to wait at the present rate; 0 or less: no longer."""
         slot = self._slot_of(account, direction)
-        with self._locked(slot):
+        with self._lock(slot):
             _, rate, until_s, total, _ = self._read(slot)
         return until_s - now_s - (total - place) / rate if rate > 0 else 0.0
 
@@ -131,7 +131,7 @@ class RateTable:
         slot = self._slot_of(account, direction)
         if self._read(slot)[1] <= 0:
             return 0.0
-        with self._locked(slot):
+        with self._lock(slot):
             _, rate, until_s, _, _ = self._read(slot)
         return max(until_s - now_s, 0.0) if rate > 0 else 0.0
 
@@ -143,22 +143,22 @@ class RateTable:
     ) -> None:
         """Replace all limits. others: the limit of all other accounts, new ones included."""
         rest = [(others or {}).get(direction, 0.0) for direction in DIRECTIONS]
-        with self._locked(0):
+        with self._lock(0):
             _OTHERS.pack_into(self._memory, 0, *rest)
         limited = {self._slot_of(*place): rate for place, rate in rates.items()}
         for slot, rate in limited.items():
             if slot not in self._further:
                 self._set(slot, rate, now_s)
-        for slot, name in self._used():
+        for slot, name in self._used_slots():
             if slot not in limited or slot in self._further:
-                if _EXECUTION in name and self._leave(slot, now_s - _IDLE_S):
+                if _EXECUTION in name and self._free_slot(slot, now_s - _IDLE_S):
                     continue
                 self._set(slot, rest[DIRECTIONS.index(_direction(name))], now_s)
 
-    def uses(self, now_s: float) -> Mapping[tuple[str, Direction], Use]:
+    def uses_by_account(self, now_s: float) -> Mapping[tuple[str, Direction], Use]:
         """Return the use of each account that ever moved bytes."""
         found: dict[tuple[str, Direction], Use] = {}
-        for slot, name in self._used():
+        for slot, name in self._used_slots():
             _, rate, until_s, total, _ = self._read(slot)
             if slot in self._further and not total:
                 continue
@@ -166,7 +166,7 @@ class RateTable:
         return found
 
     def _set(self, slot: int, rate: float, now_s: float) -> None:
-        with self._locked(slot):
+        with self._lock(slot):
             key, old, until_s, total, name = self._read(slot)
             if rate != old:
                 ahead_s = until_s - now_s
@@ -174,9 +174,9 @@ class RateTable:
                     ahead_s = ahead_s * old / rate if rate > 0 else 0.0
                 self._write(slot, key, rate, now_s + ahead_s, total, name)
 
-    def _leave(self, slot: int, before_s: float) -> bool:
+    def _free_slot(self, slot: int, before_s: float) -> bool:
         """Free a slot that was last used before that time; return whether it was."""
-        with self._locked(0), self._locked(slot):
+        with self._lock(0), self._lock(slot):
             if self._read(slot)[2] >= before_s:
                 return False
             self._write(slot, _LEFT, 0.0, 0.0, 0, b"")
@@ -199,7 +199,7 @@ class RateTable:
         key = hashlib.blake2b(name, digest_size=_KEY_BYTES).digest()
         first = int.from_bytes(key[:8], "little")
         open_slot = 0
-        with self._locked(0):
+        with self._lock(0):
             for step in range(_SLOTS - 1):
                 slot = 1 + (first + step) % (_SLOTS - 1)
                 stored = self._read(slot)[0]
@@ -215,7 +215,7 @@ class RateTable:
                 return open_slot
         return self._slot_of(ALL_FURTHER, _direction(name.decode()))
 
-    def _used(self) -> Iterator[tuple[int, str]]:
+    def _used_slots(self) -> Iterator[tuple[int, str]]:
         for slot in range(1, _SLOTS):
             fields = self._read(slot)
             if fields[0] not in (_FREE, _LEFT):
@@ -229,7 +229,7 @@ class RateTable:
         _SLOT.pack_into(self._memory, slot * _SLOT.size, *fields)
 
     @contextmanager
-    def _locked(self, slot: int, length: int = _SLOT.size) -> Iterator[None]:
+    def _lock(self, slot: int, length: int = _SLOT.size) -> Iterator[None]:
         """Lock against other processes; within a process no lock is needed, since this code never yields."""
         fcntl.lockf(self._file, fcntl.LOCK_EX, length, slot * _SLOT.size)
         try:

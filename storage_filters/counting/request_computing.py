@@ -15,17 +15,17 @@ _SHARED, _NAME, _EXECUTION = "swift.infocache", "zoe.computing", "zoe.execution"
 _UNCOUNTED = Computing(None, sleep)
 
 
-def attached(env: dict[str, Any], spending: Spending) -> Computing:
+def attach_computing(env: dict[str, Any], spending: Spending) -> Computing:
     """Attach a new computing to a request and return it."""
     made = Computing(spending, sleep)
     env.setdefault(_SHARED, {})[_NAME] = made
     return made
 
 
-def attached_once(env: dict[str, Any], spending: Spending) -> Computing:
+def computing_or_new(env: dict[str, Any], spending: Spending) -> Computing:
     """Return the computing of a request; attach one if there is none."""
     found = computing_of(env)
-    return attached(env, spending) if found is _UNCOUNTED else found
+    return attach_computing(env, spending) if found is _UNCOUNTED else found
 
 
 def computing_of(env: dict[str, Any]) -> Computing:
@@ -34,7 +34,7 @@ def computing_of(env: dict[str, Any]) -> Computing:
     return found if isinstance(found, Computing) else _UNCOUNTED
 
 
-def of_execution(env: dict[str, Any], execution: str) -> None:
+def note_execution(env: dict[str, Any], execution: str) -> None:
     """Note the execution that makes a request; empty for other users."""
     env.setdefault(_SHARED, {})[_EXECUTION] = execution
 

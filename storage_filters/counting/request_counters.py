@@ -93,7 +93,7 @@ class RequestCounters:
         outcome = 2 if cut else {_STATUS_OF_REFUSAL: 1, _STATUS_OF_FAILURE: 2}.get(wrong, 0)
         latency_class = bisect_left(LATENCIES_S, latency_s)
 
-        def added(amounts: Amounts, _: float) -> Amounts:
+        def add(amounts: Amounts, _: float) -> Amounts:
             now = list(amounts)
             now[outcome] += 1
             now[3] += moved[0]
@@ -102,7 +102,7 @@ class RequestCounters:
             now[len(FIELDS) - 1 + latency_class] += 1
             return now
 
-        self._table.change(name, added, time.monotonic(), make=served or known)
+        self._table.change(name, add, time.monotonic(), make=served or known)
 
     def counts(self) -> Mapping[str, Numbers]:
         """Return the numbers of `FIELDS` and of the classes of latency, by names of counters."""
@@ -129,25 +129,25 @@ class CountedRequest:
         self._status = ""
         self._read = self._written = 0
 
-    def of(self, *counters: Counter) -> None:
+    def count_by(self, *counters: Counter) -> None:
         """Replace the counters, by those of a known client or by none. So requests for objects of another account,
         which are refused, do not change the owner's counters.
         """
         self._counters, self._known = counters, True
 
-    def answered(self, status: str) -> None:
+    def note_status(self, status: str) -> None:
         """Note the status of the answer; the last one counts."""
         self._head_s = time.monotonic()
         self._status = status
 
-    def moved(self, direction: Direction, length: int) -> None:
+    def count_piece(self, direction: Direction, length: int) -> None:
         """Add a piece of a body."""
         if direction == "get":
             self._read += length
         else:
             self._written += length
 
-    def ended(self, whole: bool = True) -> None:
+    def end(self, whole: bool = True) -> None:
         """Count the request. whole: the body of the answer was sent completely."""
         moved = self._read, self._written
         if self._also is not None:

@@ -60,7 +60,7 @@ class TransferCounters:
         processes; time in which several requests waited counts once.
         """
 
-        def added(amounts: Amounts, last_s: float) -> Amounts:
+        def add(amounts: Amounts, last_s: float) -> Amounts:
             read, written, transferring_us, waiting_us = amounts
             fresh_us = round(max(now_s - max(last_s, from_s), 0.0) * 1e6)
             waited_us = round(max(now_s - from_s, 0.0) * 1e6)
@@ -68,7 +68,7 @@ class TransferCounters:
             written += length if direction == "put" else 0
             return read, written, transferring_us + fresh_us, waiting_us + waited_us
 
-        self._table.change(name, added, now_s)
+        self._table.change(name, add, now_s)
 
     def counts(self) -> Mapping[str, TransferCount]:
         """Return all counters by name, without those in the middle of a write."""
@@ -87,14 +87,14 @@ class StoreWait:
         self._request = request
         self._since_s = time.monotonic()
 
-    def moved(self, direction: Direction, length: int) -> None:
+    def count_piece(self, direction: Direction, length: int) -> None:
         """Count a piece, and the time until now."""
-        self._request.moved(direction, length)
+        self._request.count_piece(direction, length)
         if self._name:
             now_s = time.monotonic()
             self._counters.count(self._name, direction, length, self._since_s, now_s)
             self._since_s = now_s
 
-    def begins(self) -> None:
+    def begin_wait(self) -> None:
         """Start to wait for the store, after the client took its time."""
         self._since_s = time.monotonic()

@@ -55,7 +55,7 @@ class UseCounters:
         if waited:
             self._add(user, f"limit/{'put' if moved[1] > moved[0] else 'get'}", done)
 
-    def computed(self, user: ExecutionUser, method: str, container: str, cpu_us: int) -> None:
+    def add_cpu_time(self, user: ExecutionUser, method: str, container: str, cpu_us: int) -> None:
         """Add CPU time of filters and views for a request."""
         self._add(user, self._of_container(user, "cpu", method, container), (cpu_us, 0, 0, 0))
 
@@ -74,10 +74,10 @@ class UseCounters:
         return subject if fits else f"{kind}/{method}/{FURTHER}"
 
     def _add(self, user: ExecutionUser, subject: str, more: Amounts) -> None:
-        def added(amounts: Amounts, _: float) -> Amounts:
-            return [now + one for now, one in zip(amounts, more, strict=True)]
+        def add(amounts: Amounts, _: float) -> Amounts:
+            return [now + number for now, number in zip(amounts, more, strict=True)]
 
-        self._table.change(self._name(user, subject), added, time.monotonic())
+        self._table.change(self._name(user, subject), add, time.monotonic())
 
     @staticmethod
     def _name(user: ExecutionUser, subject: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from storage_filters.csv.comparisons import Fields, Outcomes, equal, nulls, outcomes
-from storage_filters.csv.layout import Lines, laid_out
-from storage_filters.csv.parser import Value, values_of, written
+from storage_filters.csv.layout import Lines, lay_out
+from storage_filters.csv.parser import Value, line_with, values_of
 from storage_filters.csv.quotes import Bytes, Mask, Positions
-from storage_filters.csv.readings import is_word, possible
+from storage_filters.csv.readings import is_word, possible_outcomes
 from storage_filters.csv.selection import Selection
 from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
 
@@ -27,7 +27,7 @@ class Selector:
         self._csv = selection.csv
         self._names = selection.names
         self._types = selection.column_types
-        self._wanted = selection.wanted
+        self._wanted = selection.wanted_positions
         self._predicate = selection.predicate
         self._looked_at = sorted(selection.names.index(name) for name in _columns(self._predicate))
         self._literal = _rare_literal(self._predicate, selection)
@@ -42,7 +42,7 @@ class Selector:
             data = lines_with(data, self._literal)
         if not data:
             return b""
-        lines, irregular = laid_out(data, len(self._names), self._csv, self._asked)
+        lines, irregular = lay_out(data, len(self._names), self._csv, self._asked)
         selected = lines.only(self._rows(lines, data)) if self._predicate is not None else lines
         by_hand = {start: self._by_hand(data[start:end]) for start, end in irregular}
         if self._may_be_blank:
@@ -61,7 +61,7 @@ class Selector:
             case Comparison() | IsNull():
                 return self._test(predicate, lines, utf8)
             case Not(term=term):
-                return self._evaluate(term, lines, utf8).flipped()
+                return self._evaluate(term, lines, utf8).negated()
             case And(terms=terms):
                 parts = [self._evaluate(term, lines, utf8) for term in terms]
                 true = np.logical_and.reduce([part.true for part in parts])
@@ -108,9 +108,9 @@ class Selector:
         if not len(lines.starts):
             return b""
         if self._whole:
-            return _joined(lines.buffer, [(lines.starts, lines.ends)], b"\n")
+            return _join_fields(lines.buffer, [(lines.starts, lines.ends)], b"\n")
         fields = [lines.field(column) for column in self._wanted]
-        return _joined(lines.buffer, fields, self._csv.delimiter.encode())
+        return _join_fields(lines.buffer, fields, self._csv.delimiter.encode())
 
     def _in_order(self, kept: Lines, others: dict[int, bytes]) -> bytes:
         """Return the two kinds of lines in the order of the object."""
@@ -124,14 +124,14 @@ class Selector:
         values = values_of(line, self._csv)
         values += [None] * (len(self._names) - len(values))
         if self._predicate is not None:
-            looked_at = {self._names[column]: self._meant(values[column]) for column in self._looked_at}
-            if not possible(self._predicate, looked_at, self._types).true:
+            looked_at = {self._names[column]: self._without_null_text(values[column]) for column in self._looked_at}
+            if not possible_outcomes(self._predicate, looked_at, self._types).true:
                 return None
         if self._whole:
             return line + b"\n"
-        return written([values[column] for column in self._wanted], self._csv) + b"\n"
+        return line_with([values[column] for column in self._wanted], self._csv) + b"\n"
 
-    def _meant(self, value: Value) -> Value:
+    def _without_null_text(self, value: Value) -> Value:
         return None if value == self._csv.null_text.encode() else value
 
 
@@ -181,7 +181,7 @@ def _is_text(test: Comparison, selection: Selection) -> bool:
     return is_word(literal)
 
 
-def _joined(buffer: Bytes, fields: list[tuple[Positions, Positions]], delimiter: bytes) -> bytes:
+def _join_fields(buffer: Bytes, fields: list[tuple[Positions, Positions]], delimiter: bytes) -> bytes:
     """Copy the fields of each row, with a delimiter between them and a line feed at the end."""
     first = np.stack([first for first, _ in fields], axis=1).ravel()
     lengths = np.stack([last - first for first, last in fields], axis=1).ravel() + 1

@@ -20,11 +20,11 @@ from storage_filters.csv.quotes import Bytes, Mask, Positions
 from storage_filters.csv.readings import (
     DAYS_UNCERTAIN,
     FLOAT_ERROR,
-    compared,
+    compare_value,
     is_null,
     is_word,
-    like_day,
-    like_number,
+    may_be_day,
+    may_be_number,
 )
 from zoe_lib.pushdown.column_types import ColumnType, day_of_time
 from zoe_lib.pushdown.predicate import Comparison, Operator
@@ -47,7 +47,7 @@ class Fields:
     last: Positions
     utf8: bool
 
-    def one(self, row: int) -> bytes:
+    def value(self, row: int) -> bytes:
         """Return a value."""
         return bytes(self.buffer[self.first[row] : self.last[row]].tobytes())
 
@@ -63,7 +63,7 @@ class Outcomes:
     true: Mask
     false: Mask
 
-    def flipped(self) -> Outcomes:
+    def negated(self) -> Outcomes:
         """Return the outcomes of the opposite condition."""
         return Outcomes(self.false, self.true)
 
@@ -72,7 +72,7 @@ def outcomes(fields: Fields, type_: ColumnType | None, test: Comparison) -> Outc
     """Return the outcomes of a comparison; no value is null as a text."""
     true, false, known = _at_once(fields, type_, test)
     for row in np.flatnonzero(~known).tolist():
-        one = compared(fields.one(row), type_, test.operator, test.literal)
+        one = compare_value(fields.value(row), type_, test.operator, test.literal)
         true[row], false[row] = one.true, one.false
     return Outcomes(true, false)
 
@@ -85,7 +85,7 @@ def nulls(fields: Fields, type_: ColumnType | None) -> Outcomes:
         return Outcomes(all_ if type_ is None else none, all_)
     true, false, known = _nulls_at_once(fields, type_)
     for row in np.flatnonzero(~known).tolist():
-        one = is_null(fields.one(row), type_)
+        one = is_null(fields.value(row), type_)
         true[row], false[row] = one.true, one.false
     return Outcomes(true, false)
 
@@ -113,7 +113,7 @@ def _at_once(fields: Fields, type_: ColumnType | None, test: Comparison) -> _Kno
             return _integers(fields, type_, test.operator, literal)
         if kind in ("double", "string", "float", "decimal", "any"):
             return _numbers(fields, type_, test.operator, float(literal))
-    elif kind in ("date", "timestamp") or (kind == "any" and like_day(literal) and not like_number(literal)):
+    elif kind in ("date", "timestamp") or (kind == "any" and may_be_day(literal) and not may_be_number(literal)):
         return _days(fields, test.operator, literal, kind == "date")
     elif kind == "string" or (kind == "any" and is_word(literal)):
         order = text_order(fields.buffer, fields.first, fields.last, literal.encode(), test.operator)

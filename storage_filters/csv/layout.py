@@ -60,7 +60,7 @@ class Lines:
         return replace(self, starts=self.starts[rows], ends=self.ends[rows], stops=self.stops[rows])
 
 
-def laid_out(data: bytes, columns: int, csv: CsvFormat, needed: int) -> tuple[Lines, list[tuple[int, int]]]:
+def lay_out(data: bytes, columns: int, csv: CsvFormat, needed: int) -> tuple[Lines, list[tuple[int, int]]]:
     """Return the regular lines of `data`, which is not empty, and begin and end of each other one, without blank lines.
 
     Only line feeds end lines.
@@ -86,7 +86,7 @@ def laid_out(data: bytes, columns: int, csv: CsvFormat, needed: int) -> tuple[Li
         starts, ends = starts[regular], ends[regular]
     stops = _stops_of_full(delimiters, starts, ends, columns, needed)
     if stops is None:
-        stops = _stops(delimiters, starts, ends, needed)
+        stops = _field_ends(delimiters, starts, ends, needed)
     return Lines(buffer, starts, ends, stops, quote, values, silent), irregular
 
 
@@ -118,7 +118,7 @@ def _stops_of_full(
     return stops[:, :needed] if needed < columns else np.column_stack((stops, ends))
 
 
-def _stops(delimiters: Positions, starts: Positions, ends: Positions, columns: int) -> NDArray[np.int64]:
+def _field_ends(delimiters: Positions, starts: Positions, ends: Positions, columns: int) -> NDArray[np.int64]:
     """Return where each field ends: at the next delimiter, or with the line if that delimiter is in a later line."""
     behind = np.append(delimiters, np.repeat(ends[-1:], columns))
     following = np.searchsorted(delimiters, starts)[:, None] + np.arange(columns)

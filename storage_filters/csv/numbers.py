@@ -37,7 +37,7 @@ def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
         numbers[short], known[short] = _decimals(values, first[short], lengths[short])
     rows = np.flatnonzero(~known & (lengths > 0))
     if len(rows):
-        numbers[rows] = _any(values, first[rows], last[rows])
+        numbers[rows] = _numbers_one_by_one(values, first[rows], last[rows])
     return numbers
 
 
@@ -92,7 +92,7 @@ def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numb
     return whole, known
 
 
-def _any(values: Bytes, first: Positions, last: Positions) -> Numbers:
+def _numbers_one_by_one(values: Bytes, first: Positions, last: Positions) -> Numbers:
     """Return fields that are not empty, in any notation."""
     lengths = last - first
     numbers = np.full(len(first), np.nan)

@@ -38,7 +38,7 @@ def values_of(line: bytes, csv: CsvFormat) -> list[Value]:
         raise UnreadableRecordError(f"too many misplaced quotes and escapes: {line[:80]!r}") from None
 
 
-def written(values: Sequence[Value], csv: CsvFormat) -> bytes:
+def line_with(values: Sequence[Value], csv: CsvFormat) -> bytes:
     """Return a line that is not blank and has these values. Raises UnreadableRecordError if no such line exists."""
     delimiter = csv.delimiter.encode()
     fields = [_field(value, csv) for value in values]
@@ -53,10 +53,10 @@ def written(values: Sequence[Value], csv: CsvFormat) -> bytes:
 def _is_read_as(line: bytes, values: Sequence[Value], csv: CsvFormat) -> bool:
     null = csv.null_text.encode()
     found = values_of(line, csv)[: len(values)]
-    return [_meant(one, null) for one in found] == [_meant(one, null) for one in values]
+    return [_without_null_text(data, null) for data in found] == [_without_null_text(value, null) for value in values]
 
 
-def _meant(value: Value, null: bytes) -> Value:
+def _without_null_text(value: Value, null: bytes) -> Value:
     return None if value == null else value
 
 
@@ -66,14 +66,14 @@ def _field(value: Value, csv: CsvFormat) -> bytes:
     special = (csv.delimiter.encode(), b"\n", b"\r")
     if value and not value.startswith((csv.quote.encode(), MARK)) and not any(sign in value for sign in special):
         return value
-    return _quoted(value, csv)
+    return _quote(value, csv)
 
 
 def _visible(value: Value, csv: CsvFormat) -> bytes:
-    return _quoted(csv.null_text.encode() if value is None else value, csv)
+    return _quote(csv.null_text.encode() if value is None else value, csv)
 
 
-def _quoted(value: bytes, csv: CsvFormat) -> bytes:
+def _quote(value: bytes, csv: CsvFormat) -> bytes:
     quote, escape = csv.quote.encode(), csv.escape.encode()
     if escape != quote:
         value = value.replace(escape, escape * 2)
@@ -99,19 +99,19 @@ class _Parser:
 
     def values(self) -> list[Value]:
         try:
-            self._char = self._next()
+            self._char = self._next_byte()
             self._record()
         except _EndOfLineError:
             self._end()
         return self._values
 
-    def _next(self) -> int:
+    def _next_byte(self) -> int:
         if self._at >= len(self._line):
             raise _EndOfLineError
         self._at += 1
         return self._line[self._at - 1]
 
-    def _until(self, char: int, *stops: int) -> int:
+    def _append_until(self, char: int, *stops: int) -> int:
         """Append from `char`, the last one taken, up to one of the stops; return that stop."""
         if char in stops:
             return char
@@ -140,16 +140,16 @@ class _Parser:
                         self._values.append(simple)
                         self._char = self._next_of_full()
                         continue
-                    self._quoted()
+                    self._parse_quoted()
                 else:
-                    self._char = self._until(self._char, self._delimiter)
+                    self._char = self._append_until(self._char, self._delimiter)
                 self._take()
-            self._char = self._next()
+            self._char = self._next_byte()
 
     def _next_of_full(self) -> int:
         """Continue behind the delimiter that follows a field; the line may end there with an empty field."""
-        self._char = self._next()
-        return self._next()
+        self._char = self._next_byte()
+        return self._next_byte()
 
     def _simple(self) -> bytes | None:
         """Return a quoted field that contains nothing to escape and is followed by a delimiter."""
@@ -169,11 +169,11 @@ class _Parser:
             at += 1
         return None
 
-    def _quoted(self) -> None:
+    def _parse_quoted(self) -> None:
         if self._before != _NONE:
             self._to_delimiter()
             return
-        self._char = self._next()
+        self._char = self._next_byte()
         while not (self._before == self._quote and (self._char <= _BLANK or self._char == self._delimiter)):
             if self._char not in (self._quote, self._escape):
                 if self._before == self._quote:
@@ -184,13 +184,13 @@ class _Parser:
                     return
                 if self._before == self._escape:
                     self._text.append(self._escape)
-                self._char = self._until(self._char, self._quote, self._escape, self._escape_of_escape)
+                self._char = self._append_until(self._char, self._quote, self._escape, self._escape_of_escape)
                 self._before = self._char
-                self._char = self._next()
+                self._char = self._next_byte()
             else:
-                self._escaped()
+                self._parse_escape()
                 self._before = self._char
-                self._char = self._next()
+                self._char = self._next_byte()
                 if self._unescaped and self._char == self._delimiter:
                     return
         if self._char != self._delimiter:
@@ -198,23 +198,23 @@ class _Parser:
 
     def _to_delimiter(self) -> None:
         self._text.insert(0, self._quote)
-        self._char = self._next()
-        self._char = self._until(self._char, self._delimiter)
+        self._char = self._next_byte()
+        self._char = self._append_until(self._char, self._delimiter)
 
     def _blanks_behind(self) -> None:
         blanks = bytearray()
         while self._char <= _BLANK and self._char != self._delimiter:
             blanks.append(self._char)
-            self._char = self._next()
+            self._char = self._next_byte()
         if self._char == self._delimiter:
             return
         self._text.append(self._quote)
         self._text += blanks
         self._text.append(self._char)
         self._before = self._char
-        self._quoted()
+        self._parse_quoted()
 
-    def _escaped(self) -> None:
+    def _parse_escape(self) -> None:
         """Handle a quote or an escape within a quoted field."""
         if self._char == self._escape and self._before == self._escape_of_escape != _NONE:
             self._text.append(self._escape)
@@ -241,9 +241,9 @@ class _Parser:
                     continue
                 self._text.append(self._char)
             else:
-                self._escaped()
+                self._parse_escape()
             self._before = self._char
-            self._char = self._next()
+            self._char = self._next_byte()
 
     def _end(self) -> None:
         taken = False

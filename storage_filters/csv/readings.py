@@ -51,24 +51,24 @@ _NUMBER_LIKE = re.compile(r"\s*[+-]?(?:0[xX].*|[0-9.]+(?:[eE][+-]?[0-9]+)?[dDfFl
 _DAY_LIKE = re.compile(r"\s*[+-]?[0-9]+-[0-9].*|.*[0-9]:[0-9].*")
 
 
-def possible(predicate: Predicate, values: Mapping[str, Value], types: Types) -> Outcome:
+def possible_outcomes(predicate: Predicate, values: Mapping[str, Value], types: Types) -> Outcome:
     """Return the possible outcomes of a predicate for these values; None is null."""
     match predicate:
         case Comparison(column=column, operator=operator, literal=literal):
             value = values[column]
-            return NULL if value is None else compared(value, types.get(column), operator, literal)
+            return NULL if value is None else compare_value(value, types.get(column), operator, literal)
         case IsNull(column=column):
             value = values[column]
             return TRUE if value is None else is_null(value, types.get(column))
         case Not(term=term):
-            outcome = possible(term, values, types)
+            outcome = possible_outcomes(term, values, types)
             return Outcome(outcome.false, outcome.true)
         case And(terms=terms):
-            all_ = [possible(term, values, types) for term in terms]
-            return Outcome(all(one.true for one in all_), any(one.false for one in all_))
+            all_ = [possible_outcomes(term, values, types) for term in terms]
+            return Outcome(all(outcome.true for outcome in all_), any(outcome.false for outcome in all_))
         case Or(terms=terms):
-            all_ = [possible(term, values, types) for term in terms]
-            return Outcome(any(one.true for one in all_), all(one.false for one in all_))
+            all_ = [possible_outcomes(term, values, types) for term in terms]
+            return Outcome(any(outcome.true for outcome in all_), all(outcome.false for outcome in all_))
 
 
 def is_null(value: bytes, type_: ColumnType | None) -> Outcome:
@@ -85,7 +85,7 @@ def is_null(value: bytes, type_: ColumnType | None) -> Outcome:
     return ANY if isinstance(read, Uncertain) else TRUE if read is None else FALSE
 
 
-def compared(value: bytes, type_: ColumnType | None, operator: Operator, literal: Decimal | str) -> Outcome:
+def compare_value(value: bytes, type_: ColumnType | None, operator: Operator, literal: Decimal | str) -> Outcome:
     """Return the possible outcomes of comparing a value that is not null as a text."""
     if type_ is None:
         return _in_any_type(value, operator, literal)
@@ -96,17 +96,17 @@ def compared(value: bytes, type_: ColumnType | None, operator: Operator, literal
             return _as_time(value, operator, literal)
         case "string" | "double", Decimal():
             number = number_of(value)
-            return ANY if number is None else _ordered(_order(number, float(literal)), operator)
+            return ANY if number is None else _outcome_of_order(_order(number, float(literal)), operator)
         case "float", Decimal():
-            return _nearly(value, operator, float(literal))
+            return _approximate_outcome(value, operator, float(literal))
     return _exactly(value, type_, operator, literal)
 
 
 def _exactly(value: bytes, type_: ColumnType, operator: Operator, literal: Decimal | str) -> Outcome:
-    read, meant = _read(value, type_), _meant(literal, type_)
+    read, meant = _read(value, type_), _typed_literal(literal, type_)
     if isinstance(read, Uncertain) or meant is None:
         return ANY
-    return NULL if read is None else _ordered(_order(read, meant), operator)
+    return NULL if read is None else _outcome_of_order(_order(read, meant), operator)
 
 
 class Uncertain:
@@ -151,7 +151,7 @@ def _decimal(value: bytes, type_: ColumnType) -> _Read:
     return rounded if not rounded or rounded.adjusted() < type_.precision - type_.scale else None
 
 
-def _meant(literal: Decimal | str, type_: ColumnType) -> Decimal | bool | date | None:
+def _typed_literal(literal: Decimal | str, type_: ColumnType) -> Decimal | bool | date | None:
     """Return the literal as a value of the type; None if Spark might compare differently."""
     if isinstance(literal, Decimal):
         if type_.is_integer:
@@ -168,10 +168,10 @@ def _as_text(value: bytes, operator: Operator, literal: str) -> Outcome:
         value.decode()
     except UnicodeDecodeError:  # Spark replaces it with another character
         return ANY
-    return _ordered(_order(value, literal.encode()), operator)
+    return _outcome_of_order(_order(value, literal.encode()), operator)
 
 
-def _nearly(value: bytes, operator: Operator, literal: float) -> Outcome:
+def _approximate_outcome(value: bytes, operator: Operator, literal: float) -> Outcome:
     """Return the possible outcomes for a number that is read with less precision."""
     number = number_of(value)
     if number is None or abs(number) > _FLOAT_HUGE or abs(literal) > _FLOAT_HUGE:
@@ -180,54 +180,54 @@ def _nearly(value: bytes, operator: Operator, literal: float) -> Outcome:
         return ANY
     if number == literal and not (number.is_integer() and abs(number) <= _FLOAT_WHOLE):
         return ANY
-    return _ordered(_order(number, literal), operator)
+    return _outcome_of_order(_order(number, literal), operator)
 
 
 def _as_time(value: bytes, operator: Operator, literal: str) -> Outcome:
     day, other = _day_of_time(value), day_of_time(literal)
     if day is None or other is None or abs(day - other) <= DAYS_UNCERTAIN:
         return ANY
-    return _ordered(_order(day, other), operator)
+    return _outcome_of_order(_order(day, other), operator)
 
 
 def _in_any_type(value: bytes, operator: Operator, literal: Decimal | str) -> Outcome:
     if isinstance(literal, Decimal):
-        return _as_any_number(value, operator, float(literal))
+        return _outcome_as_number(value, operator, float(literal))
     as_text = _as_text(value, operator, literal)
-    if like_number(literal):
+    if may_be_number(literal):
         number = number_of(literal.encode())
-        return ANY if number is None else as_text | _as_any_number(value, operator, number)
-    if like_day(literal):
+        return ANY if number is None else as_text | _outcome_as_number(value, operator, number)
+    if may_be_day(literal):
         if value == literal.encode() and day_of_time(literal):
             return as_text
         return as_text | _as_time(value, operator, literal)
     if literal.lower() in ("true", "false"):
-        return as_text | compared(value, ColumnType("boolean"), operator, literal)
+        return as_text | compare_value(value, ColumnType("boolean"), operator, literal)
     return as_text
 
 
 def is_word(literal: str) -> bool:
     """Return whether every reader compares a literal as a text."""
-    return not like_number(literal) and not like_day(literal) and literal.lower() not in ("true", "false")
+    return not may_be_number(literal) and not may_be_day(literal) and literal.lower() not in ("true", "false")
 
 
-def like_number(literal: str) -> bool:
+def may_be_number(literal: str) -> bool:
     """Return whether a text may be compared as a number."""
     return _NUMBER_LIKE.fullmatch(literal) is not None
 
 
-def like_day(literal: str) -> bool:
+def may_be_day(literal: str) -> bool:
     """Return whether a text may be compared as a day or a time."""
     return _DAY_LIKE.fullmatch(literal) is not None
 
 
-def _as_any_number(value: bytes, operator: Operator, literal: float) -> Outcome:
+def _outcome_as_number(value: bytes, operator: Operator, literal: float) -> Outcome:
     """Compare exactly, in single precision, or without the decimals, as Spark compares texts with whole numbers."""
     number = number_of(value)
     if number is None or abs(number) > _FLOAT_HUGE:
         return ANY
-    whole = _ordered(_order(float(int(number)), literal), operator)
-    return _nearly(value, operator, literal) | _ordered(_order(number, literal), operator) | whole
+    whole = _outcome_of_order(_order(float(int(number)), literal), operator)
+    return _approximate_outcome(value, operator, literal) | _outcome_of_order(_order(number, literal), operator) | whole
 
 
 def number_of(value: bytes) -> float | None:
@@ -247,6 +247,6 @@ def _order(left: object, right: object) -> int:
     return (left > right) - (left < right)  # type: ignore[operator,no-any-return]  # both of one type
 
 
-def _ordered(order: int, operator: Operator) -> Outcome:
+def _outcome_of_order(order: int, operator: Operator) -> Outcome:
     holds = {"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}
     return TRUE if holds[operator] else FALSE

@@ -81,7 +81,7 @@ class Selection:
                 raise SelectionError(f"{name}: {type_!r:.64} is not a column type")
 
     @property
-    def wanted(self) -> tuple[int, ...]:
+    def wanted_positions(self) -> tuple[int, ...]:
         """Return the positions of the columns to deliver."""
         return tuple(self.names.index(name) for name in self.columns or self.names)
 
@@ -97,7 +97,7 @@ class Selection:
 
     def to_json(self) -> str:
         """Return JSON for a header: ASCII, one line."""
-        return json.dumps(without_news(asdict(self)), separators=(",", ":"))
+        return json.dumps(compatible_fields(asdict(self)), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
@@ -115,7 +115,7 @@ class Selection:
             raise SelectionError(f"not a selection: {error}") from None
 
 
-def without_news(fields: dict[str, Any]) -> dict[str, Any]:
+def compatible_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields without effect-free ones that filters of an earlier version do not know."""
     if not fields["types"]:
         del fields["types"]

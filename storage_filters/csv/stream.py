@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from storage_filters.csv.block import Selector
 from storage_filters.csv.header import first_line, with_feeds
 from storage_filters.csv.media import why_not_csv
-from storage_filters.csv.parser import MARK, UnreadableRecordError, is_blank, values_of, written
+from storage_filters.csv.parser import MARK, UnreadableRecordError, is_blank, line_with, values_of
 from storage_filters.csv.selection import CsvFormat, Selection
 
 BLOCK_BYTES = 512 * 1024
@@ -24,7 +24,7 @@ def first_byte(selection: Selection) -> int:
     return max(selection.start - 1, 0)
 
 
-def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
+def select_records(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
     """Yield the wanted columns of the records that begin in the range and may be wanted; blocks may be empty.
 
     chunks: the object's bytes from `first_byte(selection)` on, read only as far as needed. If objects have headers, the
@@ -46,18 +46,18 @@ def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
             with_header = is_blank(header)
         delivered = selector.select(rest)
         if delivered and not begun:
-            begun, delivered = True, _begun(delivered, selection.csv)
+            begun, delivered = True, _with_quoted_mark(delivered, selection.csv)
         yield delivered
 
 
-def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
+def _with_quoted_mark(delivered: bytes, csv: CsvFormat) -> bytes:
     """Return the data with the first line quoted if it begins with a byte order mark, which a reader would drop
     otherwise.
     """
     if not delivered.startswith(MARK):
         return delivered
     line, _, rest = delivered.partition(b"\n")
-    return written(values_of(line, csv), csv) + b"\n" + rest
+    return line_with(values_of(line, csv), csv) + b"\n" + rest
 
 
 def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
@@ -80,7 +80,7 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
             data, begins, skipping = data[feed + 1 :], begins + feed + 1, False
             if selection.end is not None and begins >= selection.end:
                 return
-        over = _over(data, begins, selection)
+        over = _end_of_records(data, begins, selection)
         held.append(data[:over] if over is not None else data)
         size, feeds = size + len(held[-1]), feeds or b"\n" in held[-1]
         if over is not None:
@@ -95,7 +95,7 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _over(data: bytes, begins: int, selection: Selection) -> int | None:
+def _end_of_records(data: bytes, begins: int, selection: Selection) -> int | None:
     """Return the position behind the line feed that ends the last record of the range; None if `data` does not contain
     it.
     """

@@ -43,7 +43,7 @@ def read_alive(told: Any) -> AliveExecutions:
         return AliveExecutions(
             int(told["newest"]),
             {
-                str(account): {str(one): int(generation) for one, generation in executions.items()}
+                str(account): {str(entry): int(generation) for entry, generation in executions.items()}
                 for account, executions in told["accounts"].items()
             },
         )
@@ -82,7 +82,7 @@ class AliveFile:
             self._warn(f"{self._path} is damaged, so all executions are refused: {error}")
         return self._alive
 
-    def allows(self, account: str, user: ExecutionUser) -> bool:
+    def is_allowed(self, account: str, user: ExecutionUser) -> bool:
         """Return whether this credential, with a valid key or token, may be used now."""
         alive = self.read()
         if alive is None or user.generation > alive.newest:

@@ -31,9 +31,9 @@ from storage_filters.execution_auth.callers import EXECUTION
 from storage_filters.execution_auth.names import (
     TOKEN_PREFIX,
     ExecutionUser,
+    is_same,
     key_of,
     read_secrets,
-    same,
     token_of,
     user_of,
     user_of_token,
@@ -74,21 +74,21 @@ class ExecutionAuth:
         if env.get("PATH_INFO") in self._sign_in:
             login = wsgi_to_str(env.get("HTTP_X_AUTH_USER") or env.get("HTTP_X_STORAGE_USER") or "")
             user = user_of(login)
-            return self._app if user is None else self._signed_in(env, user)
+            return self._app if user is None else self._issue_token(env, user)
         if signed := env.get(_SIGNED):
             return self._by_signature(env, signed)
         token = next((env[name] for name in _TOKEN_HEADERS if name in env), "")
         if not token.startswith(TOKEN_PREFIX):
             return self._app
-        return self._authorised(env, user_of_token(self._secrets, self._prefix, token, time.time()))
+        return self._authorise(env, user_of_token(self._secrets, self._prefix, token, time.time()))
 
-    def _signed_in(self, env: Environ, user: ExecutionUser) -> Any:
+    def _issue_token(self, env: Environ, user: ExecutionUser) -> Any:
         """Answer a sign-in with a token."""
         key = wsgi_to_str(env.get("HTTP_X_AUTH_KEY") or env.get("HTTP_X_STORAGE_PASS") or "")
         account = self._account(user)
-        known = any(same(key_of(secret, account, user), key) for secret in self._secrets)
-        if env["REQUEST_METHOD"] != "GET" or not known or not self._alive.allows(account, user):
-            return self._refused(env, user)
+        known = any(is_same(key_of(secret, account, user), key) for secret in self._secrets)
+        if env["REQUEST_METHOD"] != "GET" or not known or not self._alive.is_allowed(account, user):
+            return self._refuse(env, user)
         request = Request(env)
         token = token_of(self._secrets[0], account, user, time.time() + self._token_life_s)
         url = f"{request.host_url}/v1/{quote(account)}"
@@ -111,18 +111,18 @@ class ExecutionAuth:
         account, check = self._account(user), signed["check_signature"]
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PARTS)
         if not any(check(key_of(secret, account, user)) for secret in self._secrets):
-            return self._refused(env, user)
+            return self._refuse(env, user)
         if len(parts) < _ACCOUNT_PARTS or wsgi_to_str(parts[2]) not in (login, account):
-            return self._refused(env, user)
+            return self._refuse(env, user)
         parts[2] = str_to_wsgi(account)
         env["PATH_INFO"] = "/".join(parts)
         env.pop(_SIGNED, None)  # Keystone's s3token would look up the key, and refuse it
-        return self._authorised(env, user)
+        return self._authorise(env, user)
 
-    def _authorised(self, env: Environ, user: ExecutionUser | None) -> Any:
+    def _authorise(self, env: Environ, user: ExecutionUser | None) -> Any:
         """Let the request act as the owner of the tenant's account, unless the execution has ended."""
-        if user is None or not self._alive.allows(self._account(user), user):
-            return self._refused(env, user)
+        if user is None or not self._alive.is_allowed(self._account(user), user):
+            return self._refuse(env, user)
         account = self._account(user)
         for name in _TOKEN_HEADERS:  # Keystone's filter would look it up
             env.pop(name, None)
@@ -134,7 +134,7 @@ class ExecutionAuth:
         env.setdefault("swift.access_logging", {})["user_id"] = user.login
         return self._app
 
-    def _refused(self, env: Environ, user: ExecutionUser | None) -> Any:
+    def _refuse(self, env: Environ, user: ExecutionUser | None) -> Any:
         self._lines.info(env, "refused: %s", user.login if user else "a token that is not valid")
         realm = quote(user.tenant) if user else "unknown"
         return HTTPUnauthorized(request=Request(env), headers={"Www-Authenticate": f'Swift realm="{realm}"'})

@@ -51,7 +51,7 @@ def read_secrets(path: Path) -> list[bytes]:
     ValueError.
     """
     secrets = [line.strip() for line in path.read_bytes().splitlines() if line.strip()]
-    if not secrets or min(len(one) for one in secrets) < SECRET_CHARACTERS_MIN:
+    if not secrets or min(len(secret) for secret in secrets) < SECRET_CHARACTERS_MIN:
         raise ValueError(f"{path} needs a secret of at least {SECRET_CHARACTERS_MIN} characters in each line")
     return secrets
 
@@ -65,7 +65,7 @@ def key_of(secret: bytes, account: str, user: ExecutionUser) -> str:
 def token_of(secret: bytes, account: str, user: ExecutionUser, until_s: float) -> str:
     """Return a token for the account that expires at this time, in seconds since the epoch."""
     content = _NUL.join((account.encode(), user.tenant.encode(), user.login.encode(), str(int(until_s)).encode()))
-    return f"{TOKEN_PREFIX}{_text(content)}.{_signed(secret, content)}"
+    return f"{TOKEN_PREFIX}{_text(content)}.{_sign(secret, content)}"
 
 
 def user_of_token(secrets: Sequence[bytes], account_prefix: str, token: str, now_s: float) -> ExecutionUser | None:
@@ -75,7 +75,7 @@ def user_of_token(secrets: Sequence[bytes], account_prefix: str, token: str, now
         content = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         return None
-    if not any(same(_signed(secret, content), signature) for secret in secrets):
+    if not any(is_same(_sign(secret, content), signature) for secret in secrets):
         return None
     parts = content.split(_NUL)
     if len(parts) != _PARTS or int(parts[3]) <= now_s:
@@ -85,12 +85,12 @@ def user_of_token(secrets: Sequence[bytes], account_prefix: str, token: str, now
     return user if user is not None and parts[0].decode() == account_prefix + user.tenant else None
 
 
-def same(wanted: str, given: str) -> bool:
+def is_same(wanted: str, given: str) -> bool:
     """Compare in constant time."""
     return hmac.compare_digest(wanted.encode(), given.encode(errors="surrogateescape"))
 
 
-def _signed(secret: bytes, content: bytes) -> str:
+def _sign(secret: bytes, content: bytes) -> str:
     """Sign with a separate secret for keys and for tokens: a key is never the signature of a token."""
     return _text(hmac.digest(hmac.digest(secret, _TOKENS, hashlib.sha256), content, "sha256"))
 

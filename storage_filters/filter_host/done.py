@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from storage_filters.filter_host.records import filters_of, met_by, parsed, told
+from storage_filters.filter_host.records import description_of, filters_of, parse_records, rules_and_kinds
 from storage_filters.transforms.keyring import Keyring
 from storage_filters.transforms.modules.modules import Modules
 from storage_filters.transforms.stream_filters import DamagedObjectError, StreamFilter
@@ -23,7 +23,7 @@ _NONE = "[]"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class AppliedFilters:
     """Filters of an object, as texts. there: of object servers. undone: the filters that the object server has
     undone.
     """
@@ -33,7 +33,7 @@ class Done:
     undone: bool = False
 
     @staticmethod
-    def of(headers: Mapping[str, str]) -> Done | None:
+    def from_headers(headers: Mapping[str, str]) -> AppliedFilters | None:
         """Return the filters that the store's answer names; None for an object that no host stored. Raises
         DamagedObjectError if part of the record is missing.
         """
@@ -42,23 +42,23 @@ class Done:
                 raise DamagedObjectError("part of the metadata that record its filters is missing")
             return None
         if (there := headers.get(UNDONE)) is not None:
-            return Done(here, there, undone=True)
-        return Done(here, headers.get(NODE_DONE, _NONE))
+            return AppliedFilters(here, there, undone=True)
+        return AppliedFilters(here, headers.get(NODE_DONE, _NONE))
 
     def filters(self, tenant: str, keyring: Keyring, name: bytes, modules: Modules) -> list[StreamFilter]:
-        """Return the filters to undo. name: of the object. Raises FilterRefused and DamagedObjectError."""
+        """Return the filters to undo. name: of the object. Raises FilterRefusedError and DamagedObjectError."""
         rest = [] if self.undone else filters_of(self.there, tenant, keyring, name)
         return [*filters_of(self.here, tenant, keyring, name, modules), *rest]
 
     def records(self) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
         """Return the records of the proxy and of the object servers. Raises DamagedObjectError."""
-        return parsed(self.here), parsed(self.there)
+        return parse_records(self.here), parse_records(self.there)
 
-    def told(self) -> str:
+    def description(self) -> str:
         """Return the description of the filters for readers, in the order at PUT. Raises DamagedObjectError."""
-        there = [{**one, "at": "object server"} for one in told(self.there)]
-        return json.dumps([*({**one, "at": "proxy"} for one in told(self.here)), *there])
+        there = [{**entry, "at": "object server"} for entry in description_of(self.there)]
+        return json.dumps([*({**entry, "at": "proxy"} for entry in description_of(self.here)), *there])
 
-    def met(self) -> list[tuple[int, str]]:
+    def rules_and_kinds(self) -> list[tuple[int, str]]:
         """Return the rules and kinds of all filters. Raises DamagedObjectError."""
-        return [*met_by(self.here), *met_by(self.there)]
+        return [*rules_and_kinds(self.here), *rules_and_kinds(self.there)]

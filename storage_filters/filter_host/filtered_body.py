@@ -14,8 +14,8 @@ from typing import Any
 from swift.common.swob import HTTPClientDisconnect, HTTPRequestEntityTooLarge, HTTPUnprocessableEntity, Request
 
 from storage_filters.counting.request_computing import computing_of
-from storage_filters.filter_host.records import Step, written
-from storage_filters.transforms.stream_filters import PIECE_BYTES, FilterRefused, stored
+from storage_filters.filter_host.records import Step, record_text
+from storage_filters.transforms.stream_filters import PIECE_BYTES, FilterRefusedError, run_forward
 from storage_filters.wsgi.headers import DONE, NODE_MARK, PUT_ETAG, PUT_SIZE
 
 _FOOTERS = "swift.callback.update_footers"
@@ -47,9 +47,9 @@ class FilteredBody:
         self._put_md5 = hashlib.md5(usedforsecurity=False)
         self._size = 0
         self._steps: Sequence[Step] = ()
-        self._chunks = self._filtered()
+        self._chunks = self._filtered_pieces()
         self._rest = b""
-        self.refused: FilterRefused | None = None
+        self.refused: FilterRefusedError | None = None
         """Why the body could not be filtered."""
         self.etag = ""
         """ETag of the body as sent, once all of it is stored."""
@@ -74,19 +74,21 @@ class FilteredBody:
         # Swift uses other methods of the server's stream, such as for answers to `Expect: 100-continue`.
         return getattr(self._stream, name)
 
-    def _filtered(self) -> Iterator[bytes]:
+    def _filtered_pieces(self) -> Iterator[bytes]:
         try:
             self._steps = self._make()
             filters = [step.filter for step in self._steps]
             computing = computing_of(self._request.environ)
             received = iter(lambda: self._stream.read(PIECE_BYTES), b"")
-            yield from filter(None, computing.pieces(lambda sent: stored(filters, self._judged(sent)), received))
-        except FilterRefused as error:
+            yield from filter(
+                None, computing.pieces(lambda sent: run_forward(filters, self._checked_pieces(sent)), received)
+            )
+        except FilterRefusedError as error:
             self.refused = error
             # An error as of a client that disconnects: for any other error, Swift logs a traceback.
             raise HTTPUnprocessableEntity(body=f"{error}\n", request=self._request) from None
 
-    def _judged(self, sent: Iterable[bytes]) -> Iterator[bytes]:
+    def _checked_pieces(self, sent: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the body as sent. Raises swob's HTTPException if the client disconnects or sends too much."""
         for chunk in sent:
             self._size += len(chunk)
@@ -112,7 +114,7 @@ class FilteredBody:
         footers.pop("Etag", None)
         if self._goes_on:
             footers["Etag"] = NODE_MARK
-        footers[DONE] = written(self._steps)
+        footers[DONE] = record_text(self._steps)
         footers[PUT_ETAG] = etag
         footers[PUT_SIZE] = str(self._size)
         listed_etag, listed_size = self._overrides

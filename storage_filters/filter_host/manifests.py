@@ -11,7 +11,7 @@ import json
 
 from swift.common.swob import Request
 
-from storage_filters.transforms.stream_filters import FilterRefused
+from storage_filters.transforms.stream_filters import FilterRefusedError
 
 _BYTES_MAX = 64 * 2**20
 """More than the limit of `slo`, which is 8 MiB by default."""
@@ -19,16 +19,16 @@ _PIECE_BYTES = 64 * 1024
 
 
 def check_manifest(request: Request) -> None:
-    """Accept a manifest that only lists segments. Raises FilterRefused for one with contents of the object."""
+    """Accept a manifest that only lists segments. Raises FilterRefusedError for one with contents of the object."""
     stream, body = request.environ["wsgi.input"], b""
     while len(body) < _BYTES_MAX and (piece := stream.read(_PIECE_BYTES)):
         body += piece
     request.environ["wsgi.input"] = io.BytesIO(body)
     try:
-        inline = any("data" in one for one in json.loads(body))
+        inline = any("data" in load for load in json.loads(body))
     except (ValueError, TypeError):
-        raise FilterRefused("cannot read this manifest, so it may have bytes that rules filter") from None
+        raise FilterRefusedError("cannot read this manifest, so it may have bytes that rules filter") from None
     if inline:
-        raise FilterRefused(
+        raise FilterRefusedError(
             "the rules for this object cannot filter `data` in a manifest: store these bytes as a segment"
         )

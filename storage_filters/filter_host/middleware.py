@@ -36,31 +36,31 @@ from storage_filters.counting.rate_table import Direction, RateTable, belonging_
 from storage_filters.counting.request_computing import computing_of, noted_execution
 from storage_filters.counting.use_counters import UseCounters, uses_file
 from storage_filters.execution_auth.callers import credential_of
-from storage_filters.filter_host.done import OWN, Done
+from storage_filters.filter_host.done import OWN, AppliedFilters
 from storage_filters.filter_host.filtered_body import FilteredBody
 from storage_filters.filter_host.manifests import check_manifest
-from storage_filters.filter_host.original_bytes import Form, PutBytes, again
+from storage_filters.filter_host.original_bytes import Form, OriginalBytes, plain_request
 from storage_filters.filter_host.records import KINDS, stored_by
 from storage_filters.filter_host.refusals import refusal
 from storage_filters.filter_host.rewriting import Rewriting
 from storage_filters.filter_host.second_look import WITHOUT_BODY, answer_of
-from storage_filters.filter_host.source_bodies import of_source
-from storage_filters.filter_host.stages import Servers, Stages, no_servers, of_policy
-from storage_filters.filter_host.transformed_read import may_be_transformed, transformed
+from storage_filters.filter_host.source_bodies import replace_source_body
+from storage_filters.filter_host.stages import Servers, Stages, no_servers, servers_by_policy
+from storage_filters.filter_host.transformed_read import may_be_transformed, read_transformed
 from storage_filters.rules.chains import chain_of
 from storage_filters.rules.documents import RuleBook
 from storage_filters.rules.file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rules.hosted import hosted
-from storage_filters.rules.metrics import counted_for, counter_name
+from storage_filters.rules.metrics import counter_name, rules_to_count
 from storage_filters.rules.placing import AT_OBJECT_SERVERS
-from storage_filters.transforms.encryption import MARK, unsealed
+from storage_filters.transforms.encryption import MARK, check_unencrypted
 from storage_filters.transforms.keyring import Keyring
 from storage_filters.transforms.modules.files import ModuleFiles, modules_directory
 from storage_filters.transforms.modules.memory import MemoryBudget
 from storage_filters.transforms.modules.modules import Modules, metadata_of
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterRefused, ObjectReplaced
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterRefusedError, ObjectReplacedError
 from storage_filters.wsgi.client_lines import ClientLines
-from storage_filters.wsgi.delivery import begun
+from storage_filters.wsgi.delivery import begin
 from storage_filters.wsgi.headers import NODE_EXECUTION, NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
 from storage_filters.wsgi.object_requests import ObjectRequest, name_behind, object_of, tags_of
 
@@ -132,16 +132,16 @@ class FilterHost:
             for name in (*OWN, NODE_STEPS):  # only hosts record filters, or request them
                 request.headers.pop(name, None)
         try:
-            answered = self._answered(request, object_of(parts, self._prefix), start_response)
-        except (FilterRefused, DamagedObjectError, DamagedRulesError) as error:
+            answered = self._answer_begun(request, object_of(parts, self._prefix), start_response)
+        except (FilterRefusedError, DamagedObjectError, DamagedRulesError) as error:
             answered = refusal(request, error)(env, start_response)
         return answered
 
-    def _answered(self, request: Request, place: ObjectRequest, start_response: StartResponse) -> Iterable[bytes]:
+    def _answer_begun(self, request: Request, place: ObjectRequest, start_response: StartResponse) -> Iterable[bytes]:
         """Answer, and read the beginning of a range, which fails if a client stores another object meanwhile."""
         before = request.environ.copy()
         for _ in range(_TRIES - 1):
-            with suppress(ObjectReplaced):
+            with suppress(ObjectReplacedError):
                 answered: Iterable[bytes] = self._answer(request, place)(request.environ, start_response)
                 return answered
             request.environ.clear()
@@ -151,7 +151,7 @@ class FilterHost:
 
     def _answer(self, request: Request, place: ObjectRequest) -> Response:
         if request.method == "PUT":
-            source = of_source(request, lambda why: self._warn(request.environ, why))
+            source = replace_source_body(request, lambda why: self._warn(request.environ, why))
             answer = self._store(request, place)
             if source is not None:
                 source.check_stored(answer)
@@ -166,11 +166,11 @@ class FilterHost:
         return answer
 
     def _modules(self, book: RuleBook, request: Request, tenant: str) -> Modules:
-        return Modules(book, self._files, computing_of(request.environ).rest, lambda: self._memory.share(tenant))
+        return Modules(book, self._files, computing_of(request.environ).yield_turn, lambda: self._memory.share(tenant))
 
     def _count(self, direction: Direction, place: ObjectRequest) -> None:
         with suppress(DamagedRulesError):
-            for rule in counted_for(self._book(), place):
+            for rule in rules_to_count(self._book(), place):
                 self._operations(counter_name(rule), direction)
 
     def _store(self, request: Request, place: ObjectRequest) -> Response:
@@ -187,8 +187,8 @@ class FilterHost:
         if _MANIFEST in request.headers:
             check_manifest(request)
             return request.get_response(self._app)
-        stages = self._stages.of(request, its, place.tenant, modules, seen)
-        body = FilteredBody(request, stages.here, self._size_max, _OVERRIDES, stages.goes_on)
+        stages = self._stages.stages_for(request, its, place.tenant, modules, seen)
+        body = FilteredBody(request, stages.proxy_steps, self._size_max, _OVERRIDES, stages.has_node_steps)
         answer = request.get_response(self._app)
         if body.refused is not None and not answer.is_success:
             close_if_possible(answer.app_iter)
@@ -197,7 +197,7 @@ class FilterHost:
         if answer.is_success and body.etag:
             answer.headers["Etag"] = body.etag
         if answer.is_success:
-            self._met(request.environ, [(one.rule.id, one.action.kind) for one in its], "put")
+            self._met(request.environ, [(verdict.rule.id, verdict.action.kind) for verdict in its], "put")
         return answer
 
     def _rewrite(self, request: Request, place: ObjectRequest) -> Response:
@@ -210,19 +210,21 @@ class FilterHost:
         try:
             book = self._book()
         except DamagedRulesError:
-            if self._files.any():  # a module may hide unknown parts from readers
+            if self._files.has_modules():  # a module may hide unknown parts from readers
                 raise
             book = RuleBook()
         modules = self._modules(book, request, place.tenant)
         if may_be_transformed(book, place):
-            return transformed(request, place, book, modules, lambda one: self._stored(one, place.tenant, modules))
-        return self._stored(request, place.tenant, modules)
+            return read_transformed(
+                request, place, book, modules, lambda entry: self._put(entry, place.tenant, modules)
+            )
+        return self._put(request, place.tenant, modules)
 
-    def _stored(self, request: Request, tenant: str, modules: Modules) -> Response:
+    def _put(self, request: Request, tenant: str, modules: Modules) -> Response:
         update_etag_is_at_header(request, PUT_ETAG)
         why = request.headers.pop(WHY_HEADER, None)
         answer = answer_of(request, self._app)
-        done, name = self._done(answer), name_behind(request.environ["PATH_INFO"], answer.headers)
+        done, name = self._applied_filters(answer), name_behind(request.environ["PATH_INFO"], answer.headers)
         if SELECTED in answer.headers:
             _drop(answer, (*OWN, UNDONE, NODE_STORED))
             return answer
@@ -235,7 +237,7 @@ class FilterHost:
         _drop(answer, (*OWN, *_OVERRIDES, UNDONE, NODE_STORED))
         answer.headers["Etag"] = etag
         if why is not None and _may_know(request.environ):
-            answer.headers[WHY_HEADER] = done.told()
+            answer.headers[WHY_HEADER] = done.description()
             answer.headers[STORED_HEADER] = stored_bytes
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
             if request.method == "HEAD" and answer.is_success:
@@ -245,10 +247,10 @@ class FilterHost:
             return answer
         try:
             filters = done.filters(tenant, self._keyring, name, modules)
-        except (FilterRefused, DamagedObjectError):
+        except (FilterRefusedError, DamagedObjectError):
             close_if_possible(answer.app_iter)
             raise
-        self._met(request.environ, done.met(), "get")
+        self._met(request.environ, done.rules_and_kinds(), "get")
         whole = answer.app_iter if answer.status_int == 200 else None
         if whole is None:
             close_if_possible(answer.app_iter)
@@ -257,22 +259,22 @@ class FilterHost:
         if answer.content_type == _SEVERAL_RANGES or answer.status_int == HTTP_REQUESTED_RANGE_NOT_SATISFIABLE:
             headers["Content-Type"] = self._head(request).headers.get("Content-Type", "")
         made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
-        made.app_iter = PutBytes(
+        made.app_iter = OriginalBytes(
             self._app,
             request,
             Form(filters, stored_etag),
             etag,
             size,
             whole,
-            lambda one: self._form(one, tenant, name, modules),
+            lambda entry: self._form(entry, tenant, name, modules),
             at_damage=lambda why: self._warn(request.environ, f"{request.path} is damaged: {why}"),
         )
         made.content_length = size
         return made
 
-    def _done(self, answer: Response) -> Done | None:
+    def _applied_filters(self, answer: Response) -> AppliedFilters | None:
         try:
-            return Done.of(answer.headers)
+            return AppliedFilters.from_headers(answer.headers)
         except DamagedObjectError:
             close_if_possible(answer.app_iter)
             raise
@@ -282,49 +284,50 @@ class FilterHost:
         if request.method == "GET" and answer.status_int == _PART and self._keyring.any_for(tenant):
             try:
                 self._check_beginning(request, answer)
-            except (DamagedObjectError, ObjectReplaced):
+            except (DamagedObjectError, ObjectReplacedError):
                 close_if_possible(answer.app_iter)
                 raise
         elif request.method == "GET" and answer.status_int == _WHOLE:
             # A new response, since an answer closes its body when it gets another one.
             made = Response(request=request, status=answer.status, headers=answer.headers)
-            made.app_iter, made.content_length = _Unsealed(answer.app_iter), answer.content_length
+            made.app_iter, made.content_length = _BegunAnswer(answer.app_iter), answer.content_length
             return made
         return answer
 
     def _check_beginning(self, request: Request, answer: Response) -> None:
-        """Check the object of a partial answer. Raises DamagedObjectError if it is encrypted, ObjectReplaced if it was
+        """Check the object of a partial answer. Raises DamagedObjectError if it is encrypted, ObjectReplacedError if
+        it was
         replaced.
         """
-        asked = again(request, "GET")
+        asked = plain_request(request, "GET")
         asked.headers["Range"] = f"bytes=0-{len(MARK) - 1}"
         beginning = answer_of(asked, self._app)
         try:
             if beginning.headers.get("Etag") != answer.headers.get("Etag"):
-                raise ObjectReplaced("the object was replaced while it was read: try again")
-            for _ in unsealed(beginning.app_iter):
+                raise ObjectReplacedError("the object was replaced while it was read: try again")
+            for _ in check_unencrypted(beginning.app_iter):
                 pass
         finally:
             close_if_possible(beginning.app_iter)
 
     def _form(self, answer: Response, tenant: str, name: bytes, modules: Modules) -> Form:
-        done = Done.of(answer.headers)
+        done = AppliedFilters.from_headers(answer.headers)
         filters = done.filters(tenant, self._keyring, name, modules) if done is not None else []
         return Form(filters, answer.headers.get("Etag", ""))
 
     def _head(self, request: Request) -> Response:
-        answer = again(request, "HEAD").get_response(self._app)
+        answer = plain_request(request, "HEAD").get_response(self._app)
         close_if_possible(answer.app_iter)
         return answer
 
 
-class _Unsealed:
+class _BegunAnswer:
     """The bytes of an answer, with the first of them read: until then, an error can still replace the answer."""
 
     def __init__(self, app_iter: Iterable[bytes]) -> None:
         self._app_iter = app_iter
         try:
-            self._pieces = begun(unsealed(app_iter))
+            self._pieces = begin(check_unencrypted(app_iter))
         except DamagedObjectError:
             self.close()
             raise
@@ -370,19 +373,19 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
     if at_servers:
         hosted.add(AT_OBJECT_SERVERS)
 
-    def made(app: Any) -> FilterHost:
+    def build(app: Any) -> FilterHost:
         with belonging_to(global_conf.get("user", "swift")):
             table = RateTable(operations_file(conf["rates_file"]))
             uses = UseCounters(uses_file(conf["rates_file"]))
 
-        def met(env: Environ, rules: Iterable[tuple[int, str]], direction: Direction) -> None:
+        def count_rules(env: Environ, rules: Iterable[tuple[int, str]], direction: Direction) -> None:
             if (user := credential_of(env)) is not None:
                 uses.rules(user, rules, direction)
 
-        def counted(name: str, direction: Direction) -> None:
+        def count_operation(name: str, direction: Direction) -> None:
             table.turn(name, direction, 1, time.monotonic())
 
-        servers = of_policy(app) if at_servers else no_servers
+        servers = servers_by_policy(app) if at_servers else no_servers
         app = with_cache(app, conf, rules.book, logger)
         files = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
         prefix = conf.get("account_prefix", "AUTH_")
@@ -392,11 +395,11 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
             rules.book,
             keyring,
             prefix,
-            operations=counted,
+            operations=count_operation,
             modules=files,
-            met=met,
+            met=count_rules,
             servers=servers,
             warn=lambda env, text: lines.warning(env, "%s", text),
         )
 
-    return made
+    return build

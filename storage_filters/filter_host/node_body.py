@@ -15,8 +15,8 @@ from swift.common.swob import HTTPBadRequest, HTTPUnprocessableEntity, Request
 from swift.common.utils import iter_multipart_mime_documents, parse_mime_headers
 
 from storage_filters.counting.request_computing import computing_of
-from storage_filters.filter_host.records import Step, written
-from storage_filters.transforms.stream_filters import PIECE_BYTES, stored
+from storage_filters.filter_host.records import Step, record_text
+from storage_filters.transforms.stream_filters import PIECE_BYTES, run_forward
 from storage_filters.wsgi.headers import NODE_DONE, NODE_ETAG, NODE_MARK, NODE_SIZE
 
 _BOUNDARY = "X-Backend-Obj-Multipart-Mime-Boundary"
@@ -79,27 +79,29 @@ class NodeBody:
         """Yield both documents. Raises swob's HTTPException for a malformed or incomplete body."""
         documents = iter_multipart_mime_documents(self._stream, self._boundary, PIECE_BYTES)
         begin = b"--" + self._boundary + b"\r\n"
-        body = self._next(documents)
+        body = self._next_document(documents)
         yield begin + b"X-Document: object body\r\n\r\n"
         filters = [step.filter for step in self._steps]
-        received = self._received(body)
-        yield from filter(None, computing_of(self._request.environ).pieces(lambda one: stored(filters, one), received))
+        received = self._received_chunks(body)
+        yield from filter(
+            None, computing_of(self._request.environ).pieces(lambda entry: run_forward(filters, entry), received)
+        )
         yield b"\r\n" + begin + self._footers(documents) + b"\r\n--" + self._boundary + b"--\r\n"
 
-    def _next(self, documents: Iterator[Any]) -> Any:
+    def _next_document(self, documents: Iterator[Any]) -> Any:
         if (found := next(documents, None)) is None:
             raise HTTPBadRequest(body="a part of the body is missing\n", request=self._request)
         self._headers = parse_mime_headers(found)
         return found
 
-    def _received(self, body: Any) -> Iterator[bytes]:
+    def _received_chunks(self, body: Any) -> Iterator[bytes]:
         while chunk := body.read(PIECE_BYTES):
             self._md5.update(chunk)
             self._size += len(chunk)
             yield chunk
 
     def _footers(self, documents: Iterator[Any]) -> bytes:
-        body = self._next(documents)
+        body = self._next_document(documents)
         text = b""
         while (chunk := body.read(PIECE_BYTES)) and len(text) <= _FOOTERS_BYTES_MAX:
             text += chunk
@@ -108,7 +110,7 @@ class NodeBody:
         footers = json.loads(text)
         marked = {name for name in footers if name.lower() == "etag" and footers[name] == NODE_MARK}
         kept = {name: value for name, value in footers.items() if name not in marked}
-        done = {NODE_DONE: written(self._steps), NODE_ETAG: self.etag, NODE_SIZE: str(self._size)}
+        done = {NODE_DONE: record_text(self._steps), NODE_ETAG: self.etag, NODE_SIZE: str(self._size)}
         made = json.dumps({**kept, **done}).encode()
         return b"X-Document: object metadata\r\nContent-MD5: " + _md5(made).encode() + b"\r\n\r\n" + made
 

@@ -19,15 +19,15 @@ from storage_filters.transforms.seek_table import FRAME_BYTES
 from storage_filters.transforms.stream_filters import (
     DamagedObjectError,
     FilterAway,
-    ObjectReplaced,
+    ObjectReplacedError,
     Span,
     StreamFilter,
     exactly,
-    learn,
-    read_back,
+    read_tables,
+    run_backward,
     spans,
 )
-from storage_filters.wsgi.delivery import begun, first_begun
+from storage_filters.wsgi.delivery import begin, first_begun
 from storage_filters.wsgi.headers import DONE, PUT_ETAG
 
 _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
@@ -44,7 +44,7 @@ class Form:
     stored_etag: str
 
 
-def again(request: Request, method: str) -> Request:
+def plain_request(request: Request, method: str) -> Request:
     """Return a request for the same object, without range and conditions, which have been evaluated."""
     made = Request(request.environ.copy())
     made.method = method
@@ -53,7 +53,7 @@ def again(request: Request, method: str) -> Request:
     return made
 
 
-class _Unlike(Exception):  # noqa: N818 - the name is the fact
+class _OtherFormError(Exception):
     """The store has the object in another form, or does not send the requested range."""
 
     def __init__(self, answer: Response) -> None:
@@ -61,9 +61,10 @@ class _Unlike(Exception):  # noqa: N818 - the name is the fact
         self.answer = answer
 
 
-class PutBytes:
+class OriginalBytes:
     """Original bytes of an object, for swob. etag, size: of the original. whole: all stored bytes, if they were read
-    already. form: returns the stored form from an answer of the store; raises FilterRefused and DamagedObjectError.
+    already. form: returns the stored form from an answer of the store; raises FilterRefusedError and
+    DamagedObjectError.
     names: of the metadata that record the filters and the original ETag. at_damage: is called for damage.
     """
 
@@ -90,7 +91,7 @@ class PutBytes:
         self._at_damage = at_damage
         self._begun: Iterator[bytes] = iter(())
         if whole is not None:
-            self._iterator = self._all()
+            self._iterator = self._all_bytes()
             self._begun = iter((next(self._iterator, b""),))  # until now, an error can still replace the answer
         else:  # swob sends all after all, such as the end of an empty object
             self._iterator = self._read(0, size) if size else iter(())
@@ -99,9 +100,9 @@ class PutBytes:
         yield from self._begun
         yield from self._iterator
 
-    def _all(self) -> Iterator[bytes]:
+    def _all_bytes(self) -> Iterator[bytes]:
         try:
-            yield from exactly(self._computed(self._whole, 0, None), self._size)
+            yield from exactly(self._undone_bytes(self._whole, 0, None), self._size)
         except DamagedObjectError as error:
             self._at_damage(error)
             raise
@@ -111,33 +112,35 @@ class PutBytes:
     def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
         """Return the bytes from `first` to before `end`, with the first of them read."""
         self.close()
-        return begun(self._read(first, end))
+        return begin(self._read(first, end))
 
     def _read(self, first: int, end: int) -> Iterator[bytes]:
         wanted = None if end == self._size else end
         answer = self._answer(first, wanted)
         try:
-            yield from exactly(self._computed(answer.app_iter, first, wanted), end - first)
+            yield from exactly(self._undone_bytes(answer.app_iter, first, wanted), end - first)
         except DamagedObjectError as error:
             self._at_damage(error)
             raise
         finally:
             close_if_possible(answer.app_iter)
 
-    def _computed(self, chunks: Iterable[bytes], first: int, end: int | None) -> Iterator[bytes]:
+    def _undone_bytes(self, chunks: Iterable[bytes], first: int, end: int | None) -> Iterator[bytes]:
         filters = self._now.filters
-        return computing_of(self._request.environ).pieces(lambda one: read_back(filters, one, first, end), chunks)
+        return computing_of(self._request.environ).pieces(
+            lambda iterator: run_backward(filters, iterator, first, end), chunks
+        )
 
     def _answer(self, first: int, end: int | None) -> Response:
         """Return the store's answer with the bytes that contain a range, and note their form."""
         for _ in range(_TRIES):
             try:
                 if first >= FRAME_BYTES:
-                    learn(self._now.filters, self._pieces)
+                    read_tables(self._now.filters, self._pieces)
                 # Without a filter: earlier versions stored an empty list where no proxy had the filters of the rules.
                 last = [Span(first, end, 0), *spans(self._now.filters, first, end)][-1]
-                return self._asked(last.first, last.end)
-            except _Unlike as other:
+                return self._answer_of_range(last.first, last.end)
+            except _OtherFormError as other:
                 answer = other.answer
             close_if_possible(answer.app_iter)
             if answer.status_int == _NOT_FOUND or answer.status_int >= _ERRORS_FROM:
@@ -145,21 +148,21 @@ class PutBytes:
             if answer.headers.get("Etag", "") == self._now.stored_etag:
                 raise DamagedObjectError(f"its size differs from the stored size: {answer.status}")
             if self._etag_of(answer) != self._etag:
-                raise ObjectReplaced("the object was replaced while it was read: try again")
+                raise ObjectReplacedError("the object was replaced while it was read: try again")
             self._now = self._form(answer)
         raise FilterAway("the object was replaced several times while it was read: try again")
 
-    def _asked(self, first: int, end: int | None) -> Response:
-        """Return the store's answer with a range of the stored bytes. Raises _Unlike."""
-        subrequest = again(self._request, "GET")
+    def _answer_of_range(self, first: int, end: int | None) -> Response:
+        """Return the store's answer with a range of the stored bytes. Raises _OtherFormError."""
+        subrequest = plain_request(self._request, "GET")
         subrequest.headers["Range"] = f"bytes={first}-{'' if end is None else end - 1}"
         answer = answer_of(subrequest, self._app)
         if answer.headers.get("Etag", "") != self._now.stored_etag or answer.status_int not in _OF_BYTES:
-            raise _Unlike(answer)
+            raise _OtherFormError(answer)
         return answer
 
     def _pieces(self, first: int, end: int | None) -> Iterator[bytes]:
-        answer = self._asked(first, end)
+        answer = self._answer_of_range(first, end)
         try:
             yield from answer.app_iter
         finally:

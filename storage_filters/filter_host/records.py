@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage_filters.rules.chains import Verdict
-from storage_filters.rules.placing import Placed
+from storage_filters.rules.placing import PlacedFilter
 from storage_filters.transforms.compression import LEVELS, Compression
 from storage_filters.transforms.encryption import Encryption
 from storage_filters.transforms.keyring import Keyring
 from storage_filters.transforms.modules.filters import MODULE
 from storage_filters.transforms.modules.modules import Modules
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterRefused, Noop, StreamFilter
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterRefusedError, Noop, StreamFilter
 
 STEPS_MAX = 8
 _TOLD = ("filter", "type", "key", "name", "module", "rule", "moved")
@@ -38,7 +38,7 @@ class Step:
 
 
 def steps_of(
-    chain: Sequence[Placed],
+    chain: Sequence[PlacedFilter],
     tenant: str,
     keyring: Keyring,
     name: bytes,
@@ -46,10 +46,10 @@ def steps_of(
     metadata: Mapping[str, str] | None = None,
 ) -> list[Step]:
     """Return the filters of a new object, in their order at PUT. name: of the object, with account and container.
-    metadata: of the request, for modules. Raises FilterRefused.
+    metadata: of the request, for modules. Raises FilterRefusedError.
     """
-    made = (_filter(one.verdict, tenant, keyring, name, modules, metadata or {}) for one in chain)
-    return [Step(one, at.verdict.rule.id, at.moved) for one, at in zip(made, chain, strict=True)]
+    made = (_filter(placed.verdict, tenant, keyring, name, modules, metadata or {}) for placed in chain)
+    return [Step(entry, at.verdict.rule.id, at.moved) for entry, at in zip(made, chain, strict=True)]
 
 
 def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None = None) -> Sequence[Verdict]:
@@ -57,18 +57,18 @@ def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None 
     without modules that run at reads.
     """
     return [
-        one
-        for one in verdicts
-        if one.action.kind in _BUILT_IN or (modules is not None and modules.stores(tenant, one.action))
+        verdict
+        for verdict in verdicts
+        if verdict.action.kind in _BUILT_IN or (modules is not None and modules.stores(tenant, verdict.action))
     ]
 
 
-def written(steps: Sequence[Step]) -> str:
+def record_text(steps: Sequence[Step]) -> str:
     """Return the record of an object's filters, as text."""
     return json.dumps([step.record() for step in steps], separators=(",", ":"))
 
 
-def handed(steps: Sequence[Step]) -> str:
+def node_record_text(steps: Sequence[Step]) -> str:
     """Return the filters for object servers, as text: records, with the level of a compression. They are complete, so
     that all replicas have the same bytes.
     """
@@ -79,10 +79,12 @@ def _level(one: StreamFilter) -> dict[str, int]:
     return {"level": one.level} if isinstance(one, Compression) else {}
 
 
-def taken(text: str, tenant: str, keyring: Keyring, name: bytes) -> list[Step]:
-    """Return the filters that a proxy requests from an object server. Raises FilterRefused and DamagedObjectError."""
+def node_steps(text: str, tenant: str, keyring: Keyring, name: bytes) -> list[Step]:
+    """Return the filters that a proxy requests from an object server. Raises FilterRefusedError and
+    DamagedObjectError.
+    """
     found = []
-    for record in parsed(text):
+    for record in parse_records(text):
         made = _of_record(record, tenant, keyring, name, None)
         if isinstance(made, Compression):
             made = Compression(record["type"], int(record.get("level", 1)))
@@ -90,7 +92,7 @@ def taken(text: str, tenant: str, keyring: Keyring, name: bytes) -> list[Step]:
     return found
 
 
-def parsed(text: str) -> list[Mapping[str, Any]]:
+def parse_records(text: str) -> list[Mapping[str, Any]]:
     """Parse the record of an object's filters. Raises DamagedObjectError."""
     try:
         records = json.loads(text)
@@ -101,30 +103,30 @@ def parsed(text: str) -> list[Mapping[str, Any]]:
     return records
 
 
-def told(text: str) -> list[dict[str, Any]]:
+def description_of(text: str) -> list[dict[str, Any]]:
     """Return the description of an object's filters for readers: names, types, names of keys, and the rules that set
     them. Raises DamagedObjectError.
     """
-    return [{name: record[name] for name in _TOLD if name in record} for record in parsed(text)]
+    return [{name: record[name] for name in _TOLD if name in record} for record in parse_records(text)]
 
 
-def met_by(text: str) -> list[tuple[int, str]]:
+def rules_and_kinds(text: str) -> list[tuple[int, str]]:
     """Return the rules and kinds of an object's filters; the kind of a module is its name. Raises
     DamagedObjectError.
     """
     return [
         (int(record.get("rule") or 0), str(record.get("name") or record.get("filter", "")).upper())
-        for record in parsed(text)
+        for record in parse_records(text)
     ]
 
 
 def filters_of(
     text: str, tenant: str, keyring: Keyring, name: bytes, modules: Modules | None = None
 ) -> list[StreamFilter]:
-    """Return the filters of a stored object of this name. Raises FilterRefused for a missing key or module, and
+    """Return the filters of a stored object of this name. Raises FilterRefusedError for a missing key or module, and
     DamagedObjectError.
     """
-    return [_of_record(record, tenant, keyring, name, modules) for record in parsed(text)]
+    return [_of_record(record, tenant, keyring, name, modules) for record in parse_records(text)]
 
 
 def _filter(
@@ -144,7 +146,9 @@ def _filter(
         return Noop()
     kind, level = (action.parameter("TYPE") or "ZSTD").upper(), action.parameter("LEVEL") or "1"
     if kind not in LEVELS or not level.isdecimal() or not 1 <= int(level) <= LEVELS[kind]:
-        raise FilterRefused(f"rule {verdict.rule.id} asks for compression by {kind} at level {level}, which is unknown")
+        raise FilterRefusedError(
+            f"rule {verdict.rule.id} asks for compression by {kind} at level {level}, which is unknown"
+        )
     return Compression(kind, int(level))
 
 
@@ -154,13 +158,15 @@ def _of_record(
     try:
         match record["filter"]:
             case "COMPRESSION" if record["type"] in LEVELS:
-                return Compression.of_record(record)
+                return Compression.from_record(record)
             case "ENCRYPTION":
-                return Encryption.of_record(record, keyring.named(tenant, record["key"]), name)
+                return Encryption.from_record(record, keyring.key_named(tenant, record["key"]), name)
             case "NOOP":
                 return Noop()
             case "MODULE" if modules is not None:
-                return modules.of_record(record)
+                return modules.filter_of_record(record)
     except (KeyError, ValueError, TypeError) as error:
         raise DamagedObjectError(f"its filters are not known: {error!r}") from None
-    raise FilterRefused(f"this server does not have the filter {record['filter']}, which was applied to this object")
+    raise FilterRefusedError(
+        f"this server does not have the filter {record['filter']}, which was applied to this object"
+    )

@@ -13,7 +13,7 @@ from swift.common.swob import (
     Request,
 )
 
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefusedError
 from storage_filters.wsgi.headers import BY_S3
 
 _BY_S3 = "S3"
@@ -25,7 +25,7 @@ def refusal(request: Request, error: Exception) -> HTTPException:
     if isinstance(error, DamagedObjectError):
         made = HTTPBadRequest if _by_s3(request) else HTTPUnprocessableEntity
         return made(body=f"the stored object is damaged: {error}\n", request=request)
-    if isinstance(error, FilterRefused) and not isinstance(error, FilterAway):
+    if isinstance(error, FilterRefusedError) and not isinstance(error, FilterAway):
         made = HTTPBadRequest if _by_s3(request) else HTTPConflict
         return made(body=f"{error}\n", request=request)
     return HTTPServiceUnavailable(body=f"{error}\n", request=request, headers={"Retry-After": _AGAIN_S})

@@ -27,18 +27,24 @@ from swift.common.utils import Timestamp, close_if_possible
 from swift.common.wsgi import make_pre_authed_env
 
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE_HEADER, RewriteOutcome
-from storage_filters.filter_host.done import OWN, Done
+from storage_filters.filter_host.done import OWN, AppliedFilters
 from storage_filters.filter_host.filtered_body import FilteredBody
 from storage_filters.filter_host.records import stored_by
 from storage_filters.filter_host.refusals import refusal
 from storage_filters.filter_host.second_look import answer_of
 from storage_filters.filter_host.source_bodies import reason_of
-from storage_filters.filter_host.stages import Staged, Stages
+from storage_filters.filter_host.stages import StagedFilters, Stages
 from storage_filters.rules.chains import chain_of
 from storage_filters.rules.documents import RuleBook, digest_of
-from storage_filters.transforms.encryption import unsealed
+from storage_filters.transforms.encryption import check_unencrypted
 from storage_filters.transforms.modules.modules import Modules, metadata_of
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
+from storage_filters.transforms.stream_filters import (
+    DamagedObjectError,
+    FilterAway,
+    FilterRefusedError,
+    exactly,
+    run_backward,
+)
 from storage_filters.wsgi.headers import PUT_ETAG, PUT_SIZE, REPLACES, VERSION
 from storage_filters.wsgi.object_requests import ObjectRequest, name_behind, tags_of
 
@@ -60,7 +66,7 @@ _OK, _CREATED, _ACCEPTED, _NOT_FOUND, _UNPROCESSABLE, _ERRORS_FROM = 200, 201, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RewriteRequest:
     """The requested rewrite. plain: without filters. bytes_per_s: None for no limit. book: the digest of the rules to
     apply.
     """
@@ -71,14 +77,14 @@ class Wanted:
     book: str
 
     @staticmethod
-    def of(request: Request) -> Wanted:
+    def from_request(request: Request) -> RewriteRequest:
         """Return the rewrite that a request asks for. Raises ValueError."""
         how = request.headers.get(REWRITE_HEADER, "")
         if how not in ("rules", "plain"):
             raise ValueError(f"{REWRITE_HEADER} is rules or plain")
         rate = float(request.headers.get(RATE_HEADER, "0"))
         dry = request.headers.get(DRY_HEADER, "") == "yes"
-        return Wanted(how == "plain", dry, rate if rate > 0 else None, request.headers.get(BOOK_HEADER, ""))
+        return RewriteRequest(how == "plain", dry, rate if rate > 0 else None, request.headers.get(BOOK_HEADER, ""))
 
 
 class Rewriting:
@@ -96,17 +102,17 @@ class Rewriting:
     def answer(self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules) -> Response:
         """Return the result for the object as a document: `outcome`, `sentence`, and `bytes` of the original."""
         try:
-            wanted = Wanted.of(request)
+            wanted = RewriteRequest.from_request(request)
         except ValueError as error:
             return Response(request=request, status=400, body=f"{error}\n")
         if wanted.book and self._digest_of(book) != wanted.book:
             found = _Done(RewriteOutcome.LATER, "the rules have not reached this proxy yet")
         else:
             try:
-                found = self._tried(request, place, book, modules, wanted)
+                found = self._attempts(request, place, book, modules, wanted)
             except FilterAway as error:
                 found = _Done(RewriteOutcome.LATER, str(error))
-            except (FilterRefused, DamagedObjectError) as error:
+            except (FilterRefusedError, DamagedObjectError) as error:
                 found = _Done(RewriteOutcome.FAILED, str(error))
         text = json.dumps({"outcome": found.outcome, "sentence": found.sentence, "bytes": found.size})
         return Response(request=request, body=text, content_type="application/json")
@@ -116,37 +122,39 @@ class Rewriting:
             self._digest = book, digest_of(book)
         return self._digest[1]
 
-    def _tried(self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, wanted: Wanted) -> _Done:
+    def _attempts(
+        self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, wanted: RewriteRequest
+    ) -> _Done:
         found = _Done(RewriteOutcome.FAILED, "clients keep replacing it: it has the filters of its last PUT")
         for _ in range(_TRIES):
-            one = _Stored(self._asked(request, "HEAD"), request.environ["PATH_INFO"], place, self._overrides)
+            one = _StoredObject(self._answer_of(request, "HEAD"), request.environ["PATH_INFO"], place, self._overrides)
             if (early := one.why_not()) is not None:
                 return early
-            if one.has(self._staged(self._request(request, "PUT"), one, book, modules, wanted)):
+            if one.has_filters(self._requested_stages(self._request(request, "PUT"), one, book, modules, wanted)):
                 return _Done(RewriteOutcome.KEPT, "", one.size)
             if wanted.dry:
                 return _Done(RewriteOutcome.CHANGED, "", one.size)
-            done = self._stored_again(request, place, book, modules, wanted)
+            done = self._rewrite_once(request, place, book, modules, wanted)
             if done is not None:
                 return done
         return found
 
-    def _stored_again(
-        self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, wanted: Wanted
+    def _rewrite_once(
+        self, request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, wanted: RewriteRequest
     ) -> _Done | None:
         """Return the result of one attempt; None if a client wrote the object meanwhile."""
-        answer = self._asked(request, "GET")
+        answer = self._answer_of(request, "GET")
         try:
-            one = _Stored(answer, request.environ["PATH_INFO"], place, self._overrides)
+            one = _StoredObject(answer, request.environ["PATH_INFO"], place, self._overrides)
             if (early := one.why_not()) is not None:
                 return early
             put = self._request(request, "PUT")
             put.headers.update(one.headers())
-            body = _Body(put, one.put_bytes(self._stages, modules), wanted.bytes_per_s)
+            body = _Body(put, one.original_bytes(self._stages, modules), wanted.bytes_per_s)
             put.environ["wsgi.input"] = body
-            filtered, staged = None, self._staged(put, one, book, modules, wanted)
-            if staged.any():
-                filtered = FilteredBody(put, staged.here, self._size_max, self._overrides, staged.goes_on)
+            filtered, staged = None, self._requested_stages(put, one, book, modules, wanted)
+            if staged.has_filters():
+                filtered = FilteredBody(put, staged.proxy_steps, self._size_max, self._overrides, staged.has_node_steps)
             stored = put.get_response(self._app)
             if body.error is None:
                 staged.check(stored, differs=filtered is not None and filtered.differs)
@@ -161,16 +169,18 @@ class Rewriting:
         if why is None and stored.status_int == _UNPROCESSABLE:
             why = DamagedObjectError("the stored object is damaged: it differs from the original")
         if why is None:
-            return _refused(stored)
+            return _failed_result(stored)
         return _Done(RewriteOutcome.AWAY if isinstance(why, FilterAway) else RewriteOutcome.FAILED, str(why), one.size)
 
-    def _staged(self, put: Request, one: _Stored, book: RuleBook, modules: Modules, wanted: Wanted) -> Staged:
+    def _requested_stages(
+        self, put: Request, one: _StoredObject, book: RuleBook, modules: Modules, wanted: RewriteRequest
+    ) -> StagedFilters:
         """Return the requested filters, and name those of object servers in the request."""
         place = one.place
         its = [] if wanted.plain else stored_by(chain_of(book, place).steps, place.tenant, modules)
-        return self._stages.of(put, its, place.tenant, modules, one.seen())
+        return self._stages.stages_for(put, its, place.tenant, modules, one.metadata())
 
-    def _asked(self, request: Request, method: str) -> Response:
+    def _answer_of(self, request: Request, method: str) -> Response:
         asked = self._request(request, method)
         asked.headers["X-Newest"] = "true"  # not of a lagging replica, nor of a cache
         return answer_of(asked, self._app)
@@ -188,19 +198,19 @@ class _Done:
     size: int = 0
 
 
-def _refused(answer: Response) -> _Done:
+def _failed_result(answer: Response) -> _Done:
     away = answer.status_int >= _ERRORS_FROM
     return _Done(RewriteOutcome.AWAY if away else RewriteOutcome.FAILED, f"the store answers {answer.status}")
 
 
-class _Stored:
+class _StoredObject:
     """An object as the store has it. path: of the request for it. Raises DamagedObjectError."""
 
     def __init__(self, answer: Response, path: str, place: ObjectRequest, overrides: tuple[str, str]) -> None:
         self._answer, self._path = answer, path
         self._headers = HeaderKeyDict(answer.headers)
         self._overrides = overrides
-        self._done = Done.of(self._headers)
+        self._done = AppliedFilters.from_headers(self._headers)
         self._etag = self._headers.get(PUT_ETAG if self._done else "Etag", "").strip('"')
         told = self._headers.get(PUT_SIZE if self._done else "Content-Length", "")
         self.size = int(told) if told.isdecimal() else -1
@@ -212,7 +222,7 @@ class _Stored:
         if status == _NOT_FOUND:
             return _Done(RewriteOutcome.GONE, "")
         if status != _OK:
-            return _refused(self._answer)
+            return _failed_result(self._answer)
         if any(name in self._headers for name in (*_MANIFESTS, *(() if self.size else _REFERS))):
             return _Done(RewriteOutcome.MANIFEST, "")
         if not self._etag or self.size < 0:
@@ -222,27 +232,28 @@ class _Stored:
             return _Done(RewriteOutcome.FAILED, why, self.size)
         return None
 
-    def seen(self) -> Mapping[str, str]:
+    def metadata(self) -> Mapping[str, str]:
         """Return the metadata for modules."""
         return metadata_of(self.place, self._headers)
 
-    def has(self, staged: Staged) -> bool:
-        """Return whether the same filters were applied to the object already, in the same places. Raises FilterRefused
+    def has_filters(self, staged: StagedFilters) -> bool:
+        """Return whether the same filters were applied to the object already, in the same places. Raises
+        FilterRefusedError
         and DamagedObjectError.
         """
         here, there = self._done.records() if self._done is not None else ([], [])
         return (_forms(here), _forms(there)) == tuple(map(_forms, staged.records()))
 
-    def put_bytes(self, stages: Stages, modules: Modules) -> Iterator[bytes]:
-        """Return the original bytes. Raises FilterRefused, and DamagedObjectError in the middle."""
+    def original_bytes(self, stages: Stages, modules: Modules) -> Iterator[bytes]:
+        """Return the original bytes. Raises FilterRefusedError, and DamagedObjectError in the middle."""
         name = name_behind(self._path, self._headers)
         filters = [] if self._done is None else self._done.filters(self.place.tenant, stages.keyring, name, modules)
-        return exactly(unsealed(read_back(filters, self._answer.app_iter, 0, None)), self.size)
+        return exactly(check_unencrypted(run_backward(filters, self._answer.app_iter, 0, None)), self.size)
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers for the rewritten object."""
         own = {name.lower() for name in OWN}
-        if self._lists_what_was_put():
+        if self._lists_original():
             own |= {name.lower() for name in self._overrides}
         kept = {
             name: value
@@ -254,7 +265,7 @@ class _Stored:
             return {**made, REPLACES: self._headers[VERSION]}
         return {**made, "X-Timestamp": Timestamp(self._headers[_STORED_AT], offset=1).internal}
 
-    def _lists_what_was_put(self) -> bool:
+    def _lists_original(self) -> bool:
         """Return whether the entry in listings follows from the object's filters."""
         told = [self._headers.get(name, "") for name in self._overrides]
         return self._done is not None and told == [self._etag, str(self.size)]

@@ -13,7 +13,7 @@ from swift.common.exceptions import ListingIterError, SegmentError
 from swift.common.swob import HTTPException, Request, Response
 
 from storage_filters.filter_host.refusals import refusal
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefusedError
 
 _OF_OBJECTS = ("SSC", "VW", "OV")
 """Names of Swift's `copy`, `versioned_writes` and object versioning for their requests."""
@@ -62,17 +62,17 @@ class SourceBody:
 
 
 def reason_of(error: Exception) -> Exception:
-    """Return the reason why an object cannot be read to its end: Raises FilterRefused, FilterAway and
+    """Return the reason why an object cannot be read to its end: Raises FilterRefusedError, FilterAway and
     DamagedObjectError.
     """
-    if isinstance(error, (FilterRefused, DamagedObjectError)):
+    if isinstance(error, (FilterRefusedError, DamagedObjectError)):
         return error
     if isinstance(error, _OF_SEGMENTS):
-        return FilterRefused(f"a segment cannot be read: {error}")
+        return FilterRefusedError(f"a segment cannot be read: {error}")
     return FilterAway(f"the store stopped sending the object: {error or type(error).__name__}")
 
 
-def of_source(request: Request, told: Callable[[str], None]) -> SourceBody | None:
+def replace_source_body(request: Request, told: Callable[[str], None]) -> SourceBody | None:
     """Replace a body that comes from another object by a SourceBody, and return that; None for other requests."""
     if request.environ.get("swift.source") not in _OF_OBJECTS:
         return None

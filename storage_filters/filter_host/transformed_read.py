@@ -22,8 +22,13 @@ from storage_filters.rules.chains import chain_of
 from storage_filters.rules.documents import RuleBook
 from storage_filters.transforms.modules.filters import ReadModule
 from storage_filters.transforms.modules.modules import Modules, metadata_of
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterRefused, ObjectReplaced, exactly
-from storage_filters.wsgi.delivery import begun, first_begun, part_of
+from storage_filters.transforms.stream_filters import (
+    DamagedObjectError,
+    FilterRefusedError,
+    ObjectReplacedError,
+    exactly,
+)
+from storage_filters.wsgi.delivery import begin, first_begun, part_of
 from storage_filters.wsgi.headers import SELECTION, environ_key
 from storage_filters.wsgi.object_requests import ObjectRequest, tags_of
 
@@ -43,8 +48,8 @@ def may_be_transformed(book: RuleBook, request: ObjectRequest) -> bool:
     )
 
 
-def transformed(request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, read: Read) -> Response:
-    """Answer a read of an object. read: answers it without modules. Raises FilterRefused."""
+def read_transformed(request: Request, place: ObjectRequest, book: RuleBook, modules: Modules, read: Read) -> Response:
+    """Answer a read of an object. read: answers it without modules. Raises FilterRefusedError."""
     one = _Object(_plain(request), place, book, modules, read)
     answer = one.read()
     readers = one.readers_of(answer)
@@ -56,7 +61,7 @@ def transformed(request: Request, place: ObjectRequest, book: RuleBook, modules:
     answer = read(request)
     if one.readers_of(answer):
         close_if_possible(answer.app_iter)
-        raise ObjectReplaced("the object was replaced while it was read: try again")
+        raise ObjectReplacedError("the object was replaced while it was read: try again")
     return answer
 
 
@@ -78,7 +83,7 @@ class _Object:
         return self._read(request)
 
     def readers_of(self, answer: Response) -> list[ReadModule]:
-        """Return the modules for an answer, none for one without an object. Raises FilterRefused, with the answer
+        """Return the modules for an answer, none for one without an object. Raises FilterRefusedError, with the answer
         closed.
         """
         if not answer.is_success:
@@ -88,8 +93,8 @@ class _Object:
         try:
             found = self._modules.readers(steps, place.tenant, metadata_of(place, answer.headers))
             if found and any(name in answer.headers for name in _MANIFESTS):
-                raise FilterRefused("a module cannot read a large object of segments: set it for the segments")
-        except FilterRefused:
+                raise FilterRefusedError("a module cannot read a large object of segments: set it for the segments")
+        except FilterRefusedError:
             close_if_possible(answer.app_iter)
             raise
         return found
@@ -107,7 +112,7 @@ def _answer(request: Request, answer: Response, readers: Sequence[ReadModule], o
     sized = all(reader.same_size for reader in readers)
     if "Range" in request.headers and not sized:
         close_if_possible(answer.app_iter)
-        raise FilterRefused("no range of this object can be read: a module changes its size when it is read")
+        raise FilterRefusedError("no range of this object can be read: a module changes its size when it is read")
     headers = {name: value for name, value in answer.headers.items() if name.lower() not in _OWN}
     etag, copied = _etag(answer, readers), request.environ.get("swift.source") == _OF_A_COPY
     if not copied:  # Swift would compare it with the stored bytes
@@ -117,10 +122,10 @@ def _answer(request: Request, answer: Response, readers: Sequence[ReadModule], o
     made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
     size = answer.content_length if sized else None
     if size is None and (copied or request.method == "HEAD"):
-        body = _Transformed(one.read("GET"), readers, None, one)
+        body = _TransformedBytes(one.read("GET"), readers, None, one)
         size = sum(map(len, body))
     if request.method != "HEAD":
-        made.app_iter = _Transformed(answer, readers, size, one)
+        made.app_iter = _TransformedBytes(answer, readers, size, one)
     made.content_length = size
     return made
 
@@ -130,7 +135,7 @@ def _etag(answer: Response, readers: Sequence[ReadModule]) -> str:
     return f"{answer.headers.get('Etag', '')}-{hashlib.sha256(json.dumps(of).encode()).hexdigest()[:16]}"
 
 
-class _Transformed:
+class _TransformedBytes:
     """The transformed bytes for swob, whole or in ranges, each computed from the start. size: None if unknown."""
 
     def __init__(self, answer: Response, readers: Sequence[ReadModule], size: int | None, one: _Object) -> None:
@@ -140,27 +145,27 @@ class _Transformed:
         self._etag = _etag(answer, readers)
         self._body = answer.app_iter
         try:  # until now, an error can still replace the answer
-            self._begun: Iterator[bytes] | None = begun(self._all(answer.app_iter))
-        except FilterRefused:
+            self._begun: Iterator[bytes] | None = begin(self._all_bytes(answer.app_iter))
+        except FilterRefusedError:
             close_if_possible(answer.app_iter)
             raise
 
-    def _all(self, body: Any) -> Iterator[bytes]:
+    def _all_bytes(self, body: Any) -> Iterator[bytes]:
         try:
-            chunks = self._object.computing.pieces(self._transformed, body)
+            chunks = self._object.computing.pieces(self._transform, body)
             yield from chunks if self._size is None else exactly(chunks, self._size)
         finally:
             close_if_possible(body)
 
-    def _transformed(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    def _transform(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for reader in self._readers:
             chunks = reader.transform(chunks)
         yield from chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._whole()
+        return self._all_chunks()
 
-    def _whole(self) -> Iterator[bytes]:
+    def _all_chunks(self) -> Iterator[bytes]:
         found, self._begun = self._begun, None
         if found is not None:
             return found
@@ -168,16 +173,16 @@ class _Transformed:
         if not answer.is_success or _etag(answer, self._object.readers_of(answer)) != self._etag:
             close_if_possible(answer.app_iter)
             raise DamagedObjectError("it was replaced while it was read")
-        return self._all(answer.app_iter)
+        return self._all_bytes(answer.app_iter)
 
     def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
         """Return the bytes from `first` to before `end`, with the first of them computed: until then, an error can
         still replace the answer.
         """
-        return begun(self._range(first, end))
+        return begin(self._range(first, end))
 
     def _range(self, first: int, end: int) -> Iterator[bytes]:
-        whole = self._whole()
+        whole = self._all_chunks()
         yield from part_of(whole, first, end - first)
         close_if_possible(whole)
 

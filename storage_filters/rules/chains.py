@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from storage_filters.rules.displacing import Candidate, Displacing
-from storage_filters.rules.documents import RuleBook, whole_of
+from storage_filters.rules.displacing import Candidate, Overrides
+from storage_filters.rules.documents import RuleBook, complete_object
 from storage_filters.rules.rules import (
     BANDWIDTH,
     CACHING,
@@ -81,7 +81,7 @@ class Chain:
         return tuple(v for v in self.verdicts if v.outcome is Outcome.APPLIES and v.action.kind not in others)
 
     @property
-    def cached(self) -> bool:
+    def is_cached(self) -> bool:
         """Return whether the object is cached when it is read."""
         return any(v.outcome is Outcome.APPLIES and v.action.kind == CACHING for v in self.verdicts)
 
@@ -99,8 +99,8 @@ def chain_of(book: RuleBook, request: ObjectRequest) -> Chain:
                 candidates.append(Candidate(rule, action, rank, (number, place)))
             else:
                 idle.append(Verdict(rule, action, Outcome.CONDITION, why_not))
-    displacing = Displacing(candidates)
-    decided = [_verdict(one, displacing) for one in sorted(candidates, key=_order)]
+    displacing = Overrides(candidates)
+    decided = [_verdict(candidate, displacing) for candidate in sorted(candidates, key=_order)]
     applying = [verdict for verdict in decided if verdict.outcome is Outcome.APPLIES]
     return Chain((*applying, *(verdict for verdict in decided if verdict.outcome is not Outcome.APPLIES), *idle))
 
@@ -109,16 +109,16 @@ def rank_of(target: Target, request: ObjectRequest, groups: Mapping[str, frozens
     """Return how specific a target is for a request that it matches."""
     if target.kind is not TargetKind.GROUP:
         return target.rank
-    containers = request.container, whole_of(request.container, request.object)[0]
-    return 2 if {f"{request.tenant}/{one}" for one in containers} & groups[target.tenant] else 1
+    containers = request.container, complete_object(request.container, request.object)[0]
+    return 2 if {f"{request.tenant}/{container}" for container in containers} & groups[target.tenant] else 1
 
 
 def _order(one: Candidate) -> tuple[bool, int, tuple[int, int]]:
     return one.action.server == "OBJECT", -one.rank, one.place
 
 
-def _verdict(one: Candidate, displacing: Displacing) -> Verdict:
-    if (found := displacing.of(one)) is not None:
+def _verdict(one: Candidate, displacing: Overrides) -> Verdict:
+    if (found := displacing.override_of(one)) is not None:
         other, reason = found
         return Verdict(one.rule, one.action, Outcome.DISPLACED, f"{_source(other.rule)} {reason}")
     if one.action.verb == "DELETE":
@@ -153,11 +153,11 @@ def _unmet_term(term: Comparison, request: ObjectRequest, book: RuleBook, metric
     if name in (OBJECT_TYPE, OBJECT_TAG):
         there = _has_type(term.value, request, book) if name == OBJECT_TYPE else term.value in request.tags
         wanted = term.operator is Operator.EQUAL
-        return None if there is wanted else f"{_shown(term)}: the object is {'' if there else 'not '}of it"
+        return None if there is wanted else f"{_comparison_text(term)}: the object is {'' if there else 'not '}of it"
     value = request.size if name == OBJECT_SIZE else metrics.get(name)
     if value is None:
-        return f"{_shown(term)}: not known"
-    return None if compare(term, value) else f"{_shown(term)}: it is {value:g}"
+        return f"{_comparison_text(term)}: not known"
+    return None if compare(term, value) else f"{_comparison_text(term)}: it is {value:g}"
 
 
 def compare(term: Comparison, value: float | None) -> bool:
@@ -167,9 +167,9 @@ def compare(term: Comparison, value: float | None) -> bool:
 
 
 def _has_type(name: str, request: ObjectRequest, book: RuleBook) -> bool:
-    named = whole_of(request.container, request.object)[1]
+    named = complete_object(request.container, request.object)[1]
     return PurePosixPath(named).suffix.lower().removeprefix(".") in book.types.get(name.upper(), frozenset())
 
 
-def _shown(term: Comparison) -> str:
+def _comparison_text(term: Comparison) -> str:
     return f"{term.name} {term.operator} {term.value}"

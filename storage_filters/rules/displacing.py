@@ -28,31 +28,32 @@ class Candidate:
     place: _Place
 
     @property
-    def kept(self) -> bool:
+    def is_protected(self) -> bool:
         """Return whether no action can override it."""
         return self.rule.mandatory or self.action.kind == BANDWIDTH
 
 
-class Displacing:
+class Overrides:
     """Overrides between actions. candidates: in the order of their places."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         of_kinds: dict[str, list[Candidate]] = defaultdict(list)
-        for one in candidates:
-            of_kinds[one.action.kind].append(one)
-        self._all = _first_above([one for one in candidates if one.rule.replaces_all])
+        for candidate in candidates:
+            of_kinds[candidate.action.kind].append(candidate)
+        self._all = _first_above([candidate for candidate in candidates if candidate.rule.replaces_all])
         self._mandatory = {
-            kind: next((one for one in same if one.rule.mandatory), None) for kind, same in of_kinds.items()
+            kind: next((candidate for candidate in same if candidate.rule.mandatory), None)
+            for kind, same in of_kinds.items()
         }
         self._specific = {kind: _first_above(same) for kind, same in of_kinds.items()}
         self._deletes: dict[tuple[str, int], list[Candidate]] = defaultdict(list)
-        for one in candidates:
-            if one.action.verb == "DELETE":
-                self._deletes[one.action.kind, one.rank].append(one)
+        for entry in candidates:
+            if entry.action.verb == "DELETE":
+                self._deletes[entry.action.kind, entry.rank].append(entry)
 
-    def of(self, one: Candidate) -> tuple[Candidate, str] | None:
+    def override_of(self, one: Candidate) -> tuple[Candidate, str] | None:
         """Return the action that overrides another one, and the reason; None if none does."""
-        if one.kept:
+        if one.is_protected:
             return None
         kind = one.action.kind
         reasons = (
@@ -72,4 +73,6 @@ class Displacing:
 
 def _first_above(candidates: Sequence[Candidate]) -> list[Candidate | None]:
     """Return the first candidate with a higher rank than the index."""
-    return [next((one for one in candidates if one.rank > rank), None) for rank in range(RANK_MAX + 1)]
+    return [
+        next((candidate for candidate in candidates if candidate.rank > rank), None) for rank in range(RANK_MAX + 1)
+    ]

@@ -56,13 +56,13 @@ class RuleBook:
     def __post_init__(self) -> None:
         found: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
         for number, rule in enumerate(self.rules):
-            for name in self._targeted(rule.target):
+            for name in self._matching_targets(rule.target):
                 found[name].append((number, rule))
         object.__setattr__(self, "_by_target", {name: tuple(rules) for name, rules in found.items()})
 
-    def _targeted(self, target: Target) -> Iterable[str]:
+    def _matching_targets(self, target: Target) -> Iterable[str]:
         if target.kind is TargetKind.GROUP:
-            return (one for one in self.groups.get(target.tenant, ()) if one.count("/") < 2)
+            return (text for text in self.groups.get(target.tenant, ()) if text.count("/") < 2)
         return ("/".join((target.tenant, target.container, target.object)[: target.rank]),)
 
     def rules_for(self, tenant: str, container: str, name: str) -> list[tuple[int, Rule]]:
@@ -70,9 +70,9 @@ class RuleBook:
         the number of other rules.
         """
         names = {tenant}
-        for of, one in ((container, name), whole_of(container, name)):
-            names |= {f"{tenant}/{of}", f"{tenant}/{of}/{one}"}
-        places = (self._by_target.get(one, ()) for one in names)
+        for of, text in ((container, name), complete_object(container, name)):
+            names |= {f"{tenant}/{of}", f"{tenant}/{of}/{text}"}
+        places = (self._by_target.get(name, ()) for name in names)
         # A group may contain several of them.
         return sorted(dict(chain.from_iterable(places)).items(), key=itemgetter(0))
 
@@ -96,7 +96,7 @@ class RuleBook:
         return found
 
 
-def whole_of(container: str, name: str) -> tuple[str, str]:
+def complete_object(container: str, name: str) -> tuple[str, str]:
     """Return container and name of the object to which a part of an S3 multipart upload belongs; the same for other
     objects. S3 clients do not see where Swift stores parts: in a container beside the bucket, by object, upload and
     number of the part.
@@ -106,7 +106,7 @@ def whole_of(container: str, name: str) -> tuple[str, str]:
     return container, name
 
 
-def written(book: RuleBook) -> dict[str, Any]:
+def book_document(book: RuleBook) -> dict[str, Any]:
     """Return the document of a book."""
     return {
         "rules": [_rule_document(rule) for rule in book.rules],
@@ -114,7 +114,7 @@ def written(book: RuleBook) -> dict[str, Any]:
         "types": {name: sorted(endings) for name, endings in book.types.items()},
         "metrics": {str(rule): dict(values) for rule, values in book.metrics.items()},
         "modules": {
-            tenant: {kind: [one.name, one.sha256, one.reads] for kind, one in modules.items()}
+            tenant: {kind: [version.name, version.sha256, version.reads] for kind, version in modules.items()}
             for tenant, modules in book.modules.items()
         },
         "pinned": book.pinned,
@@ -123,11 +123,11 @@ def written(book: RuleBook) -> dict[str, Any]:
 
 def digest_of(book: RuleBook) -> str:
     """Return the digest of a book, without its metrics: a SHA-256, in hexadecimal."""
-    text = json.dumps(written(replace(book, metrics={})), sort_keys=True)
+    text = json.dumps(book_document(replace(book, metrics={})), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read(document: Any) -> RuleBook:
+def read_book(document: Any) -> RuleBook:
     """Return the book of a document. Raises ValueError for an invalid document."""
     try:
         if len(document["rules"]) > RULES_MAX:
@@ -141,7 +141,7 @@ def read(document: Any) -> RuleBook:
                 for rule, values in document["metrics"].items()
             },
             {
-                str(tenant): {str(kind).upper(): _module(one) for kind, one in modules.items()}
+                str(tenant): {str(kind).upper(): _module(entry) for kind, entry in modules.items()}
                 for tenant, modules in document.get("modules", {}).items()
             },
             bool(document.get("pinned", False)),
@@ -176,7 +176,7 @@ def action_document(action: Action) -> dict[str, Any]:
 def _versions_document(action: Action) -> dict[str, Any]:
     if not action.versions:
         return {}
-    return {"versions": {tenant: [one.name, one.sha256, one.reads] for tenant, one in action.versions}}
+    return {"versions": {tenant: [version.name, version.sha256, version.reads] for tenant, version in action.versions}}
 
 
 def read_action(document: Mapping[str, Any]) -> Action:
@@ -189,7 +189,7 @@ def read_action(document: Mapping[str, Any]) -> Action:
         _optional(document.get("duration")),
         bool(document.get("callable")),
         tuple(_comparison(term) for term in document.get("only", ())),
-        tuple((str(tenant), _module(one)) for tenant, one in document.get("versions", {}).items()),
+        tuple((str(tenant), _module(entry)) for tenant, entry in document.get("versions", {}).items()),
     )
 
 

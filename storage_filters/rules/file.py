@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from storage_filters.counting.rate_table import Direction
-from storage_filters.rules.documents import RuleBook, read
+from storage_filters.rules.documents import RuleBook, read_book
 
 
 class DamagedRulesError(Exception):
@@ -53,7 +53,7 @@ class RuleFile:
         text = json.dumps(document)
         if self._text() == text:
             return
-        read(document)
+        read_book(document)
         beside = self._path.with_suffix(".rules-new")
         beside.write_text(text)
         beside.replace(self._path)
@@ -71,7 +71,7 @@ class RuleFile:
             version = status.st_mtime_ns, status.st_ino
             if version != self._version:
                 self._version, self._book = version, None
-                self._book = read(json.loads(self._path.read_bytes()))
+                self._book = read_book(json.loads(self._path.read_bytes()))
         except FileNotFoundError:
             self._version, self._book = None, RuleBook()
         except (OSError, ValueError, RecursionError) as error:

@@ -27,12 +27,12 @@ def counter_name(rule_id: int) -> str:
     return f"rule/{rule_id}"
 
 
-def rule_of(name: str) -> int:
+def rule_of_counter(name: str) -> int:
     """Return the rule of a counter. Raises ValueError."""
     return int(name.removeprefix("rule/"))
 
 
-def counted_for(book: RuleBook, request: ObjectRequest) -> Iterator[int]:
+def rules_to_count(book: RuleBook, request: ObjectRequest) -> Iterator[int]:
     """Yield the rules with metrics whose target contains an object."""
     for _, rule in book.rules_for(request.tenant, request.container, request.object):
         if rule.condition is not None and metrics_of(rule):
@@ -44,7 +44,7 @@ def values_of(gets: float, puts: float) -> dict[str, float]:
     return {"GETS_SEC": gets, "PUTS_SEC": puts, "OPS_SEC": gets + puts}
 
 
-def settled(rule: Rule, told: Values | None, now: Values) -> Values:
+def values_to_send(rule: Rule, told: Values | None, now: Values) -> Values:
     """Return the values to send: the last ones, while all comparisons have the same result and the same values are
     known.
     """

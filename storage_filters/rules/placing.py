@@ -19,7 +19,7 @@ NODE_KINDS = frozenset(("COMPRESSION", "ENCRYPTION", "NOOP"))
 """Filters that object servers can run. Modules are sent to proxies only."""
 
 
-class Moved(StrEnum):
+class MoveReason(StrEnum):
     """Why a filter ON OBJECT runs at the proxy."""
 
     NO_SERVERS = "no_servers"
@@ -29,46 +29,46 @@ class Moved(StrEnum):
 
 
 SENTENCES = {
-    Moved.NO_SERVERS: "not every proxy has object servers that run filters",
-    Moved.FRAGMENTS: "the object servers of this container have fragments by an erasure code, not objects",
-    Moved.MODULE: "object servers do not run modules",
-    Moved.ORDER: "a filter after it runs at the proxy",
+    MoveReason.NO_SERVERS: "not every proxy has object servers that run filters",
+    MoveReason.FRAGMENTS: "the object servers of this container have fragments by an erasure code, not objects",
+    MoveReason.MODULE: "object servers do not run modules",
+    MoveReason.ORDER: "a filter after it runs at the proxy",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedFilter:
     """A filter of a chain, and where it runs. moved: why it does not run where its rule says."""
 
     verdict: Verdict
     at_servers: bool
-    moved: Moved | None = None
+    moved: MoveReason | None = None
 
 
-def placed(steps: Sequence[Verdict], all_moved: Moved | None) -> list[Placed]:
+def place_filters(steps: Sequence[Verdict], all_moved: MoveReason | None) -> list[PlacedFilter]:
     """Return where the filters of a stored object run, in their order at PUT. all_moved: why object servers run no
     filters; None if they do.
     """
-    found: list[Placed] = []
+    found: list[PlacedFilter] = []
     barred = False
     for step in reversed(steps):
         if step.action.server != "OBJECT":
-            found.append(Placed(step, at_servers=False))
+            found.append(PlacedFilter(step, at_servers=False))
             barred = True
             continue
         moved = all_moved or _why_not(step, barred)
-        found.append(Placed(step, moved is None, moved))
+        found.append(PlacedFilter(step, moved is None, moved))
         barred = barred or moved is not None
     return found[::-1]
 
 
-def _why_not(step: Verdict, barred: bool) -> Moved | None:
+def _why_not(step: Verdict, barred: bool) -> MoveReason | None:
     if step.action.kind not in NODE_KINDS:
-        return Moved.MODULE
-    return Moved.ORDER if barred else None
+        return MoveReason.MODULE
+    return MoveReason.ORDER if barred else None
 
 
-def told_place(one: Placed) -> str:
+def place_text(one: PlacedFilter) -> str:
     """Return where a filter runs, as the end of a sentence."""
     if one.at_servers:
         return "at the object servers, or at the proxy where they have fragments by an erasure code"

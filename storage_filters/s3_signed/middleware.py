@@ -46,7 +46,7 @@ _WITHOUT_PREFIX = ("CONTENT_TYPE", "CONTENT_LENGTH")
 _REASON = "not_signed"
 
 
-class S3Signed:
+class SignedS3Filter:
     """The WSGI filter."""
 
     def __init__(self, app: Any, conf: dict[str, str], now: Callable[[], float] = time.time) -> None:
@@ -58,11 +58,11 @@ class S3Signed:
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Refuse an S3 request that asks for more than its signature covers; pass on all others."""
-        request = SignedRequest.of(env["REQUEST_METHOD"], env.get("QUERY_STRING", ""), _headers(env))
+        request = SignedRequest.from_query(env["REQUEST_METHOD"], env.get("QUERY_STRING", ""), _headers(env))
         env[CHECKED] = True
         if access_key_of(request) is not None:
             env[environ_key(BY_S3)] = "yes"
-        if (refusal := why_refused(request, self._now(), self._plain) or self._foreign(request)) is not None:
+        if (refusal := why_refused(request, self._now(), self._plain) or self._refuse_foreign_key(request)) is not None:
             refused: Iterable[bytes] = self._answer(env, refusal)(env, start_response)
             return refused
         if is_streamed(request):
@@ -70,7 +70,7 @@ class S3Signed:
         passed: Iterable[bytes] = self._app(env, start_response)
         return passed
 
-    def _foreign(self, request: SignedRequest) -> Refusal | None:
+    def _refuse_foreign_key(self, request: SignedRequest) -> Refusal | None:
         """Refuse a key that names an account, except keys of executions, which name their own account and which the
         next filter checks.
         """
@@ -108,8 +108,8 @@ def _headers(env: Environ) -> Iterable[tuple[str, str]]:
     return [(name.replace("_", "-"), str(env[key])) for key, name in names.items()]
 
 
-def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], S3Signed]:
+def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], SignedS3Filter]:
     """Return the filter, for paste."""
     conf = {**global_conf, **local_conf}
     register_swift_info(INFO)
-    return lambda app: S3Signed(app, conf)
+    return lambda app: SignedS3Filter(app, conf)

@@ -84,14 +84,14 @@ class SignedRequest:
     headers: Sequence[tuple[str, str]]
 
     @classmethod
-    def of(cls, method: str, query: str, headers: Iterable[tuple[str, str]]) -> SignedRequest:
+    def from_query(cls, method: str, query: str, headers: Iterable[tuple[str, str]]) -> SignedRequest:
         """Return the request of a raw query, parsed as Swift does."""
         pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1")
         return cls(method, pairs, [(name.strip().lower(), value) for name, value in headers])
 
     def value(self, name: str) -> str | None:
         """Return the first value of a header; None without one."""
-        return next((value for one, value in self.headers if one == name), None)
+        return next((value for text, value in self.headers if text == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class _Signature:
     in_query: bool
     headers: frozenset[str] | None
 
-    def covers(self, header: str) -> bool:
+    def covers_header(self, header: str) -> bool:
         if self.headers is None:
             return header.startswith("x-amz-") or header in ("content-type", "content-md5", "date")
         return header in self.headers
@@ -139,7 +139,7 @@ def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = fr
         return None
     if (
         refusal := _unprintable(request)
-        or _doubled(request)
+        or _refuse_repeated(request)
         or _second_authorization(request, parameters, in_query, version4)
     ):
         return refusal
@@ -166,18 +166,18 @@ def _unprintable(request: SignedRequest) -> Refusal | None:
     return None
 
 
-def _doubled(request: SignedRequest) -> Refusal | None:
-    names = _repeated(name for name, _ in request.query)
+def _refuse_repeated(request: SignedRequest) -> Refusal | None:
+    names = _repeated_names(name for name, _ in request.query)
     if names:
         # The signature covers one of the values, and a reader of the query may take the other.
         return Refusal("InvalidArgument", f"{', '.join(names)}: give each query parameter once.", names)
-    names = _repeated(name for name, _ in request.headers if name in _OF_ONE)
+    names = _repeated_names(name for name, _ in request.headers if name in _OF_ONE)
     if names:
         return Refusal("InvalidRequest", f"{', '.join(names)}: send this header once.", names)
     return None
 
 
-def _repeated(names: Iterable[str]) -> tuple[str, ...]:
+def _repeated_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name, times in Counter(names).items() if times > 1))
 
 
@@ -233,7 +233,7 @@ def _signed_in_header(authorization: str) -> _Signature | Refusal:
 
 def _with_host(names: str, in_query: bool) -> _Signature | Refusal:
     signature = _Signature(in_query, frozenset(names.split(";")))
-    if signature.covers("host"):
+    if signature.covers_header("host"):
         return signature
     return Refusal("AccessDenied", "The header host must be signed: add it to the signed headers.", ("host",))
 
@@ -245,7 +245,7 @@ def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | 
     if signature.headers is not None:
         return None
     allowed = V2_QUERY | (set(_V2_PARAMETERS) if signature.in_query else _LISTING)
-    if names := tuple(sorted({name for name, _ in request.query if not _says_nothing(name)} - allowed)):
+    if names := tuple(sorted({name for name, _ in request.query if not _is_ignored(name)} - allowed)):
         return Refusal(
             "AccessDenied",
             f"There were query parameters which were not signed: {', '.join(names)}. Use signature version 4.",
@@ -257,7 +257,7 @@ def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | 
     return None
 
 
-def _says_nothing(name: str) -> bool:
+def _is_ignored(name: str) -> bool:
     """Return whether no filter reads a query parameter: SDKs repeat headers and the call's name in the query."""
     return name.startswith("x-amz-") or name in ("content-md5", "content-type", "x-id")
 
@@ -267,7 +267,7 @@ def _unsigned_headers(request: SignedRequest, signature: _Signature, plain: froz
     encodings = [value for name, value in request.headers if name.replace("_", "-") == "content-encoding"]
     if is_streamed(request) and encodings == [_CHUNKED]:
         plain |= {"content-encoding"}  # of the body in transit: s3api removes it
-    names = sorted({n for n, _ in request.headers if not signature.covers(n) and _says_what(n, stores, plain)})
+    names = sorted({n for n, _ in request.headers if not signature.covers_header(n) and _has_effect(n, stores, plain)})
     if not names:
         return None
     way = "Sign them" if signature.headers is not None else "Use signature version 4"
@@ -279,7 +279,7 @@ def _unsigned_headers(request: SignedRequest, signature: _Signature, plain: froz
     )
 
 
-def _says_what(name: str, stores: bool, plain: frozenset[str]) -> bool:
+def _has_effect(name: str, stores: bool, plain: frozenset[str]) -> bool:
     """Return whether a header affects the effect of a request, and not only its transport or its condition."""
     name = name.replace("_", "-")  # some servers treat both alike
     if name in plain:

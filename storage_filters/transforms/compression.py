@@ -43,7 +43,7 @@ class Compression:
         return self._table_at if self._table is None else None
 
     @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Compression:
+    def from_record(cls, record: Mapping[str, Any]) -> Compression:
         """Return the compression of a stored object. Raises ValueError and TypeError."""
         at = record.get("table")
         if at is None:
@@ -65,7 +65,7 @@ class Compression:
             yield packed
         if len(frames) > 1:
             table = SeekTable(frames)
-            raw = table.written()
+            raw = table.to_frame()
             self._table_at = table.stored_size, table.stored_size + len(raw)
             yield raw
 
@@ -73,13 +73,13 @@ class Compression:
         """Yield the original bytes, in pieces of 64 KiB at most. first: where a frame begins."""
         try:
             pieces = _DECOMPRESS[self._kind](chunks)
-            yield from _checked(pieces) if self._kind in _FRAME else pieces
+            yield from _verified_pieces(pieces) if self._kind in _FRAME else pieces
         except _DAMAGES as error:
             raise DamagedObjectError(f"{self._kind.lower()} cannot be unpacked: {error}") from error
 
     def learn(self, table: bytes) -> None:
         """Read the table of frames. Raises DamagedObjectError."""
-        found = SeekTable.parsed(table)
+        found = SeekTable.parse(table)
         if self._table_at is None or found.stored_size != self._table_at[0]:
             raise DamagedObjectError("its table of frames is that of another object")
         self._table = found
@@ -108,7 +108,7 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield bytes(held)
 
 
-def _checked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _verified_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the bytes of a frame once its checksum is verified, which happens when a piece of the next frame comes, or
     none.
     """

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from storage_filters.transforms.keyring import Key
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterRefused, Span
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterRefusedError, Span
 
 SEGMENT_BYTES = 64 * 1024
 _TAG_BYTES = 16
@@ -49,16 +49,17 @@ class Encryption:
         self._cipher = AESGCM(HKDF(hashes.SHA256(), 32, self._salt, about).derive(key.secret))
 
     @classmethod
-    def of_record(cls, record: Mapping[str, Any], key: Key, name: bytes) -> Encryption:
-        """Return the encryption of a stored object of this name. Raises FilterRefused if the key is a different one
+    def from_record(cls, record: Mapping[str, Any], key: Key, name: bytes) -> Encryption:
+        """Return the encryption of a stored object of this name. Raises FilterRefusedError if the key is a different
+        one
         with the same name, or if a later version stored the object; raises DamagedObjectError if the object had another
         name.
         """
         if (form := record.get("form", 1)) not in (1, _FORM):
-            raise FilterRefused(f"a later version encrypted this object (form {form}): upgrade this server")
+            raise FilterRefusedError(f"a later version encrypted this object (form {form}): upgrade this server")
         found = cls(key, bytes.fromhex(record["salt"]), name if form == _FORM else None)
         if not hmac.compare_digest(found._check(), str(record["check"])):
-            raise FilterRefused(f"key {key.name} differs from the key with which this object was encrypted")
+            raise FilterRefusedError(f"key {key.name} differs from the key with which this object was encrypted")
         # Objects of some earlier versions lack it: for them only the bytes reveal another name.
         if not hmac.compare_digest(found._bound(), str(record.get("bound", found._bound()))):
             raise DamagedObjectError("the object had another name when it was encrypted")
@@ -95,12 +96,12 @@ class Encryption:
             elif mark:
                 continue
             while len(held) > _STORED_BYTES:
-                yield self._opened(number, held[:_STORED_BYTES], (False,))
+                yield self._decrypt(number, held[:_STORED_BYTES], (False,))
                 number, held = number + 1, held[_STORED_BYTES:]
         if mark:
             raise DamagedObjectError("its beginning is missing")
         # The last segment here is the last of the object, or of a range.
-        yield self._opened(number, held, (True,) if to_end else (False, True))
+        yield self._decrypt(number, held, (True,) if to_end else (False, True))
 
     def span(self, first: int, end: int | None) -> Span:
         """Return the segments that contain the range."""
@@ -109,7 +110,7 @@ class Encryption:
         # With the first segment, the mark is read too, like in a full read.
         return Span(before + number * _STORED_BYTES if number else 0, until, first - number * SEGMENT_BYTES)
 
-    def _opened(self, number: int, segment: bytes, last: tuple[bool, ...]) -> bytes:
+    def _decrypt(self, number: int, segment: bytes, last: tuple[bool, ...]) -> bytes:
         for mark in last:
             try:
                 return self._cipher.decrypt(_nonce(number, last=mark), segment, None)
@@ -128,7 +129,7 @@ class Encryption:
         return hmac.new(self._key.secret, of, hashlib.sha256).digest()[:_CHECK_BYTES].hex()
 
 
-def unsealed(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def check_unencrypted(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield bytes of an object without a record of encryption. Raises DamagedObjectError at the first byte if they are
     encrypted.
     """

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage_filters.transforms.stream_filters import FilterAway, FilterRefused
+from storage_filters.transforms.stream_filters import FilterAway, FilterRefusedError
 
 _SECRET = re.compile(r"[0-9a-fA-F]{64}")
 _NAME = re.compile(r"[\w.-]{1,64}")
@@ -39,7 +39,8 @@ class _Keys:
 
 
 class Keyring:
-    """The keyring of a file; None for a proxy without keys. Every call may raise FilterRefused, with the name of the
+    """The keyring of a file; None for a proxy without keys. Every call may raise FilterRefusedError, with the name
+    of the
     missing key.
     """
 
@@ -51,33 +52,33 @@ class Keyring:
     def problem(self) -> str:
         """Return why the file cannot be read; empty if it can, and for a server without keys."""
         try:
-            self._of(_ANY)
+            self._keys_of(_ANY)
         except FilterAway as error:
             return str(error)
         return ""
 
     def current(self, tenant: str) -> Key:
         """Return the key for a tenant's new objects."""
-        keys = self._of(tenant)
+        keys = self._keys_of(tenant)
         if keys is None:
-            raise FilterRefused(f"no key for objects of {tenant}: add one to the keyring of this server")
+            raise FilterRefusedError(f"no key for objects of {tenant}: add one to the keyring of this server")
         return keys.keys[keys.current]
 
     def any_for(self, tenant: str) -> bool:
         """Return whether a tenant has keys; True also if the file cannot be read."""
         try:
-            return self._of(tenant) is not None
+            return self._keys_of(tenant) is not None
         except FilterAway:
             return True
 
-    def named(self, tenant: str, name: str) -> Key:
+    def key_named(self, tenant: str, name: str) -> Key:
         """Return the key of that name."""
-        keys = self._of(tenant)
+        keys = self._keys_of(tenant)
         if keys is None or name not in keys.keys:
-            raise FilterRefused(f"the keyring of this server lacks the key {name} of {tenant}")
+            raise FilterRefusedError(f"the keyring of this server lacks the key {name} of {tenant}")
         return keys.keys[name]
 
-    def _of(self, tenant: str) -> _Keys | None:
+    def _keys_of(self, tenant: str) -> _Keys | None:
         if self._path is None:
             return None
         try:

@@ -31,7 +31,7 @@ class SeekTable:
         self._put = [0, *accumulate(put for _, put in frames)]
 
     @classmethod
-    def parsed(cls, raw: bytes) -> SeekTable:
+    def parse(cls, raw: bytes) -> SeekTable:
         """Parse the table of a skippable frame. Raises DamagedObjectError."""
         try:
             magic, length = _HEAD.unpack_from(raw)
@@ -48,7 +48,7 @@ class SeekTable:
             raise DamagedObjectError("its seek table has frames of other lengths")
         return cls(frames)
 
-    def written(self) -> bytes:
+    def to_frame(self) -> bytes:
         """Return the skippable frame."""
         entries = b"".join(_ENTRY.pack(*frame) for frame in self._frames)
         foot = _FOOT.pack(len(self._frames), 0, _SEEKABLE)

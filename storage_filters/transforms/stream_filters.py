@@ -13,15 +13,15 @@ from typing import Any, Protocol, runtime_checkable
 PIECE_BYTES = 64 * 1024
 
 
-class FilterRefused(Exception):  # noqa: N818 - it is an answer
+class FilterRefusedError(Exception):
     """A filter cannot run; the message is for the client."""
 
 
-class FilterAway(FilterRefused):
+class FilterAway(FilterRefusedError):  # noqa: N818 - it is an answer
     """A filter cannot run yet; trying again helps."""
 
 
-class ObjectReplaced(FilterAway):
+class ObjectReplacedError(FilterAway):
     """A client replaced the object while it was read. No byte of it was sent yet, or the connection ends."""
 
 
@@ -61,7 +61,7 @@ class StreamFilter(Protocol):
 
 
 @runtime_checkable
-class Indexed(Protocol):
+class IndexedFilter(Protocol):
     """A filter that reads from the middle once it has read a table among its stored bytes."""
 
     @property
@@ -93,23 +93,25 @@ class Noop:
         return {"filter": "NOOP"}
 
 
-def stored(filters: Sequence[StreamFilter], chunks: Iterable[bytes]) -> Iterator[bytes]:
+def run_forward(filters: Sequence[StreamFilter], chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the bytes to store, through filters in the order in which they run at PUT."""
-    for one in filters:
-        chunks = one.forward(chunks)
+    for filter_ in filters:
+        chunks = filter_.forward(chunks)
     yield from chunks
 
 
 def spans(filters: Sequence[StreamFilter], first: int, end: int | None) -> list[Span]:
     """Return the range of each filter, in the same order; the last one's is read from the store."""
     found: list[Span] = []
-    for one in filters:
-        found.append(one.span(first, end))
+    for filter_ in filters:
+        found.append(filter_.span(first, end))
         first, end = found[-1].first, found[-1].end
     return found
 
 
-def read_back(filters: Sequence[StreamFilter], chunks: Iterable[bytes], first: int, end: int | None) -> Iterator[bytes]:
+def run_backward(
+    filters: Sequence[StreamFilter], chunks: Iterable[bytes], first: int, end: int | None
+) -> Iterator[bytes]:
     """Yield the original bytes from `first` to before `end`. chunks: the stored bytes of the last span."""
     found = spans(filters, first, end)
     starts = [first, *(span.first for span in found)]
@@ -122,7 +124,7 @@ def read_back(filters: Sequence[StreamFilter], chunks: Iterable[bytes], first: i
     yield from chunks
 
 
-def learn(filters: Sequence[StreamFilter], stored_bytes: Callable[[int, int | None], Iterable[bytes]]) -> None:
+def read_tables(filters: Sequence[StreamFilter], stored_bytes: Callable[[int, int | None], Iterable[bytes]]) -> None:
     """Let filters read their tables, so that `spans` are short. stored_bytes: reads from the store. Raises
     DamagedObjectError.
 
@@ -130,9 +132,9 @@ def learn(filters: Sequence[StreamFilter], stored_bytes: Callable[[int, int | No
     """
     for number in reversed(range(len(filters))):
         one, later = filters[number], filters[number + 1 :]
-        if isinstance(one, Indexed) and (table := one.wanted_table) is not None:
+        if isinstance(one, IndexedFilter) and (table := one.wanted_table) is not None:
             last = [Span(*table, 0), *spans(later, *table)][-1]
-            one.learn(b"".join(read_back(later, stored_bytes(last.first, last.end), *table)))
+            one.learn(b"".join(run_backward(later, stored_bytes(last.first, last.end), *table)))
 
 
 def exactly(chunks: Iterable[bytes], length: int) -> Iterator[bytes]:

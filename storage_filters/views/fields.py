@@ -61,15 +61,15 @@ def checked_fields(text: str) -> dict[str, Any]:
         fields = json.loads(text)
     except (ValueError, RecursionError):
         raise SelectionError("not a view: the definition is not JSON") from None
-    found = _checked(fields, _FIELDS, "")
-    _checked(found.get("csv", {}), _CSV, "csv.")
+    found = _check_fields(fields, _FIELDS, "")
+    _check_fields(found.get("csv", {}), _CSV, "csv.")
     container = found.get("container", "")
     if not container or "/" in container:
         raise SelectionError("not a view: container must be a name without slashes")
     return found
 
 
-def _checked(fields: object, known: Mapping[str, Check], before: str) -> dict[str, Any]:
+def _check_fields(fields: object, known: Mapping[str, Check], before: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise SelectionError("not a view: the definition must be a JSON object")
     for name, value in fields.items():

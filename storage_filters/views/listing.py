@@ -15,7 +15,7 @@ def page(entries: Iterable[dict[str, Any]], params: Mapping[str, str], limit: in
     prefix, delimiter = params.get("prefix", ""), params.get("delimiter", "")
     marker, end_marker = params.get("marker", ""), params.get("end_marker", "")
     listed: list[dict[str, Any]] = []
-    for entry in sorted(entries, key=lambda one: str(one["name"])):
+    for entry in sorted(entries, key=lambda entry: str(entry["name"])):
         shown = _rolled_up(entry, prefix, delimiter)
         name = str(shown.get("subdir", shown.get("name")))
         if not name.startswith(prefix) or name <= marker or (end_marker and name >= end_marker):

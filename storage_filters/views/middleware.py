@@ -34,18 +34,18 @@ from swift.proxy.controllers.base import get_container_info
 
 from storage_bridge.model import VIEW_PREFIX
 from storage_filters.counting.computing import Computing
-from storage_filters.counting.cpu_frames import unframed
+from storage_filters.counting.cpu_frames import pieces_of
 from storage_filters.counting.request_computing import computing_of
 from storage_filters.csv.header import header_names
 from storage_filters.csv.media import why_not_csv
 from storage_filters.csv.parser import UnreadableRecordError
 from storage_filters.csv.selection import HEADER_BYTES_MAX, Selection, SelectionError
-from storage_filters.csv.stream import first_byte, selected
+from storage_filters.csv.stream import first_byte, select_records
 from storage_filters.object_pushdown import closing, cooperative
 from storage_filters.views.listing import LIMIT, page
-from storage_filters.views.view import Part, ViewDefinition, shown
+from storage_filters.views.view import Part, ViewDefinition, parts_of
 from storage_filters.wsgi.client_lines import ClientLines
-from storage_filters.wsgi.delivery import MEDIA_TYPE, begun, packed, part_of
+from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks, part_of
 from storage_filters.wsgi.headers import (
     FRAMED,
     SELECTED,
@@ -127,7 +127,7 @@ class Views:
         source = _Source(self._app, request, account, ViewDefinition.from_json(definition))
         if not name:
             return source.listing() if request.method == "GET" else None
-        part = Part.named(name)
+        part = Part.from_name(name)
         return source.deliver(part) if part is not None else HTTPNotFound(request=request)
 
     def _create(self, request: Request, account: str, definition_sent: str) -> Response | None:
@@ -155,7 +155,7 @@ class _Source:
         """Return the definition with the names of columns, checked. Raises SelectionError, UnreadableRecordError and
         Refusal.
         """
-        parts = shown(self._objects(), self._definition)
+        parts = parts_of(self._objects(), self._definition)
         first = next(parts, None)
         for _ in parts:
             pass  # the whole listing is checked
@@ -184,7 +184,7 @@ class _Source:
                 "content_type": MEDIA_TYPE,
                 "last_modified": entry["last_modified"],
             }
-            for part, entry in shown(self._objects(), self._definition)
+            for part, entry in parts_of(self._objects(), self._definition)
         )
         body = json.dumps(page(entries, params, limit))
         return Response(body=body, content_type="application/json", charset="utf-8", request=self._request)
@@ -201,9 +201,9 @@ class _Source:
         except (Refusal, UnreadableRecordError):
             self._of_listed("HEAD", path, part)  # a replaced object explains more than the error that it caused
             raise
-        return self._ranged(closing(body, answer.app_iter), part.headers(answer.headers), part.size_claimed)
+        return self._answer_range(closing(body, answer.app_iter), part.headers(answer.headers), part.size_claimed)
 
-    def _ranged(self, body: Iterator[bytes], headers: dict[str, str], claimed: int) -> Response:
+    def _answer_range(self, body: Iterator[bytes], headers: dict[str, str], claimed: int) -> Response:
         wanted = self._request.range
         first, last = wanted.ranges[0] if wanted is not None and len(wanted.ranges) == 1 else (None, None)
         if first is None:
@@ -223,13 +223,14 @@ class _Source:
         answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json(), FRAMED: "yes"})
         if answer.headers.get(SELECTED) == "yes":
             framed = answer.headers.get(FRAMED) == "yes"
-            return _counted(answer.app_iter, computing) if framed else iter(answer.app_iter), answer
+            return _pieces_at_cpu_pace(answer.app_iter, computing) if framed else iter(answer.app_iter), answer
         close_if_possible(answer.app_iter)
         answer = self._of_listed("GET", path, part, {"Range": f"bytes={first_byte(selection)}-"})
         made = computing.pieces(
-            lambda chunks: packed(cooperative(selected(chunks, selection), computing.rest)), answer.app_iter
+            lambda chunks: gzip_blocks(cooperative(select_records(chunks, selection), computing.yield_turn)),
+            answer.app_iter,
         )
-        return begun(made), answer
+        return begin(made), answer
 
     def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
         """Return the answer for a listed object. Raises Refusal with 409 if it has been replaced."""
@@ -278,9 +279,9 @@ class _Source:
         raise Refusal(Response(status=answer.status_int, body=text, request=self._request))
 
 
-def _counted(frames: Iterable[bytes], computing: Computing) -> Iterator[bytes]:
+def _pieces_at_cpu_pace(frames: Iterable[bytes], computing: Computing) -> Iterator[bytes]:
     """Yield the object server's pieces, at the pace of the tenant's CPU bound."""
-    for piece in unframed(frames, computing.add):
+    for piece in pieces_of(frames, computing.add):
         yield piece
         computing.wait()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from storage_bridge.model import VIEW_DIRECTORY
 from storage_filters.csv.media import why_not_csv
-from storage_filters.csv.selection import CsvFormat, Selection, SelectionError, without_news
+from storage_filters.csv.selection import CsvFormat, Selection, SelectionError, compatible_fields
 from storage_filters.views.fields import checked_fields
 from storage_filters.wsgi.delivery import MEDIA_TYPE, SUFFIX, size_claimed
 
@@ -52,7 +52,7 @@ class ViewDefinition:
 
     def to_json(self) -> str:
         """Return JSON for a header: ASCII, one line."""
-        return json.dumps(without_news(asdict(self)), separators=(",", ":"))
+        return json.dumps(compatible_fields(asdict(self)), separators=(",", ":"))
 
     @property
     def directory(self) -> str:
@@ -96,7 +96,7 @@ class Part:
         return etag.strip('"').startswith(self.etag)
 
     @classmethod
-    def named(cls, virtual_name: str) -> Part | None:
+    def from_name(cls, virtual_name: str) -> Part | None:
         """Parse a part's name in a view; None if the name is invalid."""
         found = _NAME.fullmatch(virtual_name)
         if found is None:
@@ -108,7 +108,9 @@ class Part:
 _UNUSUAL = re.compile(r"[^A-Za-z0-9!$&'()+,\-.:;=@_~/]")
 
 
-def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:
+def parts_of(
+    objects: Iterator[Mapping[str, Any]], definition: ViewDefinition
+) -> Iterator[tuple[Part, Mapping[str, Any]]]:
     """Yield the parts of a listing's objects, in order, with the objects.
 
     Like Spark, this skips empty objects, hidden ones, and those in subdirectories. Raises SelectionError for an object
@@ -120,7 +122,7 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
         if "name" not in entry or not entry["bytes"]:
             continue
         name = str(entry["name"]).removeprefix(definition.directory)
-        if not name or any(_hidden(step) for step in name.split("/")):
+        if not name or any(_is_hidden(step) for step in name.split("/")):
             continue
         if why := _why_not_listed_alike(name):
             raise SelectionError(why)
@@ -136,7 +138,7 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
             yield Part(name, start, end, etag[:_ETAG_CHARACTERS]), entry
 
 
-def _hidden(step: str) -> bool:
+def _is_hidden(step: str) -> bool:
     """Return whether Spark skips files and directories of that name (InMemoryFileIndex.shouldFilterOutPathName)."""
     return step.startswith(".") or step.endswith("._COPYING_") or (step.startswith("_") and "=" not in step)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zoe_lib.logs.few_lines import FewLines
+from zoe_lib.logs.few_lines import LineLimiter
 
-_FEW = FewLines()
+_FEW = LineLimiter()
 
 
 class ClientLines:
     """Logger of a filter for such lines."""
 
-    def __init__(self, logger: Any, few: FewLines = _FEW) -> None:
+    def __init__(self, logger: Any, few: LineLimiter = _FEW) -> None:
         self._logger = logger
         self._few = few
 
@@ -30,5 +30,5 @@ class ClientLines:
         if dropped is None:
             return
         # A path can have line ends, which would make separate lines.
-        plain = [str(one).replace("\n", "\\n").replace("\r", "\\r") for one in values]
+        plain = [str(value).replace("\n", "\\n").replace("\r", "\\r") for value in values]
         log(text + (f" ({dropped} more like this)" if dropped else ""), *plain)

@@ -24,7 +24,7 @@ MEDIA_TYPE = "application/gzip"
 SUFFIX = ".csv.gz"
 
 
-def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def gzip_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the blocks as gzip; equal content gives equal bytes, in whatever blocks."""
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     held = b""
@@ -37,7 +37,7 @@ def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
     yield compressor.compress(held) + compressor.flush()
 
 
-def begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def begin(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Return the same pieces with the first of them computed: until then, an error can still replace the answer."""
     first = next((piece for piece in pieces if piece), b"")
     return chain([first], pieces)

@@ -19,7 +19,7 @@ LINE_BYTES_MAX = 1 << 12
 """Longest line before a chunk: its size, and an extension, which is ignored."""
 
 
-class TwoReadings(OSError, ValueError):  # noqa: N818 - a refusal
+class AmbiguousRequestError(OSError, ValueError):
     """Part of a request is ambiguous; the message says which part.
 
     Swift handles it as a ValueError. eventlet handles it as an OSError when it reads the rest of a body after the
@@ -28,47 +28,47 @@ class TwoReadings(OSError, ValueError):  # noqa: N818 - a refusal
 
 
 def check_head(raw: bytes) -> None:
-    """Check the raw request line and header lines. Raises TwoReadings."""
+    """Check the raw request line and header lines. Raises AmbiguousRequestError."""
     lines = raw.split(b"\n")
     if lines.pop():
-        raise TwoReadings("the head does not end with a line")
+        raise AmbiguousRequestError("the head does not end with a line")
     for number, line in enumerate(lines):
         text = line.removesuffix(b"\r")
         if text == line:
-            raise TwoReadings("a line ends with LF instead of CR LF")
+            raise AmbiguousRequestError("a line ends with LF instead of CR LF")
         if b"\r" in text or b"\x00" in text:
-            raise TwoReadings("a line contains CR or NUL")
+            raise AmbiguousRequestError("a line contains CR or NUL")
         if number and text and not _NAMED.match(text):
-            raise TwoReadings("a header line is folded, has no colon, or a blank before it")
+            raise AmbiguousRequestError("a header line is folded, has no colon, or a blank before it")
 
 
 def check_headers(headers: Iterable[tuple[str, str]], old: bool = False) -> None:
     """Check the headers as a server parsed them. old: the request is of HTTP/1.0, which has no codings. Raises
-    TwoReadings.
+    AmbiguousRequestError.
     """
     lengths, codings = [], []
     for name, value in headers:
         if not _TOKEN.fullmatch(name):
-            raise TwoReadings("the name of a header contains blanks or other characters that no name has")
+            raise AmbiguousRequestError("the name of a header contains blanks or other characters that no name has")
         if "\r" in value or "\n" in value or "\x00" in value:
-            raise TwoReadings("a header line is folded, or contains CR or NUL")
+            raise AmbiguousRequestError("a header line is folded, or contains CR or NUL")
         lengths += [value] * (name.lower() == "content-length")
         codings += [value] * (name.lower() == "transfer-encoding")
     if len(lengths) > 1 or (lengths and codings):
-        raise TwoReadings("there is more than one length")
+        raise AmbiguousRequestError("there is more than one length")
     if lengths and not _LENGTH.fullmatch(lengths[0]):
-        raise TwoReadings("Content-Length must consist of digits only")
-    if codings and (old or [one.lower() for one in codings] != ["chunked"]):
-        raise TwoReadings("Transfer-Encoding is not chunked, once, in HTTP/1.1")
+        raise AmbiguousRequestError("Content-Length must consist of digits only")
+    if codings and (old or [coding.lower() for coding in codings] != ["chunked"]):
+        raise AmbiguousRequestError("Transfer-Encoding is not chunked, once, in HTTP/1.1")
 
 
 def check_path(path: str) -> None:
-    """Check that a path begins with one slash. Raises TwoReadings.
+    """Check that a path begins with one slash. Raises AmbiguousRequestError.
 
     Servers take several slashes for one, or for an empty name; for S3, Swift's proxy fails on them with a traceback.
     """
     if not path.startswith("/") or path.startswith("//"):
-        raise TwoReadings("the path does not begin with one slash")
+        raise AmbiguousRequestError("the path does not begin with one slash")
 
 
 def is_old(raw: bytes) -> bool:
@@ -88,7 +88,7 @@ class ChunkLines:
         self._left = 0  # bytes left of the present chunk
         self._ends = False  # the line that ends a chunk is next
         self._trailers: int | None = None  # their bytes so far, after the last chunk
-        self.refused: TwoReadings | None = None
+        self.refused: AmbiguousRequestError | None = None
 
     def read(self, size: int = -1) -> bytes:
         """Return bytes of a chunk."""
@@ -96,7 +96,7 @@ class ChunkLines:
 
     def readline(self, size: int = -1) -> bytes:
         """Return a line of a chunk, of at most `size` bytes; without a size, the next line between chunks. Raises
-        TwoReadings.
+        AmbiguousRequestError.
         """
         if size is not None and size >= 0:
             return self._of_chunk(self._file.readline, size)
@@ -106,7 +106,7 @@ class ChunkLines:
         if line:  # otherwise the client disconnected
             try:
                 self._check(line)
-            except TwoReadings as refusal:
+            except AmbiguousRequestError as refusal:
                 self.refused = refusal
                 raise
         return line
@@ -127,14 +127,16 @@ class ChunkLines:
             self._trailers += len(line)
             check_head(b"\r\n" + line)
             if self._trailers > TRAILER_BYTES_MAX:
-                raise TwoReadings(f"more than {TRAILER_BYTES_MAX} bytes follow the last chunk")
+                raise AmbiguousRequestError(f"more than {TRAILER_BYTES_MAX} bytes follow the last chunk")
         elif self._ends:
             if line != b"\r\n":
-                raise TwoReadings("a chunk is longer than its size says")
+                raise AmbiguousRequestError("a chunk is longer than its size says")
             self._ends = False
         else:
             found = _CHUNK.fullmatch(line)
             if found is None:
-                raise TwoReadings("the size of a chunk must be a hexadecimal number, in a line of limited length")
+                raise AmbiguousRequestError(
+                    "the size of a chunk must be a hexadecimal number, in a line of limited length"
+                )
             self._left = int(found[1], 16)
             self._trailers = None if self._left else 0

@@ -58,27 +58,27 @@ class Ledger:
 
     def begin_count(self) -> int:
         """Return the generation of a count that begins now."""
-        return self._added("generation", 1)
+        return self._increment("generation", 1)
 
     def keep(self, count: Count) -> None:
         """Store a finished count."""
         kept = [count.amount.size, count.amount.objects, count.generation, count.at_s, count.cost_s]
         self._cache.set(f"{self._name}/count", kept, time=_COUNT_LIFE_S)
 
-    def counted(self) -> Count | None:
+    def newest_count(self) -> Count | None:
         """Return the newest count; None without one, or if many have begun since."""
         kept = self._cache.get(f"{self._name}/count")
         # A negative number: the generation was lost, and with it the uploads since.
-        if kept is None or not 0 <= self._added("generation", 0) - kept[2] <= _GENERATIONS_MAX:
+        if kept is None or not 0 <= self._increment("generation", 0) - kept[2] <= _GENERATIONS_MAX:
             return None
         return Count(Amount(kept[0], kept[1]), kept[2], kept[3], kept[4])
 
-    def used(self, count: Count, on_way: Amount) -> Amount:
+    def use(self, count: Count, on_way: Amount) -> Amount:
         """Return the upper bound of the use, with the earlier uploads in flight. Objects stored since then count
         twice.
         """
         found = count.amount + on_way
-        for generation in range(count.generation, self._added("generation", 0) + 1):
+        for generation in range(count.generation, self._increment("generation", 0) + 1):
             found += self._read(f"done/{generation}")
         return found
 
@@ -98,19 +98,21 @@ class Ledger:
         self._add(_on_way(window), amount, _WINDOW_LIFE_S)
         self.give_back(amount, before)
 
-    def done(self, amount: Amount, window: int) -> None:
+    def finish(self, amount: Amount, window: int) -> None:
         """Record that an upload of this window was stored."""
-        self._add(f"done/{self._added('generation', 0)}", amount)
+        self._add(f"done/{self._increment('generation', 0)}", amount)
         self.give_back(amount, window)
 
     def _add(self, name: str, amount: Amount, life_s: int = _LIFE_S) -> Amount:
         size, objects = amount.size, amount.objects
-        return Amount(self._added(f"{name}/bytes", size, life_s), self._added(f"{name}/objects", objects, life_s))
+        return Amount(
+            self._increment(f"{name}/bytes", size, life_s), self._increment(f"{name}/objects", objects, life_s)
+        )
 
     def _read(self, name: str) -> Amount:
         return self._add(name, NOTHING)
 
-    def _added(self, name: str, number: int, life_s: int = _LIFE_S) -> int:
+    def _increment(self, name: str, number: int, life_s: int = _LIFE_S) -> int:
         return int(self._cache.incr(f"{self._name}/{name}", delta=number, time=life_s))
 
 

@@ -39,7 +39,7 @@ from storage_gateway.content_types import KEY
 from storage_gateway.exchange import COUNTS
 from storage_gateway.quotas import of_keys as key_quotas
 from storage_gateway.quotas.ledger import NOTHING, Amount, Count, Ledger, is_stale
-from storage_gateway.quotas.uploads import Metered, Upload
+from storage_gateway.quotas.uploads import MeteredBody, Upload
 
 _PAGES_MAX = 1000
 
@@ -56,7 +56,7 @@ class Quota:
     objects: int | None
     key: str | None = None
 
-    def allows(self, used: Amount) -> bool:
+    def is_within(self, used: Amount) -> bool:
         """Return whether a use is within the quota."""
         return (self.size is None or used.size <= self.size) and (self.objects is None or used.objects <= self.objects)
 
@@ -90,7 +90,7 @@ class Quotas:
 
     def _account(self, req: Request) -> Any:
         """Pass on a request of an account: quotas of keys are set like its own, and shown to the same users."""
-        if req.method in ("POST", "PUT") and key_quotas.asks(req.headers):
+        if req.method in ("POST", "PUT") and key_quotas.sets_quota(req.headers):
             if req.environ.get("reseller_request") is not True:
                 return HTTPForbidden(request=req)
             try:
@@ -99,7 +99,7 @@ class Quotas:
             except key_quotas.WrongQuota as error:
                 return HTTPBadRequest(request=req, body=f"{error}\n")
         answer: Response = req.get_response(self._of_accounts)
-        answer.headers.update(key_quotas.shown(answer.headers))
+        answer.headers.update(key_quotas.shown_headers(answer.headers))
         return answer
 
     def _put(self, req: Request, account: str, container: str) -> Any:
@@ -114,14 +114,14 @@ class Quotas:
             refusal = req.environ["swift.authorize"](req)
             if refusal:
                 return refusal
-        upload = Upload([one.ledger for one in quotas], lambda on_way: self._all_fit(req, quotas, on_way))
+        upload = Upload([quota.ledger for quota in quotas], lambda on_way: self._all_fit(req, quotas, on_way))
         length = req.message_length()
         try:
             if not upload.take(Amount(length or 0, 1)):
                 upload.end(stored=False)
                 return HTTPRequestEntityTooLarge(request=req, body="Upload exceeds quota.")
             if length is None:
-                req.environ["wsgi.input"] = Metered(req.environ["wsgi.input"], upload)
+                req.environ["wsgi.input"] = MeteredBody(req.environ["wsgi.input"], upload)
             answer = req.get_response(self.app)
         except Uncountable as error:
             upload.end(stored=False)
@@ -151,7 +151,7 @@ class Quotas:
         if size is not None or objects is not None:
             yield Quota((account,), Ledger(cache, account), size, objects)
         key = key_quotas.key_of(req.environ)
-        if not key or not key_quotas.has_some(found["sysmeta"]):
+        if not key or not key_quotas.has_quotas(found["sysmeta"]):
             return
         req.headers[key_quotas.NOTED] = key
         size, objects = key_quotas.quota_of(key, found["sysmeta"])
@@ -160,26 +160,28 @@ class Quotas:
             yield Quota((account,), Ledger(cache, f"{account}//{key}"), size, objects, key)
 
     def _all_fit(self, req: Request, quotas: Sequence[Quota], on_way: Sequence[Amount]) -> bool:
-        return all(self._fits(req, *pair) for pair in zip(quotas, on_way, strict=True))
+        return all(self._has_room(req, *pair) for pair in zip(quotas, on_way, strict=True))
 
-    def _fits(self, req: Request, quota: Quota, on_way: Amount) -> bool:
-        count = quota.ledger.counted() or self._counted(req, quota)
-        if quota.allows(quota.ledger.used(count, on_way)):
+    def _has_room(self, req: Request, quota: Quota, on_way: Amount) -> bool:
+        count = quota.ledger.newest_count() or self._count_listing(req, quota)
+        if quota.is_within(quota.ledger.use(count, on_way)):
             return True
         if not is_stale(count):
             return False
-        return quota.allows(quota.ledger.used(self._counted(req, quota), on_way))  # objects may have been removed
+        return quota.is_within(
+            quota.ledger.use(self._count_listing(req, quota), on_way)
+        )  # objects may have been removed
 
-    def _counted(self, req: Request, quota: Quota) -> Count:
+    def _count_listing(self, req: Request, quota: Quota) -> Count:
         generation, began_s = quota.ledger.begin_count(), time.time()
         if len(quota.place) == 1:
-            names = [entry["name"] for entry in self._listed(req, quota.place) if "name" in entry]
+            names = [entry["name"] for entry in self._entries(req, quota.place) if "name" in entry]
             places: list[tuple[str, ...]] = [(*quota.place, name) for name in names]
         else:
             places = [quota.place]
         amount = NOTHING
         for place in places:
-            for entry in self._listed(req, place):
+            for entry in self._entries(req, place):
                 if "name" in entry and quota.key in (None, entry.get(KEY)):
                     # The parts of a large object count where they are stored.
                     amount += Amount(0 if "slo_etag" in entry else int(entry["bytes"]), 1)
@@ -188,7 +190,7 @@ class Quotas:
         quota.ledger.keep(count)
         return count
 
-    def _listed(self, req: Request, place: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    def _entries(self, req: Request, place: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         path = "/v1/" + "/".join(quote(part) for part in place)
         marker = ""
         for _ in range(_PAGES_MAX):

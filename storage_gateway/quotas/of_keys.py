@@ -46,7 +46,7 @@ def key_of(env: Mapping[str, Any]) -> str:
     return str(user or (groups[1] if len(groups) >= _PARTS_MIN else ""))
 
 
-def asks(headers: Mapping[str, str]) -> bool:
+def sets_quota(headers: Mapping[str, str]) -> bool:
     """Return whether a request of an account sets or removes a quota of a key."""
     return any(_names(kind) & {name.lower() for name in headers} for kind in _KINDS)
 
@@ -64,16 +64,16 @@ def changes(headers: Mapping[str, str], sysmeta: Mapping[str, str]) -> dict[str,
             elif not is_set or not _is_number(number.strip()):
                 most = f"; the greatest number is {10**_DIGITS_MAX - 1}" if number.strip().isdecimal() else ""
                 raise WrongQuota(f"{name} is KEY=NUMBER, such as acme:ann=1000000{most}")
-            found[f"X-Account-Sysmeta-{_kept(kind, _checked(key.strip()))}".title()] = (
+            found[f"X-Account-Sysmeta-{_header_of(kind, _check_key(key.strip()))}".title()] = (
                 f"{key.strip()}={number.strip()}" if number else ""
             )
     kept = {f"X-Account-Sysmeta-{name}".title() for name in sysmeta if name.startswith(_KEPT)}
-    if len((kept | {name for name, value in found.items() if value}) - _removed(found)) > KEYS_MAX:
+    if len((kept | {name for name, value in found.items() if value}) - _removed_names(found)) > KEYS_MAX:
         raise WrongQuota(f"an account has at most {KEYS_MAX} quotas of keys")
     return found
 
 
-def has_some(sysmeta: Mapping[str, str]) -> bool:
+def has_quotas(sysmeta: Mapping[str, str]) -> bool:
     """Return whether an account has quotas of keys."""
     return any(name.startswith(_KEPT) for name in sysmeta)
 
@@ -81,12 +81,12 @@ def has_some(sysmeta: Mapping[str, str]) -> bool:
 def quota_of(key: str, sysmeta: Mapping[str, str]) -> tuple[int | None, int | None]:
     """Return the most bytes and objects that a key may hold in an account; None: no limit."""
     size, objects = (
-        _number_in(sysmeta.get(_kept(kind, key)) or sysmeta.get(_kept(kind, EVERY)) or "") for kind in _KINDS
+        _number_in(sysmeta.get(_header_of(kind, key)) or sysmeta.get(_header_of(kind, EVERY)) or "") for kind in _KINDS
     )
     return size, objects
 
 
-def shown(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def shown_headers(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the headers that show the quotas of keys, from those of an answer about an account."""
     for kind in _KINDS:
         start = f"x-account-sysmeta-{_KEPT}{kind}-"
@@ -99,13 +99,13 @@ def _names(kind: str) -> set[str]:
     return {f"x-account-{_KEPT}{kind}", f"x-remove-account-{_KEPT}{kind}"}
 
 
-def _kept(kind: str, key: str) -> str:
+def _header_of(kind: str, key: str) -> str:
     # header names allow few characters, and no capitals; the value has the key itself
     return f"{_KEPT}{kind}-{hashlib.sha256(key.encode('latin-1', 'replace')).hexdigest()[:24]}"
 
 
-def _checked(key: str) -> str:
-    if not key or len(key) > _KEY_BYTES_MAX or any(one in ",=" or not one.isprintable() for one in key):
+def _check_key(key: str) -> str:
+    if not key or len(key) > _KEY_BYTES_MAX or any(text in ",=" or not text.isprintable() for text in key):
         raise WrongQuota(f"a key has 1 to {_KEY_BYTES_MAX} characters, without commas and equals signs")
     return key
 
@@ -119,5 +119,5 @@ def _number_in(value: str) -> int | None:
     return int(number) if _is_number(number) else None
 
 
-def _removed(found: Mapping[str, str]) -> set[str]:
+def _removed_names(found: Mapping[str, str]) -> set[str]:
     return {name for name, value in found.items() if not value}

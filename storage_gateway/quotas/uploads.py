@@ -40,13 +40,13 @@ class Upload:
         for number in range(_TRIES):
             with self._telling:
                 self._taken += amount
-                on_way = [one.take(amount, self._window) for one in self._ledgers]
+                on_way = [ledger.take(amount, self._window) for ledger in self._ledgers]
                 wanted = self._taken
             if self._fits(on_way):
                 self.exceeded = False
                 return True
             self._give_back(amount)
-            if all(one == wanted for one in on_way):
+            if all(amount == wanted for amount in on_way):
                 break
             sleep(_PAUSE_S * (number + random()))
         self.exceeded = True
@@ -72,14 +72,14 @@ class Upload:
         self._give_back(Amount(self._ahead_bytes, 0))
         with self._telling:
             taken, self._taken = self._taken, NOTHING
-            for one in self._ledgers:
-                (one.done if stored else one.give_back)(taken, self._window)
+            for ledger in self._ledgers:
+                (ledger.finish if stored else ledger.give_back)(taken, self._window)
 
     def _give_back(self, amount: Amount) -> None:
         with self._telling:
             self._taken += Amount(-amount.size, -amount.objects)
-            for one in self._ledgers:
-                one.give_back(amount, self._window)
+            for ledger in self._ledgers:
+                ledger.give_back(amount, self._window)
 
     def _renew(self) -> None:
         self._renewal = spawn_after(_RENEW_S, self._renew)
@@ -88,14 +88,14 @@ class Upload:
             if now == self._window or self._taken == NOTHING:
                 return
             try:
-                for one in self._ledgers:
-                    one.move(self._taken, self._window, now)
+                for ledger in self._ledgers:
+                    ledger.move(self._taken, self._window, now)
             except MemcacheConnectionError:
                 return  # the next attempt books anew: present bookings count twice for a while
             self._window = now
 
 
-class Metered:
+class MeteredBody:
     """A body without a length: books more while it arrives. Raises ChunkReadError if it does not fit."""
 
     def __init__(self, source: Any, upload: Upload) -> None:
@@ -103,13 +103,13 @@ class Metered:
 
     def read(self, *size: int) -> bytes:
         """Return the next bytes."""
-        return self._counted(bytes(self._source.read(*size)))
+        return self._book(bytes(self._source.read(*size)))
 
     def readline(self, *size: int) -> bytes:
         """Return the next line."""
-        return self._counted(bytes(self._source.readline(*size)))
+        return self._book(bytes(self._source.readline(*size)))
 
-    def _counted(self, piece: bytes) -> bytes:
+    def _book(self, piece: bytes) -> bytes:
         if piece and not self._upload.read(len(piece)):
             raise ChunkReadError("more than a quota allows")
         return piece

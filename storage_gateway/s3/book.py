@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 from storage_gateway.logins import StoreAway
 from storage_gateway.s3.client import ERROR, S3Client
-from storage_gateway.s3.headers import changed
+from storage_gateway.s3.headers import changed_metadata
 from storage_gateway.s3.names import book_of
 from storage_gateway.s3.pages import Item, key_of
 
@@ -43,7 +43,7 @@ class Book:
     def change(self, account: str, container: str | None, headers: Mapping[str, str], new: bool) -> None:
         """Change metadata, like a POST in Swift: an empty value removes. new: create an entry if there is none."""
         before = self.entry(account, container)
-        after = changed(before, headers)
+        after = changed_metadata(before, headers)
         if after == before and not new:
             return
         body = json.dumps(after).encode()
@@ -69,20 +69,20 @@ class Book:
         except LookupError:
             return []
         items = (item for page in pages for item in page.items)
-        named = (one._replace(name=_unquoted(one.name.removeprefix(_CONTAINERS))) for one in items)
+        named = (item._replace(name=_unquote(item.name.removeprefix(_CONTAINERS))) for item in items)
         return sorted(named, key=lambda item: key_of(item.name))
 
     @staticmethod
     def _path(account: str, container: str | None) -> str:
-        entry = "account" if container is None else _CONTAINERS + _quoted(container)
+        entry = "account" if container is None else _CONTAINERS + _quote(container)
         return f"/{book_of(account)}/{entry}"
 
 
-def _quoted(container: str) -> str:
+def _quote(container: str) -> str:
     # A store with paths of files as keys takes a name of dots for a directory.
     text = quote(container.encode("utf-8", "surrogateescape"), safe="")
     return text.replace(".", "%2E")
 
 
-def _unquoted(entry: str) -> str:
+def _unquote(entry: str) -> str:
     return unquote(entry, errors="surrogateescape")

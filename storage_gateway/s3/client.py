@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from storage_gateway.connections import Connections, StoreAnswer, Upload, told
+from storage_gateway.connections import Connections, StoreAnswer, Upload, local_answer
 from storage_gateway.logins import StoreAway, StoreSettings, Users
-from storage_gateway.s3.pages import Page, Unreadable, page_of
-from storage_gateway.s3.signing import query_of, quoted_path, signed
+from storage_gateway.s3.pages import Page, UnreadableListingError, page_of
+from storage_gateway.s3.signing import query_of, quoted_path, signed_headers
 
 PAGE_LENGTH = 1000
 PAGES_MAX = 1000
@@ -57,21 +57,23 @@ class S3Client:
             sent["Content-Length"] = str(len(body))
         if body:
             sent["Content-MD5"] = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
-        where, line = self._where(path), query_of(query or {})
-        ours = self._signed(account, method, where, line, sent)
-        return self._judged(method, account, path, self._connections.ask(method, self._url, where, ours, line, body))
+        where, line = self._url_path(path), query_of(query or {})
+        ours = self._signed_headers(account, method, where, line, sent)
+        return self._with_swift_status(
+            method, account, path, self._connections.ask(method, self._url, where, ours, line, body)
+        )
 
     def upload(self, account: str, path: str, headers: Mapping[str, str]) -> Upload:
         """Return the connection to which a body is sent, once the store wants it; StoreAway."""
-        where = self._where(path)
-        upload = self._connections.upload(self._url, where, self._signed(account, "PUT", where, "", headers))
+        where = self._url_path(path)
+        upload = self._connections.upload(self._url, where, self._signed_headers(account, "PUT", where, "", headers))
         if upload.refused is not None:
-            upload.refused = self._judged("PUT", account, path, upload.refused)
+            upload.refused = self._with_swift_status("PUT", account, path, upload.refused)
         return upload
 
-    def judged(self, account: str, path: str, answer: StoreAnswer) -> StoreAnswer:
+    def with_swift_status(self, account: str, path: str, answer: StoreAnswer) -> StoreAnswer:
         """Return the answer at the end of an upload, with Swift's status."""
-        return self._judged("PUT", account, path, answer)
+        return self._with_swift_status("PUT", account, path, answer)
 
     def pages(self, account: str, bucket: str, prefix: str = "", delimiter: str = "", marker: str = "",
               length: int = PAGE_LENGTH) -> Iterator[Page]:  # fmt: skip
@@ -90,21 +92,25 @@ class S3Client:
                 raise StoreAway(f"the store does not list {bucket}: {answer.status} {answer.body()[:200]!r}")
             try:
                 page = page_of(answer.body())
-            except Unreadable as error:
+            except UnreadableListingError as error:
                 raise StoreAway(str(error)) from None
             yield page
             if page.following is None or page.following == marker:
                 return
             marker = page.following
 
-    def _where(self, path: str) -> str:
+    def _url_path(self, path: str) -> str:
         return self._place.path.rstrip("/") + quoted_path(path)
 
-    def _signed(self, account: str, method: str, path: str, query: str, headers: Mapping[str, str]) -> dict[str, str]:
-        user = self._users.of(account)
-        return signed(method, self._place.netloc, path, query, headers, user.name, user.key, self._region, time.time())
+    def _signed_headers(
+        self, account: str, method: str, path: str, query: str, headers: Mapping[str, str]
+    ) -> dict[str, str]:
+        user = self._users.user_for(account)
+        return signed_headers(
+            method, self._place.netloc, path, query, headers, user.name, user.key, self._region, time.time()
+        )
 
-    def _judged(self, method: str, account: str, path: str, answer: StoreAnswer) -> StoreAnswer:
+    def _with_swift_status(self, method: str, account: str, path: str, answer: StoreAnswer) -> StoreAnswer:
         """Return the answer with Swift's status. Raises StoreAway for errors of the gateway itself."""
         if answer.status < 400:
             return answer
@@ -114,9 +120,9 @@ class S3Client:
         code = found[1].decode() if found else ""
         status = _STATUSES.get(code, answer.status)
         if status in _NOT_ALLOWED and _DOTS.intersection(path.split("/")):
-            return told(400, {}, b"The store takes no name with a part of dots.")
+            return local_answer(400, {}, b"The store takes no name with a part of dots.")
         if status in _NOT_ALLOWED:
             raise StoreAway(f"the store does not accept the keys for {account}: {status} {code}")
-        made = told(status, {ERROR: code} if code else {})
+        made = local_answer(status, {ERROR: code} if code else {})
         made.headers.update({name: value for name, value in answer.headers.items() if name == "Retry-After"})
         return made

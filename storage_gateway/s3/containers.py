@@ -14,13 +14,13 @@ from urllib.parse import parse_qsl
 from eventlet import GreenPool
 from swift.common.utils import parse_content_type
 
-from storage_gateway.connections import StoreAnswer, told
+from storage_gateway.connections import StoreAnswer, local_answer
 from storage_gateway.s3.book import Book
 from storage_gateway.s3.client import ERROR, S3Client
 from storage_gateway.s3.counts import Count, Counts
 from storage_gateway.s3.headers import seconds_of
 from storage_gateway.s3.index import Entry, Index
-from storage_gateway.s3.listings import Wanted, chosen
+from storage_gateway.s3.listings import ListingRequest, select
 from storage_gateway.s3.names import bucket_of
 from storage_gateway.s3.pages import Item, key_of
 
@@ -47,11 +47,11 @@ class S3Containers:
         """Return the answer to a request of an account: every account exists."""
         if method in ("POST", "PUT"):
             self.book.change(account, None, headers, new=False)
-            return told(204)
+            return local_answer(204)
         if method not in ("GET", "HEAD"):
-            return told(405)
+            return local_answer(405)
         listed = self.book.containers(account)
-        counts = {one.name: self.counts.of(account, bucket_of(account, one.name)) for one in listed}
+        counts = {item.name: self.counts.count_of(account, bucket_of(account, item.name)) for item in listed}
         there = {name: count for name, count in counts.items() if count is not None}
         said = {
             **self.book.entry(account),
@@ -60,48 +60,50 @@ class S3Containers:
             "X-Account-Bytes-Used": str(sum(count.size for count in there.values())),
         }
         if method == "HEAD":
-            return told(204, said)
-        wanted = Wanted.of(_parameters(query))
-        items = [one for one in listed if one.name in there]
-        found = chosen(reversed(items) if wanted.reverse else items, wanted)
-        return told(200, {**said, "Content-Type": _JSON}, _listed(_container(one, there) for one in found))
+            return local_answer(204, said)
+        wanted = ListingRequest.from_query(_parameters(query))
+        items = [item for item in listed if item.name in there]
+        found = select(reversed(items) if wanted.reverse else items, wanted)
+        return local_answer(
+            200, {**said, "Content-Type": _JSON}, _listing_body(_container(entry, there) for entry in found)
+        )
 
     def ask(self, method: str, account: str, container: str, headers: Mapping[str, str], query: str) -> StoreAnswer:
         """Return the answer to a request of a container. Raises StoreAway."""
         bucket = bucket_of(account, container)
         match method:
             case "PUT":
-                return self._made(account, container, bucket, headers)
+                return self._create(account, container, bucket, headers)
             case "POST":
                 if not self._is_there(account, bucket):
-                    return told(404)
+                    return local_answer(404)
                 self.book.change(account, container, headers, new=True)
-                return told(204)
+                return local_answer(204)
             case "DELETE":
-                return self._removed(account, container, bucket)
+                return self._remove(account, container, bucket)
             case "GET" | "HEAD":
-                return self._told(method, account, container, bucket, _parameters(query))
-        return told(405)
+                return self._show(method, account, container, bucket, _parameters(query))
+        return local_answer(405)
 
     def _is_there(self, account: str, bucket: str) -> bool:
         answer = self.client.ask(account, "HEAD", f"/{bucket}")
         answer.close()
         return answer.status // 100 == 2
 
-    def _made(self, account: str, container: str, bucket: str, headers: Mapping[str, str]) -> StoreAnswer:
+    def _create(self, account: str, container: str, bucket: str, headers: Mapping[str, str]) -> StoreAnswer:
         known = self._is_there(account, bucket)
         if not known:
             answer = self.client.ask(account, "PUT", f"/{bucket}")
             answer.close()
             if answer.status // 100 != 2 and answer.headers.get(ERROR) != "BucketAlreadyOwnedByYou":
-                return told(answer.status)
+                return local_answer(answer.status)
         self.book.change(account, container, headers, new=True)
-        return told(202 if known else 201)
+        return local_answer(202 if known else 201)
 
-    def _removed(self, account: str, container: str, bucket: str) -> StoreAnswer:
+    def _remove(self, account: str, container: str, bucket: str) -> StoreAnswer:
         try:  # some stores remove a bucket with its contents
             if any(page.items for page in self.client.pages(account, bucket, length=1)):
-                return told(409)
+                return local_answer(409)
         except LookupError:
             pass
         answer = self.client.ask(account, "DELETE", f"/{bucket}")
@@ -109,18 +111,18 @@ class S3Containers:
         if answer.status // 100 == 2 or answer.status == 404:
             self.book.remove(account, container)
             self.counts.forget(bucket)
-        return told(204) if answer.status // 100 == 2 else told(answer.status)
+        return local_answer(204) if answer.status // 100 == 2 else local_answer(answer.status)
 
-    def _told(self, method: str, account: str, container: str, bucket: str, query: Mapping[str, str]) -> StoreAnswer:
+    def _show(self, method: str, account: str, container: str, bucket: str, query: Mapping[str, str]) -> StoreAnswer:
         items, count = None, None
         try:
             if method == "GET":
-                items, count = self._found(account, bucket, Wanted.of(query))
+                items, count = self._listed_items(account, bucket, ListingRequest.from_query(query))
         except LookupError:
-            return told(404)
-        count = count or self.counts.of(account, bucket)
+            return local_answer(404)
+        count = count or self.counts.count_of(account, bucket)
         if count is None:
-            return told(404)
+            return local_answer(404)
         said = {
             **self.book.entry(account, container),
             "X-Container-Object-Count": str(count.objects),
@@ -128,28 +130,28 @@ class S3Containers:
             "Content-Type": _JSON,
         }
         if items is None:
-            return told(204, said)
-        return told(200, said, _listed(self._described(account, bucket, items)))
+            return local_answer(204, said)
+        return local_answer(200, said, _listing_body(self._entries(account, bucket, items)))
 
-    def _found(self, account: str, bucket: str, wanted: Wanted) -> tuple[list[Item], Count | None]:
+    def _listed_items(self, account: str, bucket: str, wanted: ListingRequest) -> tuple[list[Item], Count | None]:
         """Return the listed items, and the count of the bucket if the listing read all of it. Raises LookupError."""
         if not wanted.reverse and self.sorted_there:
             pages = self.client.pages(
                 account, bucket, wanted.prefix, wanted.delimiter, wanted.marker, min(wanted.limit + 1, _ALL)
             )
-            return list(chosen((item for page in pages for item in page.items), wanted)), None
+            return list(select((item for page in pages for item in page.items), wanted)), None
         # S3 lists forward only
         every = [item for page in self.client.pages(account, bucket, wanted.prefix) for item in page.items]
         every.sort(key=lambda item: key_of(item.name), reverse=wanted.reverse)
-        whole = None if wanted.prefix else self.counts.counted(bucket, every)
-        return list(chosen(every, wanted)), whole
+        whole = None if wanted.prefix else self.counts.remember(bucket, every)
+        return list(select(every, wanted)), whole
 
-    def _described(self, account: str, bucket: str, items: list[Item]) -> Iterator[dict[str, Any]]:
+    def _entries(self, account: str, bucket: str, items: list[Item]) -> Iterator[dict[str, Any]]:
         """Yield entries as Swift's container servers list them; objects that the index lacks are requested."""
         known = self.index.content_types(bucket, [(item, _seconds(item.modified[:_SECONDS])) for item in items])
         unknown = [item for item in items if not item.is_start and item.name not in known]
         pool = GreenPool(_AT_ONCE)
-        known |= dict(pool.imap(lambda item: (item.name, self._asked(account, bucket, item)), unknown))
+        known |= dict(pool.imap(lambda item: (item.name, self._content_type(account, bucket, item)), unknown))
         for item in items:
             if item.is_start:
                 yield {"subdir": item.name}
@@ -162,7 +164,7 @@ class S3Containers:
                 "last_modified": _time(item.modified),
             }
 
-    def _asked(self, account: str, bucket: str, item: Item) -> str:
+    def _content_type(self, account: str, bucket: str, item: Item) -> str:
         answer = self.client.ask(account, "HEAD", f"/{bucket}/{item.name}")
         answer.close()
         content_type = str(answer.headers.get("Content-Type", ""))
@@ -177,7 +179,7 @@ def _parameters(query: str) -> dict[str, str]:
     return dict(parse_qsl(query, keep_blank_values=True, errors="surrogateescape"))
 
 
-def _listed(entries: Iterable[Mapping[str, Any]]) -> bytes:
+def _listing_body(entries: Iterable[Mapping[str, Any]]) -> bytes:
     return json.dumps(list(entries)).encode("ascii")
 
 

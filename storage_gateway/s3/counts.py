@@ -30,7 +30,7 @@ class Counts:
         self._client = client
         self._known: dict[str, Count] = {}
 
-    def of(self, account: str, bucket: str) -> Count | None:
+    def count_of(self, account: str, bucket: str) -> Count | None:
         """Return the count of a bucket; None if the bucket does not exist."""
         known = self._known.get(bucket)
         if known is not None and known.until_s > time.monotonic():
@@ -41,9 +41,9 @@ class Counts:
         except LookupError:
             self.forget(bucket)
             return None
-        return self.counted(bucket, every, time.monotonic() - began_s)
+        return self.remember(bucket, every, time.monotonic() - began_s)
 
-    def counted(self, bucket: str, every: Sequence[Item], took_s: float = 0.0) -> Count:
+    def remember(self, bucket: str, every: Sequence[Item], took_s: float = 0.0) -> Count:
         """Return the count of a completely listed bucket, and remember it."""
         until_s = time.monotonic() + max(_KEPT_S, _SHARE * took_s)
         made = Count(len(every), sum(item.size for item in every), until_s)

@@ -33,13 +33,13 @@ def to_s3(headers: Mapping[str, str]) -> dict[str, str]:
         if short in _SAME or (short == "if-none-match" and value.strip() == "*"):
             found[name] = value
         elif short.startswith(_META + MARK):  # metadata of the gateway, stored like this already
-            found[_renamed(name)] = value
+            found[_s3_name(name)] = value
         elif short.startswith(_META) and not value:  # some stores drop it, and some sign it wrongly
-            found[_renamed(f"{_META}{MARK}0-{short.removeprefix('x-')}")] = EMPTY
+            found[_s3_name(f"{_META}{MARK}0-{short.removeprefix('x-')}")] = EMPTY
         elif short in _KEPT or (short.startswith(_META) and not _is_plain(value)):
-            found.update({_renamed(one): text for one, text in parts("object", name, value)})
+            found.update({_s3_name(entry): text for entry, text in parts("object", name, value)})
         elif short.startswith(_META):
-            found[_renamed(name)] = value
+            found[_s3_name(name)] = value
     return found
 
 
@@ -67,7 +67,7 @@ def seconds_of(date: str) -> float:
         return 0.0
 
 
-def changed(before: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
+def changed_metadata(before: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
     """Return metadata of a container or account after a change; an empty value or `X-Remove-...` removes.
 
     Names are in lower case.
@@ -86,7 +86,7 @@ def changed(before: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, 
     return after
 
 
-def _renamed(name: str) -> str:
+def _s3_name(name: str) -> str:
     return _S3_META + name.lower().removeprefix(_META)
 
 

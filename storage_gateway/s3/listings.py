@@ -12,7 +12,7 @@ LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ListingRequest:
     """Parameters of a listing, in Swift's terms; the ends are exclusive."""
 
     prefix: str = ""
@@ -24,7 +24,7 @@ class Wanted:
     path: str | None = None
 
     @classmethod
-    def of(cls, query: Mapping[str, str]) -> Wanted:
+    def from_query(cls, query: Mapping[str, str]) -> ListingRequest:
         """Parse a query; the proxy has refused invalid limits."""
         path, limit = query.get("path"), query.get("limit", "")
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
@@ -41,7 +41,7 @@ class Wanted:
         )
 
 
-def chosen(items: Iterable[Item], wanted: Wanted) -> Iterator[Item]:
+def select(items: Iterable[Item], wanted: ListingRequest) -> Iterator[Item]:
     """Yield the requested items of an ordered sequence, which is descending if the request is."""
     step = -1 if wanted.reverse else 1
     before = ""
@@ -49,16 +49,16 @@ def chosen(items: Iterable[Item], wanted: Wanted) -> Iterator[Item]:
     for item in items:
         if number >= wanted.limit:
             return
-        shown = _shown(item, wanted)
+        shown = _listed_item(item, wanted)
         if shown is None or (shown.is_start and shown.name == before):
             continue
-        if wanted.marker and _compared(shown.name, wanted.marker) * step <= 0:
+        if wanted.marker and _compare(shown.name, wanted.marker) * step <= 0:
             # Of objects behind the marker with a common beginning, only the beginning is listed, unless it is the
             # marker itself.
             inside = wanted.marker.startswith(item.name) if item.is_start else False
             if not shown.is_start or shown.name == wanted.marker or not (inside or _behind(item, wanted, step)):
                 continue
-        if wanted.end_marker and _compared(item.name, wanted.end_marker) * step >= 0:
+        if wanted.end_marker and _compare(item.name, wanted.end_marker) * step >= 0:
             return
         before = shown.name if shown.is_start else before
         if shown.is_start and wanted.path is not None:
@@ -67,17 +67,17 @@ def chosen(items: Iterable[Item], wanted: Wanted) -> Iterator[Item]:
         yield shown
 
 
-def _shown(item: Item, wanted: Wanted) -> Item | None:
+def _listed_item(item: Item, wanted: ListingRequest) -> Item | None:
     if not item.name.startswith(wanted.prefix) or (wanted.path is not None and item.name == wanted.prefix):
         return None
     at = item.name.find(wanted.delimiter, len(wanted.prefix)) if wanted.delimiter else -1
     return item if at < 0 else Item(item.name[: at + len(wanted.delimiter)])
 
 
-def _behind(item: Item, wanted: Wanted, step: int) -> bool:
-    return _compared(item.name, wanted.marker) * step > 0
+def _behind(item: Item, wanted: ListingRequest, step: int) -> bool:
+    return _compare(item.name, wanted.marker) * step > 0
 
 
-def _compared(one: str, other: str) -> int:
+def _compare(one: str, other: str) -> int:
     first, second = key_of(one), key_of(other)
     return (first > second) - (first < second)

@@ -21,15 +21,15 @@ _BOOK = "zoe-book"
 
 def bucket_of(account: str, container: str) -> str:
     """Return the bucket of a container."""
-    return _named(container, account, container)
+    return _bucket_name(container, account, container)
 
 
 def book_of(account: str) -> str:
     """Return the bucket of the gateway's book: metadata of containers and account."""
-    return _named(_BOOK, account, "")  # no container has an empty name
+    return _bucket_name(_BOOK, account, "")  # no container has an empty name
 
 
-def _named(readable: str, *what: str) -> str:
+def _bucket_name(readable: str, *what: str) -> str:
     text = "/".join(what).encode("utf-8", "surrogateescape")
     digest = base64.b32encode(hashlib.sha256(text).digest()).decode()[:_DIGEST_LENGTH].lower()
     start = _OTHER.sub("-", readable.lower())[:_READABLE_LENGTH].strip("-")

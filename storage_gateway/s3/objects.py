@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from storage_gateway.connections import BodyUpload, StoreAnswer, Upload, told
+from storage_gateway.connections import BodyUpload, StoreAnswer, Upload, local_answer
 from storage_gateway.s3.client import S3Client
 from storage_gateway.s3.headers import from_s3, seconds_of, to_s3
 from storage_gateway.s3.index import Entry, Index
@@ -27,7 +27,7 @@ class Place:
     key: str
 
     @classmethod
-    def of(cls, path: str) -> Place:
+    def from_path(cls, path: str) -> Place:
         """Return the place of `/account/container/object`."""
         _, account, container, key = path.split("/", 3)
         return cls(account, bucket_of(account, container), key)
@@ -48,9 +48,9 @@ class S3Objects:
     def ask(self, method: str, place: Place, headers: Mapping[str, str]) -> StoreAnswer:
         """Return the answer to GET, HEAD or DELETE. Raises StoreAway."""
         if method == "DELETE":
-            return self._removed(place)
+            return self._remove(place)
         if method not in _READ:
-            return told(405)
+            return local_answer(405)
         ranged = {name: value for name, value in headers.items() if name.lower() == "range"}
         answer = self.client.ask(place.account, method, place.path, ranged)
         if answer.status == _NOT_IN_IT:
@@ -66,7 +66,7 @@ class S3Objects:
         sent = to_s3({**headers, "X-Timestamp": f"{time.time():.5f}"})
         lengths = [value for name, value in sent.items() if name.lower() == "content-length"]
         if expected and lengths == ["0"] and expected != DIGEST_OF_NOTHING:
-            return _refused(422)  # with the last header, it would be stored
+            return _refuse(422)  # with the last header, it would be stored
         content_type = next((value for name, value in sent.items() if name.lower() == "content-type"), "")
         upload = self.client.upload(place.account, place.path, sent)
         if upload.refused is not None and upload.refused.status == _NOT_KNOWN:  # a store without conditions
@@ -74,19 +74,19 @@ class S3Objects:
             upload.close()
             upload = self.client.upload(place.account, place.path, sent)
 
-        def stored(answer: StoreAnswer, length: int) -> StoreAnswer:
-            answer = self.client.judged(place.account, place.path, answer)
+        def finish(answer: StoreAnswer, length: int) -> StoreAnswer:
+            answer = self.client.with_swift_status(place.account, place.path, answer)
             if answer.status // 100 != 2:
                 return answer
             answer.close()
             etag, at_s = answer.headers.get("Etag", "").strip('"'), seconds_of(answer.headers.get("Date", ""))
             self.index.note(place.bucket, place.key, Entry(etag, length, int(at_s or time.time()), content_type))
-            return told(201, {"Etag": etag})
+            return local_answer(201, {"Etag": etag})
 
         done = upload.refused  # some stores report an empty object as stored before its body is sent
         if done is not None and done.status // 100 == 2:
-            done = stored(done, 0)
-        return CheckedUpload(upload, expected, stored, refused=done)
+            done = finish(done, 0)
+        return CheckedUpload(upload, expected, finish, refused=done)
 
     def replace(self, place: Place, before: StoreAnswer, headers: Mapping[str, str]) -> StoreAnswer:
         """Return the answer to a change of metadata alone: a copy onto itself, the only way in S3."""
@@ -103,8 +103,8 @@ class S3Objects:
         body = answer.body()
         self.index.forget(place.bucket, place.key)
         if answer.status == 200 and b"<Error>" in body:  # an error after the first bytes were sent
-            return told(503)
-        return told(202 if answer.status == 200 else answer.status)
+            return local_answer(503)
+        return local_answer(202 if answer.status == 200 else answer.status)
 
     def _outside(self, place: Place) -> StoreAnswer:
         """Return Swift's answer to a range outside of the object: with its length, ETag and metadata."""
@@ -112,17 +112,17 @@ class S3Objects:
         head.close()
         said = from_s3(head.headers)
         length = said.pop("Content-Length", "0")
-        return told(_NOT_IN_IT, {**said, "Content-Range": f"bytes */{length}"})
+        return local_answer(_NOT_IN_IT, {**said, "Content-Range": f"bytes */{length}"})
 
-    def _removed(self, place: Place) -> StoreAnswer:
+    def _remove(self, place: Place) -> StoreAnswer:
         head = self.client.ask(place.account, "HEAD", place.path)
         head.close()
         if head.status // 100 != 2:
-            return told(head.status)
+            return local_answer(head.status)
         answer = self.client.ask(place.account, "DELETE", place.path)
         answer.close()
         self.index.forget(place.bucket, place.key)
-        return told(204 if answer.status // 100 == 2 else answer.status)
+        return local_answer(204 if answer.status // 100 == 2 else answer.status)
 
     def _note(self, place: Place, headers: Mapping[str, str]) -> None:
         size = headers.get("Content-Length", "")
@@ -132,6 +132,6 @@ class S3Objects:
             self.index.note(place.bucket, place.key, Entry(etag, int(size), at_s, content_type))
 
 
-def _refused(status: int) -> CheckedUpload:
-    nothing = Upload(told(status), False, 0.0)
-    return CheckedUpload(nothing, "", lambda answer, _: answer, refused=told(status))
+def _refuse(status: int) -> CheckedUpload:
+    nothing = Upload(local_answer(status), False, 0.0)
+    return CheckedUpload(nothing, "", lambda answer, _: answer, refused=local_answer(status))

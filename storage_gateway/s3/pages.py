@@ -25,7 +25,7 @@ _UNUSUAL = ("<!", "<CommonPrefixes")
 _ONCE = ("<Key>", "<LastModified>", "<ETag>", "<Size>")
 
 
-class Unreadable(ValueError):  # noqa: N818 - the name is the fact
+class UnreadableListingError(ValueError):
     """The store sent an invalid listing."""
 
 
@@ -55,11 +55,11 @@ class Page(NamedTuple):
 
 
 def page_of(body: bytes) -> Page:
-    """Parse a page. Raises Unreadable."""
+    """Parse a page. Raises UnreadableListingError."""
     try:
         return _plain_page(body.decode()) or _parsed_page(body)
     except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise Unreadable(f"the store sent an invalid listing: {error}") from None
+        raise UnreadableListingError(f"the store sent an invalid listing: {error}") from None
 
 
 def key_of(name: str) -> bytes:
@@ -73,35 +73,37 @@ def _plain_page(body: str) -> Page | None:
     """
     begin, end = body.find(_BEGIN), body.rfind(_END)
     about = dict(_ABOUT.findall(body[:begin] + body[end:]))
-    if not 0 <= begin < end or about.get("EncodingType") != "url" or any(one in body for one in _UNUSUAL):
+    if not 0 <= begin < end or about.get("EncodingType") != "url" or any(text in body for text in _UNUSUAL):
         return None
-    pattern = next((one for one in _OBJECTS if one.match(body, begin)), None)
+    pattern = next((pattern for pattern in _OBJECTS if pattern.match(body, begin)), None)
     found = pattern.findall(body) if pattern is not None else []
-    if pattern is None or any(body.count(one) != len(found) for one in (_BEGIN, *_ONCE)):
+    if pattern is None or any(body.count(text) != len(found) for text in (_BEGIN, *_ONCE)):
         return None
     key, etag, size, modified = (pattern.groupindex[tag] - 1 for tag in ("Key", "ETag", "Size", "LastModified"))
-    items = [Item(_unquoted(one[key]), one[etag], int(one[size]), one[modified].removesuffix("Z")) for one in found]
+    items = [
+        Item(_unquote(entry[key]), entry[etag], int(entry[size]), entry[modified].removesuffix("Z")) for entry in found
+    ]
     return _page(items, about)
 
 
 def _parsed_page(body: bytes) -> Page:
     if b"<!DOCTYPE" in body:
-        raise Unreadable("a listing with declarations")
+        raise UnreadableListingError("a listing with declarations")
     root = ElementTree.fromstring(body)  # noqa: S314 - without declarations there is nothing to expand
     about = _texts(root)
-    name = _unquoted if about.get("EncodingType") == "url" else str
-    objects = [_texts(one) for one in root if _plain(one.tag) == "Contents"]
-    starts = [_texts(one) for one in root if _plain(one.tag) == "CommonPrefixes"]
+    name = _unquote if about.get("EncodingType") == "url" else str
+    objects = [_texts(element) for element in root if _plain(element.tag) == "Contents"]
+    starts = [_texts(element) for element in root if _plain(element.tag) == "CommonPrefixes"]
     items = [
         Item(
-            name(one.get("Key", "")),
-            one.get("ETag", "").strip('"'),
-            int(one["Size"]),
-            one.get("LastModified", "").removesuffix("Z"),
+            name(object_.get("Key", "")),
+            object_.get("ETag", "").strip('"'),
+            int(object_["Size"]),
+            object_.get("LastModified", "").removesuffix("Z"),
         )
-        for one in objects
+        for object_ in objects
     ]
-    return _page([*items, *(Item(name(one.get("Prefix", ""))) for one in starts)], about)
+    return _page([*items, *(Item(name(start.get("Prefix", ""))) for start in starts)], about)
 
 
 def _page(items: list[Item], about: Mapping[str, str]) -> Page:
@@ -109,12 +111,12 @@ def _page(items: list[Item], about: Mapping[str, str]) -> Page:
     following = None
     if about.get("IsTruncated") == "true" and items:
         marker = about.get("NextMarker", "")
-        following = (_unquoted(marker) if about.get("EncodingType") == "url" else marker) or items[-1].name
+        following = (_unquote(marker) if about.get("EncodingType") == "url" else marker) or items[-1].name
     return Page(tuple(items), following)
 
 
 def _texts(of: ElementTree.Element) -> dict[str, str]:
-    return {_plain(one.tag): one.text or "" for one in of}
+    return {_plain(element.tag): element.text or "" for element in of}
 
 
 def _plain(tag: str) -> str:
@@ -122,5 +124,5 @@ def _plain(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     return unquote_plus(name, errors="surrogateescape") if "%" in name or "+" in name else name

@@ -33,7 +33,7 @@ def query_of(parameters: Mapping[str, str]) -> str:
     return "&".join(f"{text(name)}={text(parameters[name])}" for name in sorted(parameters))
 
 
-def signed(
+def signed_headers(
     method: str,
     host: str,
     path: str,

@@ -35,12 +35,12 @@ class S3Store:
                 return self._containers.ask_account(method, account, headers, query)
             case [container]:
                 return self._containers.ask(method, account, container, headers, query)
-        return self._objects.ask(method, Place.of(path), headers)
+        return self._objects.ask(method, Place.from_path(path), headers)
 
     def upload(self, path: str, headers: Mapping[str, str]) -> BodyUpload:
         """Return the connection to which the body of an object is sent, once the store wants it; StoreAway."""
-        return self._objects.upload(Place.of(path), headers)
+        return self._objects.upload(Place.from_path(path), headers)
 
     def replace(self, path: str, before: StoreAnswer, headers: Mapping[str, str]) -> StoreAnswer:
         """Return the answer to a change of an object's metadata alone; StoreAway."""
-        return self._objects.replace(Place.of(path), before, headers)
+        return self._objects.replace(Place.from_path(path), before, headers)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from storage_gateway.connections import StoreAnswer, Upload, told
+from storage_gateway.connections import StoreAnswer, Upload, local_answer
 
 DIGEST_OF_NOTHING = hashlib.md5(b"", usedforsecurity=False).hexdigest()
 
@@ -40,7 +40,7 @@ class CheckedUpload:
         """
         if self._expected and self._digest.hexdigest() != self._expected.strip('"').lower():
             self.close()
-            return told(422)
+            return local_answer(422)
         if self._held:
             self._upload.send(self._held)
         return self._stored(self._upload.end(), self._length)

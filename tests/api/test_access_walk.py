@@ -226,8 +226,8 @@ class Walk:
             assert status not in ((401, 403) if gone else (401, 403, 404)), story
         if person.tenant == OURS and not person.may("operate"):
             told = text.replace(url, "")
-            for one in self.people:  # it names the user who cancelled or held something of one's own
-                told = told.replace(one.name, "") if one.may("operate") else told
+            for entry in self.people:  # it names the user who cancelled or held something of one's own
+                told = told.replace(entry.name, "") if entry.may("operate") else told
             for strange in (THEIRS, STRANGER, STRANGE_NAME, STRANGE_NOTE):
                 assert strange not in told or strange in url, f"{strange} is told: {story}"
         self.seen.add((person.name, f"{method} {path}", status))
@@ -293,7 +293,7 @@ class Walk:
             made = self.api.store.billing.set_price_list({**PRICES, "from": "2091-01-01"}, time.time(), "root")
             return Thing({"list_id": str(made.id)}, OURS)
         if "{month}" in path:
-            if not any(one.prices.from_us < time.time() * 1e6 for one in self.api.store.billing.price_lists()):
+            if not any(entry.prices.from_us < time.time() * 1e6 for entry in self.api.store.billing.price_lists()):
                 self.api.store.billing.set_price_list({**PRICES, "from": "2020-01-01"}, 0.0, "root")
             return Thing({"month": "2020-01"}, OURS)
         if "{provider}" in path:

@@ -92,7 +92,7 @@ def test_a_quota_of_users_leaves_room_for_the_others_of_their_tenant(api: Api) -
     with pytest.raises(Refused, match="maximum for ada in red: 1"):
         ada.submit(job())
     bob.submit(job())
-    assert [(one.used, one.limit) for one in (ada.quota().executions, ada.quota().executions_of_user)] == [
+    assert [(meter.used, meter.limit) for meter in (ada.quota().executions, ada.quota().executions_of_user)] == [
         (2, None),
         (1, 1),
     ]

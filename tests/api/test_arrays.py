@@ -62,8 +62,8 @@ def test_each_index_runs_once(http: httpx.Client, master: TickingMaster) -> None
         {"succeeded": "1,3,7-19:2"},
     )
     listed = http.get(f"{ARRAYS}/{array['id']}/indices").json()["indices"]
-    assert [one["index"] for one in listed] == [1, 3, 7, 9, 11, 13, 15, 17, 19]
-    assert [one["execution_id"] for one in listed] == [f"{array['id']}_{one['index']}" for one in listed]
+    assert [entry["index"] for entry in listed] == [1, 3, 7, 9, 11, 13, 15, 17, 19]
+    assert [entry["execution_id"] for entry in listed] == [f"{array['id']}_{entry['index']}" for entry in listed]
     executions = http.get(f"{PREFIX}/executions").json()["executions"]
     assert len(executions) == 9
     assert http.get(f"{PREFIX}/executions", params={"arrays": "false"}).json()["executions"] == []
@@ -144,7 +144,7 @@ def test_failed_indices_run_again_as_new_executions(http: httpx.Client, master: 
     done = ended(http, array)
     assert (done["state"], done["run"], done["counts"]) == ("succeeded", 2, {"succeeded": 4})
     newest = http.get(f"{ARRAYS}/{array['id']}/indices").json()["indices"]
-    assert [one["execution_id"] for one in newest] == [f"{array['id']}_{index}r2" for index in range(4)]
+    assert [entry["execution_id"] for entry in newest] == [f"{array['id']}_{index}r2" for index in range(4)]
     assert http.get(f"{PREFIX}/executions/{array['id']}_2").json()["state"] == "failed"  # its record stays
     assert act(http, array, "requeue").json()["run"] == 2  # nothing has failed
 
@@ -155,10 +155,10 @@ def test_a_whole_array_has_events_that_can_be_followed(api: Api, http: httpx.Cli
     ended(http, array)
     kinds = ["array_submitted", "array_ended", "array_requeued", "array_ended"]
     client = api.client()
-    assert [one.kind for one in client.events(array["id"]).events] == kinds[:2]
+    assert [event.kind for event in client.events(array["id"]).events] == kinds[:2]
     act(http, array, "requeue")
     followed = list(client.follow_events(array["id"], after=0))
-    assert [one.kind for one in followed] == kinds
+    assert [event.kind for event in followed] == kinds
     assert followed[-1].data["counts"] == {"failed": 3}
     other = api.client(make_token(api.store, "bob"))
     with pytest.raises(NotFound):
@@ -206,13 +206,13 @@ def test_the_same_index_after_the_other_array(http: httpx.Client, master: Tickin
     second = submit(http, "0-2", after=[f"corr:{first['id']}"])
     until(lambda: counts(http, first) == {"active": 3} and counts(http, second) == {"active": 3})
     seen = http.get(f"{PREFIX}/executions/{second['id']}_1").json()
-    assert [(one["kind"], one["on"]) for one in seen["conditions"]["after"]] == [("ok", f"{first['id']}_1")]
+    assert [(entry["kind"], entry["on"]) for entry in seen["conditions"]["after"]] == [("ok", f"{first['id']}_1")]
     http.post(f"{PREFIX}/executions/{first['id']}_1/cancel")
     until(lambda: counts(http, second) == {"active": 2, "failed": 1})
     third = submit(http, "0-2", after=[f"corr:{first['id']}"])  # begins with an index that has failed already
     until(lambda: counts(http, third) == {"active": 2, "failed": 1})
     failed = http.get(f"{ARRAYS}/{third['id']}/indices", params={"state": "failed"}).json()["indices"]
-    assert [(one["index"], one["cause"]) for one in failed] == [(1, "dependency_failed")]
+    assert [(entry["index"], entry["cause"]) for entry in failed] == [(1, "dependency_failed")]
 
 
 @pytest.mark.parametrize(("exit_code", "ok", "fail"), [(0, "succeeded", "failed"), (1, "failed", "succeeded")])
@@ -223,14 +223,14 @@ def test_after_a_whole_array(http: httpx.Client, master: TickingMaster, exit_cod
     single = http.post(f"{PREFIX}/executions", json={"application": job(), "after": [f"ok:{first['id']}"]}).json()
     quick = submit(http, "0")
     ended(http, quick)
-    assert all(counts(http, one) == {"waiting": 2} for one in waits.values())
+    assert all(counts(http, wait) == {"waiting": 2} for wait in waits.values())
     master.behaviours["main"] = ServiceBehaviour(run_s=0.05, exit_code=exit_code)
     act(http, first, "release")
     ended(http, first)
     master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
-    states = {kind: ended(http, one) for kind, one in waits.items()}
+    states = {kind: ended(http, entry) for kind, entry in waits.items()}
     assert states["ok"]["state"] == ok or exit_code == 0
-    assert {kind: one["counts"] == {"failed": 2} and bool(one["message"]) for kind, one in states.items()} == {
+    assert {kind: entry["counts"] == {"failed": 2} and bool(entry["message"]) for kind, entry in states.items()} == {
         "ok": ok == "failed", "fail": fail == "failed", "any": False,
     }  # fmt: skip
     until(lambda: http.get(f"{PREFIX}/executions/{single['id']}").json()["state"] == ok)
@@ -246,7 +246,7 @@ def test_the_same_key_makes_one_array(api: Api, http: httpx.Client) -> None:
     bob = api.http(make_token(api.store, "bob"))
     theirs = bob.post(ARRAYS, json={"application": job(), "indices": "0-9"}, headers={"Idempotency-Key": "k1"})
     assert problem(theirs)["code"] == "idempotency_conflict"
-    assert [one["id"] for one in http.get(ARRAYS).json()["arrays"]] == [first["id"]]
+    assert [entry["id"] for entry in http.get(ARRAYS).json()["arrays"]] == [first["id"]]
 
 
 @pytest.mark.parametrize(
@@ -339,9 +339,9 @@ def test_a_long_list_is_paged(http: httpx.Client) -> None:
     rest = http.get(
         f"{ARRAYS}/{array['id']}/indices", params={"brief": "true", "limit": 6000, "after": page["next_after"]}
     ).json()
-    found = [one["index"] for one in (*page["indices"], *rest["indices"])]
+    found = [entry["index"] for entry in (*page["indices"], *rest["indices"])]
     assert (found, rest["next_after"]) == (list(range(10_000)), None)
-    assert {one["state"] for one in page["indices"]} == {"waiting"}
+    assert {entry["state"] for entry in page["indices"]} == {"waiting"}
 
 
 def test_a_user_who_leaves_hands_arrays_over(api: Api, http: httpx.Client, master: TickingMaster) -> None:
@@ -354,7 +354,7 @@ def test_a_user_who_leaves_hands_arrays_over(api: Api, http: httpx.Client, maste
     act(bob, array, "release")
     assert ended(bob, array)["counts"] == {"succeeded": 5}
     executions = bob.get(f"{PREFIX}/executions").json()["executions"]
-    assert {one["user"] for one in executions} == {"bob"}
+    assert {execution["user"] for execution in executions} == {"bob"}
     assert act(http, array, "cancel").status_code in (401, 404)
 
 

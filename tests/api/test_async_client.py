@@ -65,8 +65,8 @@ def test_an_execution_is_run_followed_and_read(api: Api) -> None:
         async with AsyncClient(api.url, api.token, patience_s=5) as client:
             assert (await client.me()).user == "ada"
             runs = await asyncio.gather(*(client.run(job("true"), name=f"n{number}") for number in range(5)))
-            ended = await asyncio.gather(*(one.wait(timeout_s=30) for one in runs))
-            assert {one.state for one in ended} == {ExecutionState.FAILED}
+            ended = await asyncio.gather(*(run.wait(timeout_s=30) for run in runs))
+            assert {handle.state for handle in ended} == {ExecutionState.FAILED}
             assert "exit code 3" in repr(ended[0])
             html = ended[0]._repr_html_()
             assert f'<a href="{api.url}/executions/{ended[0].id}">' in html
@@ -75,10 +75,10 @@ def test_an_execution_is_run_followed_and_read(api: Api) -> None:
             with pytest.raises(NotFound):
                 await client.execution("x000000000000000")
             await client.set_secret("db", "value")
-            assert [one.name for one in (await client.secrets()).secrets] == ["db"]
+            assert [secret.name for secret in (await client.secrets()).secrets] == ["db"]
             assert await client.remove_secret("db") is None  # type: ignore[func-returns-value]
             array = await client.arrays.submit(job("true"), "0-2", hold=True)
-            assert [one.index async for one in client.arrays.indices(array.id, brief=True)] == [0, 1, 2]
+            assert [index.index async for index in client.arrays.indices(array.id, brief=True)] == [0, 1, 2]
             await client.arrays.cancel(array.id)
             assert (await client.arrays.wait(array.id, timeout_s=30)).ended_at_s is not None
             held = await client.run(job("true"), hold=True)

@@ -142,7 +142,7 @@ def test_requests_of_unknown_askers_are_written_down(api: Api) -> None:
     http.get("/executions/%00", headers={"Host": "evil.example.org"})
     found = [(entry.by, entry.status, entry.target, entry.address) for entry in refused(api, 4)]
     here = "127.0.0.1"
-    assert [one for one in found if one[0] != "http_error"] == [
+    assert [item for item in found if item[0] != "http_error"] == [
         ("no_token", 401, "/api/v1/executions", here),
         ("bad_token", 401, "/api/v1/executions", here),
         ("invalid_json", 400, "/api/v1/plan", here),

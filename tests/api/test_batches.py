@@ -24,19 +24,19 @@ def batch(number: int, command: str = "true") -> list[SubmitRequest]:
 
 
 def body(number: int) -> dict[str, Any]:
-    return {"executions": [one.model_dump() for one in batch(number)]}
+    return {"executions": [request.model_dump() for request in batch(number)]}
 
 
 def stored(api: Api) -> list[str]:
-    return [one.name for one in reversed(api.client().executions(limit=200).executions)]
+    return [execution.name for execution in reversed(api.client().executions(limit=200).executions)]
 
 
 def test_all_are_queued_in_their_order(api: Api) -> None:
     answer = api.client().submit_batch(batch(3))
-    assert stored(api) == [one.name for one in answer.executions] == ["number 0", "number 1", "number 2"]
-    assert [one.id for one in answer.executions] == answer.ids
+    assert stored(api) == [execution.name for execution in answer.executions] == ["number 0", "number 1", "number 2"]
+    assert [execution.id for execution in answer.executions] == answer.ids
     assert [entry.execution_id for entry in api.store.journal(0, 10)] == answer.ids
-    [entry] = [one for one in api.store.accounts.audit(None, 10) if one.action == "submit_batch"]
+    [entry] = [entry for entry in api.store.accounts.audit(None, 10) if entry.action == "submit_batch"]
     assert (entry.target, entry.status) == (PATH, 201)
 
 

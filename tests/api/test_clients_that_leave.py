@@ -69,12 +69,12 @@ def serve(request: pytest.FixtureRequest) -> Iterator[Callable[[Any], Guarded]]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for guarded in made:
+        guarded.close()
 
 
 def unsent(server: Guarded) -> int:
-    return sum(one.unsent() for one in server.connections.exchanges)
+    return sum(exchange.unsent() for exchange in server.connections.exchanges)
 
 
 WEBSOCKET = GET[:-2] + UPGRADE + b"\r\n"
@@ -160,7 +160,7 @@ def test_one_that_has_left_costs_its_answer_a_few_seconds(serve: Any) -> None:
     until(lambda: server.connections.open == 1)
     server.tick()
     client.close()
-    until(lambda: any(one.half_closed_since_s is not None for one in server.connections.exchanges))
+    until(lambda: any(exchange.half_closed_since_s is not None for exchange in server.connections.exchanges))
     server.tick(HALF_CLOSED_S - 1)
     assert not LEFT
     server.tick(1)

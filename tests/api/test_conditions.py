@@ -39,7 +39,9 @@ def test_one_runs_after_another(client: Client, master: TickingMaster) -> None:
     done = ended(client, second.id)
     assert done.state == "succeeded"
     assert done.conditions is not None
-    assert [(one.kind, one.on, one.met) for one in done.conditions.after] == [("ok", first.id, True)]
+    assert [(dependency.kind, dependency.on, dependency.met) for dependency in done.conditions.after] == [
+        ("ok", first.id, True)
+    ]
     assert ended(client, first.id).marks["ended"] <= done.marks["queued"]  # type: ignore[index]
     refused = ended(client, third.id)
     assert (refused.state, refused.cause) == ("failed", "dependency_failed")
@@ -55,7 +57,7 @@ def test_a_batch_names_its_own_executions(client: Client, master: TickingMaster)
     batch = client.submit_batch(parts)
     shown = client.execution(batch.ids[2])
     assert shown.conditions is not None
-    assert [one.on for one in shown.conditions.after] == [batch.ids[1]]
+    assert [dependency.on for dependency in shown.conditions.after] == [batch.ids[1]]
     assert ended(client, batch.ids[2]).state == "succeeded"
 
 

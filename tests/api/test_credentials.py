@@ -35,7 +35,7 @@ def test_a_key_goes_in_sealed_and_does_not_come_out(api: Api) -> None:
     assert KEY not in api.http().get(PATH).text + repr(WANTED)
     [sealed] = api.store.accounts.storage_credentials("red")
     assert KEY.encode() not in sealed.sealed
-    assert Seal.of(api.settings.keys_dir).opened(sealed.sealed, "red", "zoe", "red:ann") == KEY
+    assert Seal.from_keys_dir(api.settings.keys_dir).decrypt(sealed.sealed, "red", "zoe", "red:ann") == KEY
     client.remove_storage_credential("zoe")
     assert client.storage_credentials().credentials == []
     with pytest.raises(NotFound):
@@ -55,7 +55,7 @@ def test_tenants_are_apart_and_an_admin_may_act_for_each(api: Api) -> None:
         with pytest.raises(NotAllowed):
             forbidden()
     assert root.set_storage_credential("zoe", WANTED, "blue").tenant == "blue"
-    assert [one.set_by for one in blue.storage_credentials().credentials] == ["root"]
+    assert [credential.set_by for credential in blue.storage_credentials().credentials] == ["root"]
     with pytest.raises(NotFound):
         root.set_storage_credential("zoe", WANTED, "nobody")
     reader = api.client(make_token(api.store, "eve", "red", scopes=("read",)))
@@ -82,4 +82,4 @@ def test_a_row_that_was_moved_to_another_tenant_opens_nowhere(api: Api, postgres
         connection.commit()
     [moved] = api.store.accounts.storage_credentials("blue")
     with pytest.raises(Exception, match="cannot decrypt"):
-        Seal.of(api.settings.keys_dir).opened(moved.sealed, "blue", "zoe", moved.login)
+        Seal.from_keys_dir(api.settings.keys_dir).decrypt(moved.sealed, "blue", "zoe", moved.login)

@@ -123,7 +123,7 @@ def test_misses_are_listed_to_those_who_see_them(api: Api, master: TickingMaster
     risky = client.submit(LONG, deadline="+1h")
 
     def listed(status: DeadlineStatus, by: Client = client) -> list[str]:
-        return [one.id for one in by.executions(deadline=status).executions]
+        return [execution.id for execution in by.executions(deadline=status).executions]
 
     until(lambda: listed(DeadlineStatus.MISSED) == [missed.id])
     assert listed(DeadlineStatus.MET) == [kept.id]
@@ -153,10 +153,12 @@ def test_steps_of_a_workflow_miss_the_deadline_of_the_whole(api: Api, master: Ti
     made = client.workflows.run(workflow(step("first"), step("second", "first"), deadline_s=1.5))
     found = client.wait_for_workflow(made.id, 30)
     executions = client.executions(deadline=DeadlineStatus.MISSED).executions
-    assert {one.name for one in executions} >= {one.name for one in executions if one.cause == "time_limit"}
+    assert {execution.name for execution in executions} >= {
+        execution.name for execution in executions if execution.cause == "time_limit"
+    }
     assert len(executions) == 2, found
-    for one in executions:
-        kinds = [entry.kind for entry in api.store.journal(0, 1000, execution_id=one.id)]
+    for execution in executions:
+        kinds = [entry.kind for entry in api.store.journal(0, 1000, execution_id=execution.id)]
         assert kinds.count("deadline_missed") == 1
 
 
@@ -208,7 +210,7 @@ def test_the_earliest_deadline_of_a_workflow_and_its_step_counts(api: Api) -> No
     client, now_s = api.client(), time.time()
     steps = (step("first", deadline="+1h"), step("second", "first", deadline_s=60), step("third", "first"))
     made = client.workflows.run(workflow(*steps, deadline="+2h"))
-    ends = {one.name: client.execution(one.id).deadline_s for one in client.executions().executions}
+    ends = {execution.name: client.execution(execution.id).deadline_s for execution in client.executions().executions}
     assert made.steps_total == 3
     for name, after_s in (("first", 3600), ("second", 60), ("third", 7200)):
         assert ends[name] == pytest.approx(now_s + after_s, abs=10)

@@ -19,7 +19,7 @@ PATH = "/api/v1/executions/{}/diff"
 
 def changes(http: httpx.Client, after: str, before: str | None = None) -> dict[str, tuple[Any, Any]]:
     answer = http.get(PATH.format(after), params={} if before is None else {"from": before}).raise_for_status().json()
-    return {f"{one['part']} {one['path']}": (one["before"], one["after"]) for one in answer["entries"]}
+    return {f"{entry['part']} {entry['path']}": (entry["before"], entry["after"]) for entry in answer["entries"]}
 
 
 def test_what_differs(api: Api, master: TickingMaster, http: httpx.Client) -> None:
@@ -71,14 +71,14 @@ def test_values_are_for_those_who_may_see_them(api: Api) -> None:
     answer = http.get(PATH.format(own.id), params={"from": theirs.id})
     assert "hidden-value" not in answer.text
     assert answer.json()["hidden"] is True
-    paths = {one["path"] for one in answer.json()["entries"] if one["part"] == "environment"}
+    paths = {entry["path"] for entry in answer.json()["entries"] if entry["part"] == "environment"}
     assert paths == {"/components/main/environment/OLD", "/components/main/environment/NEW"}
 
 
 def test_large_ones_are_bounded(api: Api, http: httpx.Client) -> None:
     parts = [part(f"p{n}", environment={f"V{i}": str(n) for i in range(60)}) for n in range(30)]
     first = api.client().submit(document(*parts))
-    others = [{**one, "environment": {f"V{i}": "x" for i in range(60)}} for one in parts]
+    others = [{**part, "environment": {f"V{i}": "x" for i in range(60)}} for part in parts]
     second = api.client().submit(document(*others))
     answer = http.get(PATH.format(second.id), params={"from": first.id}).json()
     assert (len(answer["entries"]), answer["complete"]) == (ENTRIES_MAX, False)

@@ -44,8 +44,8 @@ def test_all_tokens_and_sessions_of_a_user_end_by_one_command(api: Api) -> None:
     made = api.http(token).post("/api/v1/tokens", json={}).json()["secret"]
     ended = api.client(api.admin).admin.end_access("ben")
     assert (ended.tokens, ended.sessions) == (2, 1)
-    for one in (http, api.http(token), api.http(made)):
-        assert one.get("/api/v1/me").status_code == 401
+    for client in (http, api.http(token), api.http(made)):
+        assert client.get("/api/v1/me").status_code == 401
     assert browser.try_to_sign_in().status_code == 200
     assert api.http().delete("/api/v1/admin/users/ben/access").status_code == 403
     assert api.http(api.admin).delete("/api/v1/admin/users/nobody/access").status_code == 404

@@ -72,8 +72,8 @@ def test_pages_hold_every_execution_once(client: Client) -> None:
 def test_lists_are_filtered(client: Client, master: TickingMaster) -> None:
     master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
     first, second = client.submit(job(), name="apples"), client.submit(job(), name="pears")
-    for one in (first, second):
-        until_state(client, one.id, ExecutionState.SUCCEEDED)
+    for execution in (first, second):
+        until_state(client, execution.id, ExecutionState.SUCCEEDED)
     assert [e.id for e in client.executions(name="PEAR").executions] == [second.id]
     assert client.executions(states=[ExecutionState.RUNNING, ExecutionState.QUEUED]).executions == []
     assert len(client.executions(states=[ExecutionState.SUCCEEDED]).executions) == 2

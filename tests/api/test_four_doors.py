@@ -94,18 +94,19 @@ def test_all_doors_say_the_same(api: Api, capabilities: BackendCapabilities) -> 
         answers = at_all_doors(http, document)
         assert len(set(answers.values())) == 1, (case, answers)
         seen.add(answers["plan"])
-    refused = [one for one in seen if one[0] == 422]
-    doubted = [one for one in seen if one[2] and one[0] == 200]
+    refused = [item for item in seen if item[0] == 422]
+    doubted = [item for item in seen if item[2] and item[0] == 200]
     assert refused
     assert doubted
     if capabilities is not ANYTHING:
-        assert any(one[1] for one in refused) == (capabilities is not PULLING)
+        assert any(item[1] for item in refused) == (capabilities is not PULLING)
 
 
 def test_the_largest_node_is_named_and_by_how_much_it_is_too_small(api: Api) -> None:
     api.store.set_platform([NODE, Node("n2", Resources(2000, 1024 * MIB))], time.time(), None)
     core, elastic = (
-        said(api.http().post("/api/v1/validate", json={"application": to_document(one)})) for one in too_large()
+        said(api.http().post("/api/v1/validate", json={"application": to_document(application)}))
+        for application in too_large()
     )
     assert core[2][1] == "the largest node for it, n1, has 4 cores and 2 GiB: 2.5 cores and 952 MiB less than it needs"
     assert "elastic instance of component more" in elastic[2][0]

@@ -55,7 +55,7 @@ class Lab:
         return self.admin.admin.hand_over(user, to, "red")
 
     def entry(self) -> AuditEntryView:
-        return next(one for one in self.admin.admin.audit(limit=50).entries if one.action == "hand_over_to")
+        return next(entry for entry in self.admin.admin.audit(limit=50).entries if entry.action == "hand_over_to")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def lab(api: Api, master: TickingMaster) -> Lab:
 
 
 def owners(client: Client) -> dict[str, str]:
-    return {one.id: one.user for one in client.executions().executions}
+    return {execution.id: execution.user for execution in client.executions().executions}
 
 
 def test_executions_in_every_state_become_the_heirs(lab: Lab) -> None:
@@ -87,8 +87,8 @@ def test_what_waits_starts_as_the_heir_without_another_change(lab: Lab) -> None:
     """The master keeps waiting executions by their owner."""
     assert lab.bob.executions().executions == []
     lab.given()
-    for one in lab.blocking:
-        lab.carol.cancel(one)
+    for text in lab.blocking:
+        lab.carol.cancel(text)
     until(lambda: lab.bob.execution(lab.waiting).state is ExecutionState.RUNNING)
     kinds = lab.master.master._cache._kinds._present
     until(lambda: {user for _, user, _ in list(kinds)} == {"bob"})  # carol's second one may still end
@@ -110,7 +110,7 @@ def test_shares_that_were_given_stay_as_the_heirs_and_the_heir_needs_none(lab: L
     lab.carol.share(theirs.id, ShareLevel.LOOK, "ada")
     lab.given()
     shares = lab.api.store.accounts.shares(lab.running)
-    assert [(one.owner, one.user, one.level) for one in shares] == [("bob", "carol", ShareLevel.OPEN)]
+    assert [(share.owner, share.user, share.level) for share in shares] == [("bob", "carol", ShareLevel.OPEN)]
     assert [s.user for s in lab.bob.shares(lab.running).shares] == ["carol"]
     lab.admin.admin.remove_member("ada", "red")
     assert lab.carol.execution(lab.running).user == "bob"  # her membership took none of them along
@@ -135,7 +135,7 @@ def used_by(lab: Lab, user: str) -> float:
     """Return core-seconds of ended executions, today."""
     today = int(time.time() // DAY_S)
     use = lab.api.store.daily_use(today - 1, today, None)
-    return sum(one.core_s for key, one in use.items() if key.user == user)
+    return sum(seconds.core_s for key, seconds in use.items() if key.user == user)
 
 
 def test_it_is_done_in_parts_and_files_come_last(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_it_is_done_in_parts_and_files_come_last(lab: Lab, monkeypatch: pytest.M
     second = lab.given()
     assert (second.executions, second.executions_left, second.files) == (1, False, "moved")
     assert second.directory == "from-ada"
-    assert [(one.tenant, one.user, one.to) for one in moves] == [("red", "ada", "bob")]
+    assert [(move.tenant, move.user, move.to) for move in moves] == [("red", "ada", "bob")]
 
 
 def test_what_changes_meanwhile_comes_with_the_next_part(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,10 +86,10 @@ def test_lists_of_a_job_have_its_family_only(api: Api, job: Job, foreign: str) -
     array = job.http.post("/api/v1/arrays", json={**BODY, "indices": "0-2"}).json()["id"]
     others = api.http().post("/api/v1/arrays", json={**BODY, "indices": "0-2"}).json()["id"]
     listed = job.http.get("/api/v1/executions").json()["executions"]
-    assert {one["id"] for one in listed} == {job.id, child}
+    assert {entry["id"] for entry in listed} == {job.id, child}
     assert job.http.get("/api/v1/executions", params={"id": foreign}).json()["executions"] == []
     assert job.http.get("/api/v1/executions", params={"user": "ada", "array": others}).json()["executions"] == []
-    assert [one["id"] for one in job.http.get("/api/v1/arrays").json()["arrays"]] == [array]
+    assert [entry["id"] for entry in job.http.get("/api/v1/arrays").json()["arrays"]] == [array]
     assert job.http.get(f"/api/v1/arrays/{array}").status_code == 200
     assert problem(job.http.get(f"/api/v1/arrays/{others}"))["code"] == "not_of_job"
     assert problem(job.http.get("/api/v1/executions", params={"all_tenants": True}))["status"] == 403
@@ -151,7 +151,7 @@ def test_the_audit_log_names_the_job(api: Api, job: Job) -> None:
     job.change("cancel", child)
     job.change("requeue", "x1m00000000none")
     job.http.put("/api/v1/secrets/mine", json={"value": "x"})
-    told = {(one.action, one.user, one.by, one.status) for one in api.store.accounts.audit(None, 50)}
+    told = {(entry.action, entry.user, entry.by, entry.status) for entry in api.store.accounts.audit(None, 50)}
     by = f"job {job.id} attempt 1"
     assert told >= {
         ("submit_execution", "ada", by, 201),
@@ -189,7 +189,7 @@ def test_descendants_are_cancelled_also_of_one_that_has_ended(api: Api, http: ht
     finish(api, job.id)
     done = http.post(f"/api/v1/executions/{job.id}/cancel-descendants")
     assert (done.status_code, set(done.json()["ids"])) == (200, {second.id, third, array})
-    assert [state_of(api, one) for one in (second.id, third)] == ["cancelled"] * 2
+    assert [state_of(api, text) for text in (second.id, third)] == ["cancelled"] * 2
     assert api.store.array(array).state is ExecutionState.CANCELLED
     for refused in (second.submit(), second.http.post("/api/v1/arrays", json={**BODY, "indices": "0"})):
         assert problem(refused)["code"] == "job_cancelled"
@@ -217,8 +217,8 @@ def test_a_submission_that_is_made_while_its_job_is_stopped_is_cancelled(
     assert problem(refused)["code"] == "job_cancelled"
     listed = http.get(f"/api/v1/{path}").json()[path]
     assert len(listed) == (2 if path == "executions" else 1)
-    assert all(state_of(api, one["id"]) == "cancelled" for one in listed if path == "executions")
-    assert all(one["state"] == "cancelled" for one in listed if path == "arrays")
+    assert all(state_of(api, entry["id"]) == "cancelled" for entry in listed if path == "executions")
+    assert all(entry["state"] == "cancelled" for entry in listed if path == "arrays")
 
 
 def test_what_is_only_shared_is_not_cancelled_with_its_descendants(api: Api, job: Job) -> None:

@@ -20,7 +20,7 @@ from tests.support.proxied import UPGRADE
 from tests.support.serving import Served
 from tests.support.waiting import until
 from zoe_api.http.serving.connections import Connections
-from zoe_api.http.serving.guarded import guarded
+from zoe_api.http.serving.guarded import guarded_protocol
 
 ASKED = ContextVar("asked", default="by nobody")
 IDLE_S = 1
@@ -66,7 +66,7 @@ def connections() -> Connections:
 @pytest.fixture(params=list(PROTOCOLS))
 def client(request: pytest.FixtureRequest, application: Ends, connections: Connections) -> Iterator[socket.socket]:
     """One that has read an answer whose end the server has not told yet."""
-    protocol = guarded(PROTOCOLS[request.param], connections)
+    protocol = guarded_protocol(PROTOCOLS[request.param], connections)
     server = Served(application, http=protocol, timeout_keep_alive=IDLE_S)
     try:
         with socket.create_connection(("127.0.0.1", server.port), 60) as made:

@@ -26,13 +26,13 @@ def keys_dir(api: Api) -> Path:
 
 def keep(api: Api, tenant: str, secret: str, seal: Seal | None = None) -> None:
     """Store a secret as the API does."""
-    sealed = (seal or Seal.of(api.settings.keys_dir)).sealed(secret, tenant, "swift", "ann")
+    sealed = (seal or Seal.from_keys_dir(api.settings.keys_dir)).encrypt(secret, tenant, "swift", "ann")
     api.store.accounts.set_storage_credential(SealedCredential(tenant, "swift", "ann", sealed))
 
 
 def opened(api: Api, tenant: str) -> str:
     [kept] = api.store.accounts.storage_credentials(tenant)
-    return Seal.of(api.settings.keys_dir).opened(kept.sealed, tenant, "swift", "ann")
+    return Seal.from_keys_dir(api.settings.keys_dir).decrypt(kept.sealed, tenant, "swift", "ann")
 
 
 class AtThePause(ManualClock):
@@ -49,7 +49,7 @@ class AtThePause(ManualClock):
 def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(api: Api, keys_dir: Path) -> None:
     api.store.accounts.add_tenant("blue")
     keep(api, "red", "the first")
-    old, before = Seal.of(keys_dir), (keys_dir / KEY_FILE).read_text()
+    old, before = Seal.from_keys_dir(keys_dir), (keys_dir / KEY_FILE).read_text()
     # An API that had read the old key, and another one that reads the keys meanwhile.
     clock = AtThePause(lambda: (keep(api, "red", "late", old), keep(api, "blue", "fresh")))  # type: ignore[func-returns-value]
     assert rotate_credentials_key(api.store.accounts, keys_dir, clock=clock) == 2
@@ -57,7 +57,7 @@ def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(a
     for tenant in ("red", "blue"):
         [kept] = api.store.accounts.storage_credentials(tenant)
         with pytest.raises(CannotOpen):
-            old.opened(kept.sealed, tenant, "swift", "ann")
+            old.decrypt(kept.sealed, tenant, "swift", "ann")
     after = (keys_dir / KEY_FILE).read_text()
     assert len(after.split()) == 1
     assert after != before

@@ -73,7 +73,7 @@ def sign_in(http: httpx.Client, user: str, password: str = PASSWORD, provider: s
 
 def test_a_user_of_the_directory_signs_in_with_the_role_of_the_groups(api: Api) -> None:
     http = api.http(None)
-    names = [(one["name"], one["kind"]) for one in http.get("/api/v1/session/providers").json()["providers"]]
+    names = [(entry["name"], entry["kind"]) for entry in http.get("/api/v1/session/providers").json()["providers"]]
     assert names == [("local", "password"), ("corp", "password")]
     told = sign_in(http, "Mia").json()
     assert (told["user"], told["tenant"], told["role"]) == ("mia", "red", "operator")
@@ -110,11 +110,11 @@ def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None
 
 
 @pytest.mark.parametrize(
-    ("user", "password"), [("pia", PASSWORD), *(("mia", one) for one in ("\u0221", "\u2028", "x" * 1000))]
+    ("user", "password"), [("pia", PASSWORD), *(("mia", text) for text in ("\u0221", "\u2028", "x" * 1000))]
 )
 def test_who_cannot_sign_in_is_told_what_strangers_are(api: Api, user: str, password: str) -> None:
     """An entry without a password, and passwords that LDAP's rules for strings do not allow (RFC 4013)."""
-    told, stranger = (sign_in(api.http(None), one, password) for one in (user, "nobody"))
+    told, stranger = (sign_in(api.http(None), text, password) for text in (user, "nobody"))
     alike = ("code", "detail", "hint", "status")
     assert [problem(told).get(key) for key in alike] == [problem(stranger).get(key) for key in alike]
     assert told.status_code == 401
@@ -271,5 +271,5 @@ def test_a_user_who_leaves_the_directory_is_signed_out_and_a_group_that_is_left_
         assert changes.delete(f"uid=leah,ou=people,{BASE}")
         watch.look(time.time() + 4 * ASK_EVERY_S)
     assert problem(http.get("/api/v1/session"))["code"] == "session_over"
-    told = [(one.user, one.action, one.by) for one in api.store.accounts.audit(None, 5)]
+    told = [(entry.user, entry.action, entry.by) for entry in api.store.accounts.audit(None, 5)]
     assert ("lea", "end_unknown_user", "corp") in told

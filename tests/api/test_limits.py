@@ -97,7 +97,7 @@ def test_an_older_document_of_the_policy_changes_the_same_limits_and_leaves_the_
 
 
 def limits_of(api: Api) -> dict[Any, Any]:
-    return {(one.tenant, one.user): one.amounts for one in api.client(api.admin).admin.limits().limits}
+    return {(limit.tenant, limit.user): limit.amounts for limit in api.client(api.admin).admin.limits().limits}
 
 
 def test_the_narrowest_limit_that_says_an_amount_holds(api: Api) -> None:
@@ -143,7 +143,7 @@ def test_what_is_no_limit_is_refused(api: Api) -> None:
             admin.set_limit(amounts, **where)
     with pytest.raises(Refused) as refused:
         admin.set_limit(LimitAmounts(time_limit_s=60.0), "red", "*")
-    assert [(one.pointer, one.message) for one in refused.value.problem.errors] == [
+    assert [(error.pointer, error.message) for error in refused.value.problem.errors] == [
         (
             "/body/amounts/time_limit_s",
             "time_limit_s is a limit of tenants; users have limits of executions, cores_milli, memory_bytes",

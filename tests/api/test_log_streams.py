@@ -194,9 +194,9 @@ def test_a_hundred_followers_of_a_service_ask_as_much_as_one(many: Api) -> None:
 
     lines = followed(many, [stream_path(execution)] * FOLLOWERS, end)
     took_s = time.monotonic() - began_s
-    for one in lines:
-        assert data_of([event for event in parse_events(iter(one)) if event is not None]) == OUTPUT
-        assert "event: end" in one
+    for line in lines:
+        assert data_of([event for event in parse_events(iter(line)) if event is not None]) == OUTPUT
+        assert "event: end" in line
     pieces = len(OUTPUT) / 65536
     assert sum(questions.values()) <= 10 * took_s + pieces + 3
 
@@ -219,7 +219,7 @@ def test_followers_of_fifty_services_hold_up_no_other_question(many: Api) -> Non
         return logs(service_id, *more)
 
     vars(master.backend)["logs"] = hung
-    paths = [stream_path(execution).replace(execution.services[0].id, one.id) for one in execution.services]
+    paths = [stream_path(execution).replace(execution.services[0].id, service.id) for service in execution.services]
     assert len(set(paths)) == 50
 
     def others() -> None:

@@ -59,7 +59,7 @@ def test_what_an_unexpected_error_tells_is_searched(http: httpx.Client, logged: 
 def test_what_files_of_secrets_contain_is_found(tmp_path: Path, name: str, secret: str) -> None:
     secrets = tmp_path / "secrets"
     ensure_keys(secrets)
-    Seal.of(secrets)
+    Seal.from_keys_dir(secrets)
     (secrets / "zoe.toml").write_text('database_url = "postgresql://zoe:well-hidden-password@/zoe"\n')
     (secrets / "token").write_text("zoe_0123456789ab_0123456789abcdef\n")
     written = re.search(secret, (secrets / name).read_text())

@@ -94,9 +94,9 @@ def test_a_code_is_decided_on_once(api: Api, page: httpx.Client) -> None:
     wanted = asked(api)
     other = Browser(api, "cleo").use()
     assert decided(page, wanted["code"]).status_code == 204
-    for one in (page, other):
-        assert decided(one, wanted["code"]).status_code == 404
-        assert one.get(f"{MACHINES}/{wanted['code']}").status_code == 404
+    for client in (page, other):
+        assert decided(client, wanted["code"]).status_code == 404
+        assert client.get(f"{MACHINES}/{wanted['code']}").status_code == 404
     token = told(api, wanted["secret"]).json()["token"]
     assert api.http(token).get("/api/v1/me").json()["user"] == "ben"
 

@@ -50,11 +50,11 @@ def lists(api: Api, master: TickingMaster) -> Iterator[Lists]:
 
 
 def arrays_of(api: Api) -> list[str]:
-    return [one["id"] for one in api.http().get("/api/v1/arrays").json()["arrays"]]
+    return [entry["id"] for entry in api.http().get("/api/v1/arrays").json()["arrays"]]
 
 
 def named(found: WorkflowView, name: str) -> StepView:
-    return next(one for one in found.graph if one.name == name)
+    return next(step for step in found.graph if step.name == name)
 
 
 @pytest.mark.parametrize(("content", "count"), [(b'["a", "b", "c"]', 3), (b"[]", 0)])
@@ -97,7 +97,7 @@ def test_a_list_that_cannot_be_used_fails_the_step_and_is_made_again(
     assert (failed.entries.count, failed.entries.problem) == (None, ListProblem.BAD_ENTRY)
     assert failed.message.startswith("entry 1 of the list is null (")
     assert client.arrays.array(failed.execution_id).message == "entry 1 of the list is null"
-    assert [one.id for one in client.executions(limit=50).executions if one.id.startswith("a")] == []
+    assert [execution.id for execution in client.executions(limit=50).executions if execution.id.startswith("a")] == []
     lists.content = b'["a"]'
     client.workflows.resume(before.id)
     after = client.wait_for_workflow(before.id, 30)
@@ -126,9 +126,11 @@ def test_entries_that_have_not_succeeded_run_again_with_the_same_list(
         client.workflows.resume(before.id)
     assert states(after) == {"prepare": "succeeded", "count": "succeeded"}
     array_id = named(before, "count").execution_id
-    assert [one.execution_id for one in after.graph] == [one.execution_id for one in before.graph]
+    assert [step.execution_id for step in after.graph] == [step.execution_id for step in before.graph]
     assert len(lists.read) == 1
-    ran = {one.id for one in client.executions(limit=50).executions} - {named(before, "prepare").execution_id}
+    ran = {execution.id for execution in client.executions(limit=50).executions} - {
+        named(before, "prepare").execution_id
+    }
     assert ran == {f"{array_id}_0", f"{array_id}_1", f"{array_id}_0r2", f"{array_id}_1r2"}
 
 
@@ -146,7 +148,7 @@ def test_what_runs_after_the_entries_that_are_left_waits_for_them(
     assert {states(client.workflows.one(before.id))[name] for name in ("sum", "last")} == {"waiting"}
     array_id = named(before, "count").execution_id
     for number in range(2):
-        until(lambda one=f"{array_id}_{number}r2": client.execution(one).state == "running")
+        until(lambda entry=f"{array_id}_{number}r2": client.execution(entry).state == "running")
         client.cancel(f"{array_id}_{number}r2")
     found = ended(client, before.id)
     assert (states(found)["count"], states(found)["sum"], states(found)["last"]) == (
@@ -193,7 +195,7 @@ def test_a_promise_is_refused_since_its_number_is_not_known(api: Api) -> None:
 def test_a_plan_says_for_which_list_it_runs(api: Api) -> None:
     document = workflow(PREPARE, {**COUNT, "at_once": 5})
     plan = api.client().workflows.validate(document)
-    assert [(one.name, one.for_each, one.at_once) for one in plan.steps] == [
+    assert [(step.name, step.for_each, step.at_once) for step in plan.steps] == [
         ("prepare", {}, None),
         ("count", {"part": "prepare.parts"}, 5),
     ]
@@ -248,7 +250,7 @@ def test_a_scheduled_run_goes_on_while_its_array_does(
     until(lambda: states(client.workflows.one(first.id))["count"] == "running")
     look(place, due_s + 3600, lambda: None)
     if overlap == "skip":
-        assert [one.id for one in client.workflows.page().workflows] == [first.id]
+        assert [workflow.id for workflow in client.workflows.page().workflows] == [first.id]
         return
     assert len(client.workflows.page().workflows) == 2
     assert states(ended(client, first.id)) == {"prepare": "succeeded", "count": "cancelled"}

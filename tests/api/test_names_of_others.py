@@ -34,7 +34,11 @@ def plain_questions(api: Api) -> list[str]:
     found = []
     for path, methods in api.app.openapi()["paths"].items():
         parameters = methods.get("get", {}).get("parameters", [])
-        if "get" in methods and not any(one.get("required") for one in parameters) and path not in UNBOUNDED:
+        if (
+            "get" in methods
+            and not any(parameter.get("required") for parameter in parameters)
+            and path not in UNBOUNDED
+        ):
             found.append(path)
     return found
 
@@ -83,11 +87,15 @@ def test_a_member_sees_the_own_part_of_the_policy_and_an_operator_all(api: Api) 
         assert (set(mine[name]), set(whole[name])) == ({"red"}, {"red", OTHER})
         assert mine[name]["red"] == whole[name]["red"]
     assert (mine["node_holds"]["node-1"]["tenant"], mine["node_holds"]["node-2"]["tenant"]) == (None, "red")
-    assert [one["tenant"] for one in mine["node_windows"]["node-1"]] == [None, "red"]
-    assert [one["tenant"] for one in whole["node_windows"]["node-1"]] == [OTHER, "red"]
+    assert [entry["tenant"] for entry in mine["node_windows"]["node-1"]] == [None, "red"]
+    assert [entry["tenant"] for entry in whole["node_windows"]["node-1"]] == [OTHER, "red"]
     api.store.set_platform([replace(NODES[0], name="node-1")], 1.0, None)
     [node] = api.http().get("/api/v1/nodes").json()["nodes"]
-    assert [(one["tenant"], one["note"]) for one in node["holds"]] == [(None, ""), (None, ""), ("red", "ours too")]
+    assert [(entry["tenant"], entry["note"]) for entry in node["holds"]] == [
+        (None, ""),
+        (None, ""),
+        ("red", "ours too"),
+    ]
     assert whole["node_holds"]["node-1"] | {"since_s": 0.0} == {
         "tenant": OTHER, "since_s": 0.0, "until_s": None, "note": NOTE
     }  # fmt: skip

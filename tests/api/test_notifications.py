@@ -71,7 +71,7 @@ class Receiver:
     def told(self) -> list[tuple[str, str]]:
         """Kind and name of the execution of each webhook that was taken, in order."""
         found = [json.loads(body) for _, body in self.taken]
-        return [(one["type"], one["data"].get("execution", {}).get("name", "")) for one in found]
+        return [(entry["type"], entry["data"].get("execution", {}).get("name", "")) for entry in found]
 
     def close(self) -> None:
         self._server.shutdown()
@@ -139,13 +139,13 @@ def notifying(api: Api, quick: None) -> Iterator[NotificationThread]:
 
 def notify(api: Api, settings: Settings | None = None) -> NotificationThread:
     used = settings or api.settings
-    inside = [ip_network(one) for one in used.webhook_networks]
+    inside = [ip_network(network) for network in used.webhook_networks]
     senders = replace(senders_of(used), webhooks=NotificationWebhooks(inside, timeout_s=1.0))
     return NotificationThread(api.store.accounts, senders, look_s=0.02)
 
 
 def target_of(client: Client, name: str = "hook") -> TargetView:
-    return next(one for one in client.targets().targets if one.name == name)
+    return next(target for target in client.targets().targets if target.name == name)
 
 
 def ends(api: Api, client: Client, *names: str, exit_code: int = 0, **changes: Any) -> None:
@@ -253,8 +253,8 @@ def test_targets_that_hang_hold_up_no_other(api: Api, notifying: NotificationThr
             until(lambda name=name: target_of(client, name).failures > 0)
             assert "within" in target_of(client, name).last_error or "connection" in target_of(client, name).last_error
     finally:
-        for one in bad:
-            one.close()
+        for entry in bad:
+            entry.close()
 
 
 def test_answers_are_not_read(api: Api, notifying: NotificationThread) -> None:
@@ -328,7 +328,7 @@ def test_users_are_told_of_their_own_and_a_tenant_of_all(
     operator = api.client(make_token(api.store, "olga", "red", "operator", ("read", "submit", "operate")))
     ada.set_target("hook", TargetRequest(url=receiver.url + "?ada"))
     operator.set_target("all", TargetRequest(url=receiver.url + "?all"), of_tenant=True)
-    assert [(one.name, one.user) for one in bob.targets().targets] == [("all", None)]
+    assert [(target.name, target.user) for target in bob.targets().targets] == [("all", None)]
     assert bob.targets().targets[0].url == f"http://127.0.0.1:{receiver.port}/..."
     assert operator.targets().targets[0].url == receiver.url + "?all"
     with pytest.raises(NotAllowed):
@@ -340,7 +340,7 @@ def test_users_are_told_of_their_own_and_a_tenant_of_all(
     until(lambda: len(receiver.taken) == 3, receiver.told)
     assert sorted(name for _, name in receiver.told()) == ["adas", "adas", "bobs"]
     api.store.accounts.remove_member("ada", "red")
-    assert [(one.name, one.user) for one in operator.targets().targets] == [("all", None)]
+    assert [(target.name, target.user) for target in operator.targets().targets] == [("all", None)]
 
 
 def test_a_description_asks_for_what_its_owner_is_told(
@@ -413,7 +413,7 @@ def test_refused_times_of_schedules_are_told_as_failures_are(
     until(lambda: len(receiver.taken) == 4)
     thread.close()
     bodies = [one for _, body in receiver.taken if (one := json.loads(body))["type"] != "execution.started"]
-    assert [one["type"] for one in bodies] == ["schedule.refused", "schedule.refused", "execution.succeeded"]
+    assert [body["type"] for body in bodies] == ["schedule.refused", "schedule.refused", "execution.succeeded"]
     told = bodies[0]["data"]["schedule"]
     assert (told["name"], told["user"], told["code"]) == ("nightly", "ada", "not_found")
     assert told["due_s"] < bodies[1]["data"]["schedule"]["due_s"]
@@ -452,7 +452,7 @@ def test_the_end_of_an_array_is_told_and_cancelled_indices_are_not_each(
     until(lambda: len(receiver.taken) == 4 and mailbox[0].mails)
     api.stop_master()
     bodies = [json.loads(body) for _, body in receiver.taken]
-    assert [one["type"] for one in bodies] == ["execution.failed"] * 2 + ["array.failed", "array.cancelled"]
+    assert [body["type"] for body in bodies] == ["execution.failed"] * 2 + ["array.failed", "array.cancelled"]
     told = bodies[2]["data"]["array"]
     assert (told["id"], told["name"], told["counts"]) == (failed.id, "sweep", {"failed": 2})
     assert told["url"] == f"https://zoe.example.org/arrays/{failed.id}"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
-from zoe_api.http.attempts.brake import FAILURES_OF_PAIR_MAX, WITHIN_S, Brake, Braked
+from zoe_api.http.attempts.brake import FAILURES_OF_PAIR_MAX, WITHIN_S, Brake, TooManyGuesses
 from zoe_api.http.attempts.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -90,7 +90,7 @@ def test_a_slow_directory_holds_up_no_other_provider(held: Held) -> None:
 def test_floods_of_others_do_not_take_the_turn_of_a_familiar_user(held: Held, networks: int) -> None:
     """Nor does the brake's answer for the network; an unfamiliar user must come back later."""
     known = Brake("local", "mia", "192.0.2.1")
-    known.succeeded(held.accounts, known.take(held.accounts))
+    known.record_success(held.accounts, known.take(held.accounts))
 
     async def flooded() -> list[str]:
         brakes = [Brake("local", f"user-{n}", f"10.0.{n % networks}.1") for n in range(FLOOD)]
@@ -99,7 +99,7 @@ def test_floods_of_others_do_not_take_the_turn_of_a_familiar_user(held: Held, ne
         await asyncio.to_thread(
             until, lambda: (held.checks.inside("local"), held.checks._looks.inside) == (INSIDE_MAX, 0)
         )
-        held.checks._remember(Braked(known.place, 300.0))
+        held.checks._remember(TooManyGuesses(known.place, 300.0))
         told = [
             await held.checks.run(known, held.accounts, lambda: "in"),
             await held.sign_in(replace(known, user="ben")),

@@ -61,5 +61,5 @@ def test_the_sdk_asks_for_its_own_writes(api: Api, client: Client) -> None:
     last = client.submit(sized(4))
     answer = client.explain(last.id)
     assert (answer.detailed, answer.ahead in (0, 1)) == (True, True)
-    for one in (last, other, filler):
-        client.cancel(one.id)
+    for execution in (last, other, filler):
+        client.cancel(execution.id)

@@ -108,23 +108,26 @@ def test_users_see_their_part_and_operators_the_whole(api: Api, file: Path) -> N
     eve = make_token(api.store, tenant="blue", user="eve")
     mine = json.loads(zoe(api, "statement", "--month", LAST_MONTH, "-o", "json", token=ada))
     # 10 h of 2 cores for 0.10, and of 4 GiB for 0.01; the tenant's 3.60 give a discount of 10 %.
-    assert [(one["meter"], one["quantity"], one["amount"], one["discount"], one["total"]) for one in mine["lines"]] == [
+    assert [
+        (entry["meter"], entry["quantity"], entry["amount"], entry["discount"], entry["total"])
+        for entry in mine["lines"]
+    ] == [
         ("core_hours", "20.000000", "2.00", "0.20", "1.80"),
         ("memory_gib_hours", "40.000000", "0.40", "0.04", "0.36"),
     ]
     assert (mine["total"], mine["currency"], mine["closed"], mine["gaps"]) == ("2.16", "EUR", False, [])
-    assert {one["user"] for one in mine["lines"]} == {"ada"}
+    assert {entry["user"] for entry in mine["lines"]} == {"ada"}
     operator = make_token(api.store, tenant="red", user="olga", role="operator", scopes=("read", "operate"))
     table = zoe(api, "statement", "--month", LAST_MONTH, "-o", "csv", token=operator)
     rows = list(csv.DictReader(io.StringIO(table)))
     assert {row["user"] for row in rows} == {"ada", "bob"}
     assert sum(Decimal(row["total"]) for row in rows) == Decimal("3.24")
     everything = api.client(operator).statement(LAST_MONTH, "*")
-    assert {one.tenant for one in everything.lines} == {"red", "blue"}
+    assert {line.tenant for line in everything.lines} == {"red", "blue"}
     with pytest.raises(Refused, match="operators"):
         api.client(eve).statement(LAST_MONTH, "red")
     assert api.client(eve).statement(LAST_MONTH).lines == []
-    assert {"set_price_list"} <= {one.action for one in api.store.accounts.audit(None, 50)}
+    assert {"set_price_list"} <= {entry.action for entry in api.store.accounts.audit(None, 50)}
 
 
 def test_months_with_use_are_closed_in_their_order(api: Api) -> None:
@@ -152,7 +155,7 @@ def test_what_nothing_prices_is_said_and_is_no_zero(api: Api) -> None:
     use(api, 1, "ada", 10.0)
     before = api.client(api.admin).statement(LAST_MONTH, "red")
     assert before.currency is None
-    assert [one.amount for one in before.lines] == [None, None]
+    assert [line.amount for line in before.lines] == [None, None]
     assert "no price list holds" in before.gaps[0]
     middle = datetime.fromtimestamp(MIDDLE_S + 5 * HOUR_S, UTC).isoformat()
     set_prices(api, **{"from": middle})
@@ -160,7 +163,7 @@ def test_what_nothing_prices_is_said_and_is_no_zero(api: Api) -> None:
     after = api.client(api.admin).statement(LAST_MONTH, "red")
     assert any("no price list holds" in text for text in after.gaps)
     assert any("device_hours of gpu" in text and "no rate" in text for text in after.gaps)
-    priced = [(one.application, one.meter, one.amount) for one in after.lines if one.amount is not None]
+    priced = [(line.application, line.meter, line.amount) for line in after.lines if line.amount is not None]
     assert priced == [
         ("gpu", "core_hours", "0.50"), ("gpu", "memory_gib_hours", "0.05"),
         ("mean", "core_hours", "1.00"), ("mean", "memory_gib_hours", "0.20"),
@@ -184,7 +187,7 @@ def test_a_list_is_refused_with_all_its_errors(api: Api) -> None:
         ],
     }
     answer = api.http(api.admin).post("/api/v1/admin/price-lists:check", json={"document": bad})
-    found = {one["pointer"]: one["message"] for one in problem(answer)["errors"]}
+    found = {entry["pointer"]: entry["message"] for entry in problem(answer)["errors"]}
     assert {"/currency", "/zone", "/rate", "/digits", "/rates/0/meter", "/rates/0/rate"} <= found.keys()
     assert "binary fraction" in found["/rates/1/rate"]
     assert "tenantt is not known" in found["/rates/2/rate"]
@@ -208,8 +211,8 @@ def test_what_was_shown_or_charged_does_not_change(api: Api) -> None:
     with pytest.raises(Refused, match="currency is USD"):
         admin.check_price_list({**PRICES, "from": "2091-01-01", "currency": "USD"})
     admin.remove_price_list(later.id)
-    assert [one.id for one in admin.price_lists().price_lists] == [first.id]
-    assert [one.id for one in admin.price_lists(history=True).price_lists] == [first.id, later.id]
+    assert [entry.id for entry in admin.price_lists().price_lists] == [first.id]
+    assert [entry.id for entry in admin.price_lists(history=True).price_lists] == [first.id, later.id]
     use(api, 1, "ada", 10.0)
     present = datetime.now(UTC).strftime("%Y-%m")
     with pytest.raises(Refused, match="a day after its end"):
@@ -236,7 +239,7 @@ def test_a_budget_warns_and_refuses(api: Api) -> None:
     assert "red has spent 2.40 of 0.50 EUR" in note
     zoe(api, "admin", "budget", "set", "1", "--tenant", "red", "--user", "ada", "--refuse")
     shown = json.loads(zoe(api, "budget", "-o", "json", token=ada))["budgets"]
-    assert [(one["user"], one["spent"], one["refuses"]) for one in shown] == [
+    assert [(entry["user"], entry["spent"], entry["refuses"]) for entry in shown] == [
         (None, "2.40", False),
         ("ada", "2.40", True),
     ]
@@ -251,7 +254,7 @@ def test_a_budget_warns_and_refuses(api: Api) -> None:
         api.client(ada).workflows.run({"version": 1, "name": "w", "steps": steps})
     bob = api.client(make_token(api.store, tenant="red", user="bob"))
     assert bob.submit(sized(1, "true")).id
-    assert [one.user for one in bob.budgets().budgets] == [None]
+    assert [budget.user for budget in bob.budgets().budgets] == [None]
     admin.clear_budget("red", "ada")
     assert api.client(ada).submit(sized(1, "true")).id
     assert 'zoe_api_budget_checks_total{result="refused"}' in api.http(api.admin).get("/metrics").text

@@ -115,7 +115,7 @@ def test_no_answer_without_an_id_tells_of_it(lab: Lab) -> None:
     until(lambda: lab.id in lab.api.http().get(f"{PREFIX}/usage").text)
     for path, methods in lab.api.app.openapi()["paths"].items():
         parameters = methods.get("get", {}).get("parameters", [])
-        required = {one["name"] for one in parameters if one.get("required")}
+        required = {parameter["name"] for parameter in parameters if parameter.get("required")}
         if "get" not in methods or required - {"from_s"} or path == f"{PREFIX}/events":
             continue
         answer = lab.bob_http.get(path, params={"from_s": 0} if required else None)
@@ -154,7 +154,7 @@ def test_the_stream_of_events_leaves_it_out(lab: Lab, headers: dict[str, str]) -
         return lab.bob.submit(job("bob's")).id
 
     told = first_events(lab.bob_http, headers, act)
-    mine = {one.id for one in lab.bob.executions().executions}
+    mine = {execution.id for execution in lab.bob.executions().executions}
     assert {event["execution_id"] for event in told} - {None} == mine
     shared = lab.ada.submit(job("shared"))
     lab.ada.share(shared.id, ShareLevel.LOOK, "bob")
@@ -179,7 +179,7 @@ def test_a_share_gives_what_its_level_says(lab: Lab, level: ShareLevel, with_ten
         else:
             refusal = "file_denied" if (method, path) in FILES else "share_too_low"
             assert (status, code) == (403, refusal), (method, path)
-    assert [one.id for one in lab.bob.executions().executions] == [lab.id]
+    assert [execution.id for execution in lab.bob.executions().executions] == [lab.id]
     lab.ada.end_share(lab.id, None if with_tenant else "bob")
     assert {lab.asked(lab.bob_http, method, path)[0] for method, path in lab.routes()} == {404}
 
@@ -216,7 +216,7 @@ def test_one_user_s_idempotency_key_does_not_give_another_the_execution(lab: Lab
     )
     assert (answer.status_code, problem(answer)["code"]) == (409, "idempotency_conflict")
     assert mine.id not in answer.text
-    [entry] = [one for one in lab.api.store.accounts.audit(None, 10, "bob") if one.action == "submit_execution"]
+    [entry] = [entry for entry in lab.api.store.accounts.audit(None, 10, "bob") if entry.action == "submit_execution"]
     assert entry.status == 409
 
 

@@ -54,7 +54,7 @@ def test_offers_are_accepted_for_all_indices_once(client: Client, master: Tickin
     assert found.promise.terms is None
     assert found.promise.offers[0].kind is OfferKind.EARLIEST
     assert (found.state, found.counts, found.ranges) == ("submitted", {"waiting": 4}, {"waiting": "1-4"})
-    [listed] = [one for one in client.arrays.list().arrays if one.id == made.id]
+    [listed] = [array for array in client.arrays.list().arrays if array.id == made.id]
     assert (listed.state, listed.counts) == ("submitted", {"waiting": 4})
     with pytest.raises(Refused, match="together with the other indices"):
         client.accept(f"{made.id}_1", 1)
@@ -68,7 +68,7 @@ def test_offers_are_accepted_for_all_indices_once(client: Client, master: Tickin
     assert accepted.deadline_s == accepted.promise.terms.finish_s
     assert (accepted.state, accepted.counts) == ("running", {"active": 4})
     assert client.arrays.accept(made.id, 1).promise == accepted.promise
-    [noted] = [one for one in client.events(made.id).events if one.kind == "array_accepted"]
+    [noted] = [event for event in client.events(made.id).events if event.kind == "array_accepted"]
     assert (noted.data["offer"], noted.data["deadline_s"]) == (1, accepted.deadline_s)
     with pytest.raises(Conflict, match="its offer 1 was accepted already"):
         client.arrays.accept(made.id, 2)
@@ -122,9 +122,9 @@ def test_before_the_time_at_which_it_may_begin_all_its_indices_wait(client: Clie
     found = client.arrays.array(made.id)
     assert (found.state, found.counts) == (ExecutionState.SUBMITTED, {"waiting": 3})
     assert found.reason is not None
-    [listed] = [one for one in client.arrays.list().arrays if one.id == made.id]
+    [listed] = [array for array in client.arrays.list().arrays if array.id == made.id]
     assert (listed.state, listed.counts) == (found.state, found.counts)
-    assert [one.state for one in client.arrays.indices(made.id)] == [IndexState.WAITING] * 3
+    assert [index.state for index in client.arrays.indices(made.id)] == [IndexState.WAITING] * 3
     with pytest.raises(Conflict, match="asks for a promise cannot be changed"):
         client.arrays.modify(made.id, ArrayModifyRequest(at_once_max=1))
 
@@ -142,7 +142,7 @@ def test_arrays_that_cannot_be_promised_are_refused(shared_api: Api, more: dict[
     http = shared_api.http()
     other = http.post(PATH, json={"application": sized(1, 2), "indices": "0-3", "hold": True}).json()["id"]
     body = {"application": {**sized(1, 2), "promise": {}}, "deadline": "+1h", **more}
-    body["after"] = [one.format(other=other) for one in body.get("after", [])]
+    body["after"] = [entry.format(other=other) for entry in body.get("after", [])]
     answer = http.post(PATH, json=body)
     assert said in problem(answer)["detail"]
     http.post(f"{PATH}/{other}/cancel")
@@ -183,8 +183,8 @@ def test_a_plan_of_an_array_has_the_offers_that_it_would_get(client: Client, mas
     assert promise is not None
     assert planned.promise.why == promise.why
     assert planned.promise.ends_s is None, "only submitted arrays can be accepted"
-    kinds = [(one.number, one.kind, one.terms.price) for one in planned.promise.offers]
-    assert kinds == [(one.number, one.kind, one.terms.price) for one in promise.offers]
+    kinds = [(offer.number, offer.kind, offer.terms.price) for offer in planned.promise.offers]
+    assert kinds == [(offer.number, offer.kind, offer.terms.price) for offer in promise.offers]
     client.arrays.cancel(made.id)
 
 

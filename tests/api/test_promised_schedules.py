@@ -61,9 +61,9 @@ def test_a_workflow_is_promised_as_a_whole(api: Api, http: httpx.Client, leader:
     run_id, _ = made(http)
     assert run_id.startswith("w")
     steps = api.store.executions(ExecutionQuery(limit=10)).executions
-    assert [one.conditions.whole for one in steps] == [run_id, run_id]
-    assert {one.conditions.begin_at_s for one in steps} == {None, added["due_s"]}, "the first step begins then"
-    assert {one.deadline_s for one in steps} == {added["due_s"] + 3 * HOUR}
+    assert [step.conditions.whole for step in steps] == [run_id, run_id]
+    assert {step.conditions.begin_at_s for step in steps} == {None, added["due_s"]}, "the first step begins then"
+    assert {step.deadline_s for step in steps} == {added["due_s"] + 3 * HOUR}
     assert http.get(f"/api/v1/workflows/{run_id}").raise_for_status().json()["promise"] is not None
 
 

@@ -51,7 +51,7 @@ def test_all_steps_are_promised_and_kept(client: Client, master: TickingMaster) 
         assert one.promise is not None
         assert one.deadline is not None
         assert one.deadline.status == "met"
-    [told] = [one for one in found.graph if one.name == "told"]
+    [told] = [step for step in found.graph if step.name == "told"]
     assert client.execution(told.execution_id).promise is None, "steps after a failure are not promised"
 
 
@@ -62,7 +62,7 @@ def test_an_offer_is_accepted_for_all_once(client: Client, master: TickingMaster
     assert found.promise is not None
     assert found.promise.terms is None
     assert found.promise.offers[0].kind is OfferKind.EARLIEST
-    [first] = [one.execution_id for one in found.graph if one.name == "first"]
+    [first] = [step.execution_id for step in found.graph if step.name == "first"]
     with pytest.raises(Refused, match="together with the other steps"):
         client.accept(first, 1)
     with pytest.raises(Conflict):
@@ -132,7 +132,7 @@ def test_offers_for_all_are_not_accepted_for_a_part(client: Client, master: Tick
     full(client)
     made = client.workflows.run(CHAIN, finish_by="+60s")
     found = decided(client, made.id)
-    by_name = {one.name: one.execution_id for one in found.graph}
+    by_name = {step.name: step.execution_id for step in found.graph}
     client.cancel(by_name["third"])
     with pytest.raises(Conflict, match="parts have ended since: third"):
         client.workflows.accept(made.id, 1)
@@ -147,7 +147,7 @@ def test_it_is_shown_that_a_promise_is_at_risk_and_that_it_is_broken(client: Cli
     found = decided(client, made.id)
     assert found.promise is not None
     assert found.promise.status is None
-    held = {one.name: one.execution_id for one in found.graph}["only"]
+    held = {step.name: step.execution_id for step in found.graph}["only"]
     client.hold(held)
 
     def status(wanted: DeadlineStatus) -> WorkflowView | None:
@@ -204,7 +204,7 @@ def test_a_plan_of_a_workflow_has_the_offers_that_it_would_get(client: Client, m
     promise = decided(client, made.id).promise
     assert promise is not None
     assert planned.promise.why == promise.why
-    assert [one.kind for one in planned.promise.offers] == [one.kind for one in promise.offers]
+    assert [offer.kind for offer in planned.promise.offers] == [offer.kind for offer in promise.offers]
     client.workflows.cancel(made.id)
 
 

@@ -32,8 +32,8 @@ def _decided(found: wire.ExecutionView) -> wire.ExecutionView | None:
 def full(client: Client, run_s: float = 4000) -> list[str]:
     """Fill both nodes."""
     ids = [client.submit(sized(4, run_s)).id for _ in range(2)]
-    for one in ids:
-        until(lambda one=one: client.execution(one).state == "running")
+    for id_ in ids:
+        until(lambda id_=id_: client.execution(id_).state == "running")
     return ids
 
 

@@ -79,7 +79,7 @@ def test_a_stream_is_read_to_its_end_or_says_that_it_broke() -> None:
     refused = [answer("404 Not Found", json.dumps({"title": "gone", "status": 404, "code": "not_found"}).encode())]
     whole = [*begun, b"event: end\ndata: {}\n\n"]
     with ScriptedServer(whole, begun, refused) as server, QuickClient(server.url, "t") as client:
-        assert [(one.id, one.kind, one.data) for one in client.stream("/x") if one] == [("4", "log", "1")]
+        assert [(event.id, event.kind, event.data) for event in client.stream("/x") if event] == [("4", "log", "1")]
         broken = client.stream("/x")
         assert next(broken) is None
         assert getattr(next(broken), "id", "") == "4"

@@ -58,6 +58,6 @@ def test_nothing_of_level_error_and_no_traceback(api: Api, caplog: pytest.LogCap
                     line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset, not closed
         assert api.http().get("/api/v1/whoami").status_code in (200, 404)
     assert caplog.records
-    wrong = [one for one in caplog.records if one.levelno >= logging.ERROR or one.exc_info]
-    assert [(one.name, one.getMessage(), one.exc_text) for one in wrong] == []
-    assert len([one for one in caplog.records if one.levelno >= logging.WARNING]) <= REQUESTS
+    wrong = [record for record in caplog.records if record.levelno >= logging.ERROR or record.exc_info]
+    assert [(record.name, record.getMessage(), record.exc_text) for record in wrong] == []
+    assert len([record for record in caplog.records if record.levelno >= logging.WARNING]) <= REQUESTS

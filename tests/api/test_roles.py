@@ -49,7 +49,7 @@ def denied(http: httpx.Client, method: str, path: str) -> bool:
 
 def test_nothing_but_signing_in_and_health_is_for_everybody() -> None:
     open_paths = set(walked(None))
-    assert {one for one in open_paths if one[1].startswith(PREFIX)} == OPEN_ROUTES
+    assert {path for path in open_paths if path[1].startswith(PREFIX)} == OPEN_ROUTES
     assert {path for _, path in open_paths} >= {"/healthz", "/readyz", "/metrics"}
 
 
@@ -102,7 +102,7 @@ def test_another_tenants_are_as_if_they_were_not_there_on_every_route(shared_api
             mine = path.format(execution_id=execution.id, service_id=service, port="p")
             nothing = path.format(execution_id="nothing", service_id=service, port="p")
             body = BODIES.get((method, path.rpartition("/")[2]))
-            hidden, missing = (problem(stranger.request(method, one, json=body)) for one in (mine, nothing))
+            hidden, missing = (problem(stranger.request(method, text, json=body)) for text in (mine, nothing))
             assert hidden["code"] == missing["code"] == "not_found", path
             assert hidden["detail"].replace(execution.id, "nothing") == missing["detail"]
         assert stranger.get(f"{PREFIX}/executions").json()["executions"] == []
@@ -118,7 +118,7 @@ def test_arrays_of_another_tenant_are_as_if_they_were_not_there(shared_api: Api)
     for method, path in routes:
         body = {"priority": 0} if method == "PATCH" else {"offer": 1} if path.endswith("/accept") else None
         hidden, missing = (
-            problem(by_token.request(method, path.format(array_id=one), json=body)) for one in (array_id, nothing)
+            problem(by_token.request(method, path.format(array_id=entry), json=body)) for entry in (array_id, nothing)
         )
         assert hidden["code"] == missing["code"] == "not_found", path
         assert hidden["detail"].replace(array_id, nothing) == missing["detail"]
@@ -130,7 +130,7 @@ def test_another_tenants_are_in_no_list_no_sum_and_no_stream(api: Api, master: T
     execution = red.submit(job())
     credential = SealedCredential("red", "zoe", "red:ann", b"sealed")
     api.store.accounts.set_storage_credential(credential)
-    until(lambda: [one.execution_id for one in red.usage().usage] == [execution.id])
+    until(lambda: [usage.execution_id for usage in red.usage().usage] == [execution.id])
     assert (
         red.quota().executions.used == len(red.daily_use(0.0).days) == len(red.storage_credentials().credentials) == 1
     )
@@ -142,7 +142,8 @@ def test_another_tenants_are_in_no_list_no_sum_and_no_stream(api: Api, master: T
         assert (told["quota"]["tenant"], told["quota"]["executions"]["used"]) == ("blue", 0)
         assert execution.id not in str(told)
         mine, nothing = (
-            problem(stranger.get(f"{PREFIX}/events", params={"execution_id": one})) for one in (execution.id, "nothing")
+            problem(stranger.get(f"{PREFIX}/events", params={"execution_id": text}))
+            for text in (execution.id, "nothing")
         )
         assert mine["code"] == nothing["code"] == "not_found"
         assert mine["detail"].replace(execution.id, "nothing") == nothing["detail"]
@@ -172,7 +173,7 @@ def test_nobody_but_an_admin_names_another_tenant(with_a_store: Api, role: Role,
     for stranger in (by_token, Browser(api, f"d-{role}", role, "blue").use()):
         asked = stranger.request(method, f"{PREFIX}/storage/credentials{path}", params={"tenant": "red"}, json=body)
         assert problem(asked)["code"] in DENIED
-    assert [one.login for one in api.store.accounts.storage_credentials("red")] == ["red:ann"]
+    assert [credential.login for credential in api.store.accounts.storage_credentials("red")] == ["red:ann"]
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def show(http: httpx.Client, name: str = "nightly") -> dict[str, Any]:
 
 def outcomes(http: httpx.Client, name: str = "nightly") -> list[str]:
     """Oldest first."""
-    return [one["outcome"] for one in show(http, name)["runs"]][::-1]
+    return [entry["outcome"] for entry in show(http, name)["runs"]][::-1]
 
 
 class Leader:
@@ -101,7 +101,7 @@ def test_an_application_runs_with_its_parameters(api: Api, http: httpx.Client) -
     # A text that looks like a template in a value is not changed.
     assert command_of(api.store, given["id"]) == "report {{friday}} 7 {{literal}}"
     refused = http.post(f"{APPS}/report/dispatch", json={"parameters": {"rows": "many", "colour": "red"}})
-    assert [one["pointer"] for one in problem(refused)["errors"]] == ["/params", "/params/rows"]
+    assert [entry["pointer"] for entry in problem(refused)["errors"]] == ["/params", "/params/rows"]
 
 
 def test_versions_are_kept(api: Api, http: httpx.Client) -> None:
@@ -125,7 +125,7 @@ def test_the_same_key_runs_once(api: Api, http: httpx.Client, twice: str) -> Non
     put(http, document=STEPS if twice == "workflow" else REPORT)
     body = {"indices": "0-9%2"} if twice == "array" else {}
     found = in_threads(4, lambda _: dispatch(http, key="k", **body))
-    assert {one["id"] for one in found} == {found[0]["id"]}
+    assert {entry["id"] for entry in found} == {found[0]["id"]}
     assert found[0]["kind"] == twice
     # Also when the application has changed, or is gone.
     put(http, document=job("other"))
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_said_when_it_is_stored(http: httpx.Client) -> None:
     needs: Document = {**REPORT, "name": "{param:day}", "params": {"day": {}, "rows": {}}}
     put(http, document=needs)
     refused = problem(http.put(f"{APPS}/report", json={"document": {**needs, "components": []}}))
-    assert [one["pointer"] for one in refused["errors"]] == ["/components"]
+    assert [entry["pointer"] for entry in refused["errors"]] == ["/components"]
     assert "no value" in http.post(f"{APPS}/report/dispatch", json={}).text
     assert http.put(f"{APPS}/x", json={"document": {**REPORT, "params": {"day": {"type": "date"}}}}).status_code == 422
     assert http.put(f"{APPS}/x", json={"document": {"version": 4}}).status_code == 422
@@ -158,7 +158,9 @@ def test_a_workflow_under_conditions(api: Api, http: httpx.Client) -> None:
     after = dispatch(http, "steps", after=[f"any:{api.client().workflows.one(before['id']).graph[0].execution_id}"])
     first, second = api.client().workflows.one(after["id"]).graph
     assert len(api.store.execution(first.execution_id).conditions.after) == 1
-    assert [one.on for one in api.store.execution(second.execution_id).conditions.after] == [first.execution_id]
+    assert [dependency.on for dependency in api.store.execution(second.execution_id).conditions.after] == [
+        first.execution_id
+    ]
     assert problem(http.post(f"{APPS}/steps/dispatch", json={"priority": 3}))["code"] == "invalid_request"
     assert problem(http.post(f"{APPS}/steps/dispatch", json={"after": ["ok:x0"]}))["code"] == "invalid_request"
 
@@ -177,7 +179,7 @@ def test_applications_are_their_owners_or_the_tenants(api: Api, http: httpx.Clie
     put(operator, document=job("tenants"), of_tenant=True)
     assert command_of(api.store, dispatch(bob)["id"]) == "tenants"
     assert command_of(api.store, dispatch(http)["id"]).startswith("report")  # the own one comes first
-    assert [one["user"] for one in http.get(APPS).json()["applications"]] == [None, "ada"]
+    assert [entry["user"] for entry in http.get(APPS).json()["applications"]] == [None, "ada"]
     assert other.get(APPS).json()["applications"] == []
 
 
@@ -190,7 +192,7 @@ def test_a_schedule_runs_at_its_time(api: Api, http: httpx.Client, leader: Leade
     leader.look(made["due_s"] + 1)
     leader.look(made["due_s"] + 2)
     found = show(http)
-    assert (leader.woken, [one["outcome"] for one in found["runs"]]) == (1, ["made"])
+    assert (leader.woken, [entry["outcome"] for entry in found["runs"]]) == (1, ["made"])
     assert found["due_s"] == made["due_s"] + HOUR
     assert found["next_times_s"][:2] == [made["due_s"] + HOUR, made["due_s"] + 2 * HOUR]
     run = api.store.execution(found["last"]["run_id"])
@@ -216,7 +218,7 @@ def test_two_leaders_make_each_time_once(api: Api, http: httpx.Client) -> None:
     for time_s in (due_s, due_s + HOUR, due_s + 2 * HOUR):
         in_threads(4, lambda number, at_s=time_s: leaders[number].look(at_s))
     assert outcomes(http) == ["made"] * 3
-    assert sum(one.woken for one in leaders) == 3
+    assert sum(leader.woken for leader in leaders) == 3
     assert len(api.client().executions().executions) == 3
 
 
@@ -260,7 +262,7 @@ def test_overlap(api: Api, http: httpx.Client, leader: Leader, overlap: str, sec
         return
     first = runs[1]["run_id"]
     parts = {"execution": [first], "array": [first]}.get(what) or [
-        one.execution_id for one in api.client().workflows.one(first).graph
+        step.execution_id for step in api.client().workflows.one(first).graph
     ]
     if what == "array":
         after = api.store.array(runs[0]["run_id"]).conditions.after
@@ -268,7 +270,7 @@ def test_overlap(api: Api, http: httpx.Client, leader: Leader, overlap: str, sec
         new = runs[0]["run_id"]
         new = api.client().workflows.one(new).graph[0].execution_id if what == "workflow" else new
         after = api.store.execution(new).conditions.after
-    assert {one.on for one in after} == (set() if overlap == "allow" else set(parts))
+    assert {dependency.on for dependency in after} == (set() if overlap == "allow" else set(parts))
     assert (runs[1]["state"] == "cancelled") is (overlap == "replace")
 
 
@@ -289,8 +291,8 @@ def test_missed_times(http: httpx.Client, leader: Leader, missed: str, wanted: l
         leader.look(due_s + 4 * HOUR + 1800)
     assert outcomes(http) == wanted
     assert show(http)["due_s"] == due_s + 5 * HOUR
-    missed_run = [one for one in show(http)["runs"] if one["outcome"] == "missed"]
-    assert [one["number"] for one in missed_run] == {"skip": [5], "latest": [4], "all": []}[missed]
+    missed_run = [entry for entry in show(http)["runs"] if entry["outcome"] == "missed"]
+    assert [entry["number"] for entry in missed_run] == {"skip": [5], "latest": [4], "all": []}[missed]
 
 
 def test_past_times_run_once_each_with_their_own_time_and_so_many_at_once(
@@ -304,14 +306,14 @@ def test_past_times_run_once_each_with_their_own_time_and_so_many_at_once(
     leader.look(due_s - 86400 * 1)  # nothing is due yet
     wanted = {"from_s": due_s - 4.5 * 86400, "to_s": due_s - 86400, "at_once": 2}
     made = http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json()["runs"]
-    assert [one["due_s"] for one in made] == [due_s - days * 86400 for days in (4, 3, 2, 1)]
-    executions = [api.store.execution(one["run_id"]) for one in made]
+    assert [entry["due_s"] for entry in made] == [due_s - days * 86400 for days in (4, 3, 2, 1)]
+    executions = [api.store.execution(entry["run_id"]) for entry in made]
     zone = ZoneInfo("Asia/Kolkata")
     day = datetime.fromtimestamp(due_s - 4 * 86400, zone).date().isoformat()
     assert command_of(api.store, made[0]["run_id"]) == f"{day} 05"
     assert dict(executions[0].application.components[0].environment)["ZOE_SCHEDULED"] == f"{day}T05:30:00+05:30"
     # Each begins when the one two before it has ended.
-    assert [[other.on for other in one.conditions.after] for one in executions] == [
+    assert [[other.on for other in execution.conditions.after] for execution in executions] == [
         [], [], [made[0]["run_id"]], [made[1]["run_id"]],
     ]  # fmt: skip
     assert http.post(f"{SCHEDULES}/nightly/backfill", json=wanted).json() == {
@@ -343,14 +345,14 @@ def test_times_whose_runs_failed_run_again_and_only_these(api: Api, http: httpx.
     assert command_of(api.store, run["run_id"]) == f"{due_s - 2 * HOUR:.0f}"
     assert again["passed"] == {"submitted": 2}
     assert backfill(failed=True)["runs"] == []
-    assert {one["run_id"] for one in show(http)["runs"]} == {first[0]["run_id"], run["run_id"], first[2]["run_id"]}
+    assert {entry["run_id"] for entry in show(http)["runs"]} == {first[0]["run_id"], run["run_id"], first[2]["run_id"]}
 
 
 def test_a_backfill_ends_at_the_first_time_that_is_refused(api: Api, http: httpx.Client) -> None:
     due_s = add(http)["due_s"]
     set_quota(api.store, "red", Quota(executions_max=2))
     made = http.post(f"{SCHEDULES}/nightly/backfill", json={"from_s": due_s - 5 * HOUR, "to_s": due_s - HOUR}).json()
-    assert [one["outcome"] for one in made["runs"]] == ["backfilled", "backfilled", "refused"]
+    assert [entry["outcome"] for entry in made["runs"]] == ["backfilled", "backfilled", "refused"]
     assert made["runs"][-1]["code"] == "quota_exceeded"
     assert outcomes(http) == ["backfilled", "backfilled"]
 
@@ -390,7 +392,7 @@ def test_an_end(http: httpx.Client, leader: Leader) -> None:
 def test_run_now_is_noted_once_per_key(http: httpx.Client) -> None:
     add(http)
     answers = in_threads(3, lambda _: http.post(f"{SCHEDULES}/nightly/run", headers={"Idempotency-Key": "k"}).json())
-    assert len({one["id"] for one in answers}) == 1
+    assert len({answer["id"] for answer in answers}) == 1
     [run] = show(http)["runs"]
     assert (run["due_s"], run["run_id"], run["outcome"]) == (None, answers[0]["id"], "made")
 
@@ -476,7 +478,9 @@ def test_schedules_are_their_owners(api: Api, http: httpx.Client) -> None:
     assert bob.post(f"{SCHEDULES}/nightly/hold", params={"user": "ada"}).status_code == 403
     assert bob.get(SCHEDULES, params={"all_users": True}).status_code == 403
     assert viewer.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job()}).status_code == 403
-    assert [one["user"] for one in operator.get(SCHEDULES, params={"all_users": True}).json()["schedules"]] == ["ada"]
+    assert [entry["user"] for entry in operator.get(SCHEDULES, params={"all_users": True}).json()["schedules"]] == [
+        "ada"
+    ]
     assert operator.post(f"{SCHEDULES}/nightly/hold", params={"user": "ada"}).json()["held"] is True
     assert operator.post(f"{SCHEDULES}/nightly/run").status_code == 404
     # Neither a release nor a replacement by its owner lets it run again.
@@ -506,7 +510,7 @@ def test_what_is_wrong_with_a_schedule_is_said_at_once(
     answer = shared_http.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job(), **body})
     found = problem(answer)
     assert answer.status_code == (404 if pointer is None else 422), found
-    assert pointer is None or pointer in [one["pointer"] for one in found["errors"]]
+    assert pointer is None or pointer in [entry["pointer"] for entry in found["errors"]]
 
 
 def test_times_parameters_and_document_are_told_in_one_round(shared_http: httpx.Client) -> None:
@@ -515,12 +519,12 @@ def test_times_parameters_and_document_are_told_in_one_round(shared_http: httpx.
     found = problem(shared_http.put(f"{SCHEDULES}/x", json=body))
     assert found["code"] == "invalid_schedule"
     places = ["/zone", "/expression", "/document/params/rows", "/document/components/0/image"]
-    assert [one["pointer"] for one in found["errors"]] == places
+    assert [entry["pointer"] for entry in found["errors"]] == places
     good = {**body, "expression": "@daily", "zone": "UTC"}
     found = problem(shared_http.put(f"{SCHEDULES}/x", json=good))
-    assert (found["code"], [one["pointer"] for one in found["errors"]]) == (
+    assert (found["code"], [entry["pointer"] for entry in found["errors"]]) == (
         "invalid_description",
-        [one.removeprefix("/document") for one in places[2:]],
+        [place.removeprefix("/document") for place in places[2:]],
     )
 
 
@@ -553,8 +557,8 @@ def test_a_hand_over_gives_schedules_and_applications_under_free_names(api: Api,
         add(person)
     api.store.schedules.hand_over_applications("red", "ada", "bob")
     api.store.schedules.hand_over("red", "ada", "bob")
-    assert [one["name"] for one in bob.get(SCHEDULES).json()["schedules"]] == ["nightly", "nightly-2"]
-    assert [one["name"] for one in bob.get(APPS).json()["applications"]] == ["report", "report-2"]
+    assert [entry["name"] for entry in bob.get(SCHEDULES).json()["schedules"]] == ["nightly", "nightly-2"]
+    assert [entry["name"] for entry in bob.get(APPS).json()["applications"]] == ["report", "report-2"]
 
 
 @pytest.mark.parametrize("day", ["{scheduled:nope}", "{scheduled:date"])

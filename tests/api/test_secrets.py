@@ -19,7 +19,7 @@ PATH = "/api/v1/secrets"
 
 
 def names(client: Client) -> list[tuple[str, str | None]]:
-    return [(one.name, one.user) for one in client.secrets().secrets]
+    return [(secret.name, secret.user) for secret in client.secrets().secrets]
 
 
 def application(*secrets: dict[str, str]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def application(*secrets: dict[str, str]) -> dict[str, Any]:
 
 
 def opened(api: Api, secret: SealedSecret) -> str:
-    return Seal.of(api.settings.keys_dir).opened(secret.sealed, *secret.belongs_to)
+    return Seal.from_keys_dir(api.settings.keys_dir).decrypt(secret.sealed, *secret.belongs_to)
 
 
 def test_a_value_goes_in_sealed_and_does_not_come_out(api: Api, postgres_url: str) -> None:
@@ -80,7 +80,7 @@ def test_users_are_apart_and_the_tenants_are_its_operators(api: Api) -> None:
     with pytest.raises(NotFound):
         bob.remove_secret("mine")
     api.store.accounts.remove_member("ada", "red")
-    assert [one.name for one in api.store.accounts.secrets_of_tenant("red")] == ["ours"]
+    assert [secret.name for secret in api.store.accounts.secrets_of_tenant("red")] == ["ours"]
 
 
 @pytest.mark.parametrize("value", ["", "a\0b", "x" * 65_537, "ö" * 32_769])
@@ -127,12 +127,12 @@ def test_a_secret_that_is_missing_is_found_at_submission(api: Api) -> None:
 
 def test_values_are_encrypted_with_a_new_key(api: Api) -> None:
     api.client().set_secret("db", VALUE)
-    old = Seal.of(api.settings.keys_dir)
+    old = Seal.from_keys_dir(api.settings.keys_dir)
     rotate_credentials_key(api.store.accounts, api.settings.keys_dir, 0)
     [stored] = api.store.accounts.secrets("red", "ada")
     assert opened(api, stored) == VALUE
     with pytest.raises(Exception, match="cannot decrypt"):
-        old.opened(stored.sealed, *stored.belongs_to)
+        old.decrypt(stored.sealed, *stored.belongs_to)
 
 
 def test_a_row_that_was_moved_to_another_user_opens_nowhere(api: Api, postgres_url: str) -> None:
@@ -150,7 +150,7 @@ def test_who_set_it_is_in_the_audit_log_and_the_value_is_not(api: Api) -> None:
     api.client().set_secret("db", VALUE)
     api.client().remove_secret("db")
     entries = api.store.accounts.audit(None, 100)
-    acts = [(one.action, one.target, one.user) for one in entries if "secret" in one.action]
+    acts = [(entry.action, entry.target, entry.user) for entry in entries if "secret" in entry.action]
     assert ("set_secret", f"{PATH}/db", "ada") in acts
     assert ("remove_secret", f"{PATH}/db", "ada") in acts
     assert VALUE not in str(entries)

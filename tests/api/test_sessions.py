@@ -98,7 +98,7 @@ def test_a_path_that_cannot_be_stored_is_refused_as_others_are(shared_api: Api) 
     answer = shared_api.http(None).get("/api/v1/session/oidc/callback/null%00")
     assert problem(answer)["code"] == "sign_in_failed"
     noted = "/api/v1/session/oidc/callback/null?"  # after the answer
-    until(lambda: noted in [one.target for one in shared_api.store.accounts.audit(None, 50)])
+    until(lambda: noted in [entry.target for entry in shared_api.store.accounts.audit(None, 50)])
 
 
 def test_signed_out_is_out(api: Api) -> None:

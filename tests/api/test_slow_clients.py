@@ -19,7 +19,7 @@ from tests.support.proxied import DOMAIN, SECRET, UPGRADE, Proxied
 from tests.support.waiting import until
 from zoe_api.http.serving import connections as connections_module
 from zoe_api.http.serving.connections import HALF_CLOSED_S, AcceptTrouble, Bounds, Connections
-from zoe_api.http.serving.guarded import guarded
+from zoe_api.http.serving.guarded import guarded_protocol
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
@@ -67,8 +67,8 @@ def serve(parser: str) -> Iterator[Callable[..., Guarded]]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for guarded in made:
+        guarded.close()
 
 
 def trickle(server: Guarded, client: socket.socket, data: bytes, ticks_max: int) -> int:
@@ -233,7 +233,7 @@ def test_a_websocket_has_its_place_until_it_ends(parser: str) -> None:
     """Of the connection that it came on; nothing of it is late."""
     clock = ManualClock(0.0)
     connections = Connections(BOUNDS, clock)
-    proxied = Proxied(http=guarded(PROTOCOLS[parser], connections))
+    proxied = Proxied(http=guarded_protocol(PROTOCOLS[parser], connections))
     try:
         names = f"Host: e1.{DOMAIN}\r\nCookie: zoe-app={SECRET}\r\n".encode()
         for _ in range(2 * BOUNDS.of_address):
@@ -251,7 +251,7 @@ def test_a_websocket_has_its_place_until_it_ends(parser: str) -> None:
 def test_a_websocket_handshake_with_a_body_is_refused(parser: str, method: bytes, framing: bytes) -> None:
     """The protocol of WebSockets would wait for it without a bound."""
     connections = Connections(BOUNDS, ManualClock(0.0))
-    proxied = Proxied(http=guarded(PROTOCOLS[parser], connections))
+    proxied = Proxied(http=guarded_protocol(PROTOCOLS[parser], connections))
     try:
         with socket.create_connection(("127.0.0.1", proxied.port), 60) as client:
             client.sendall(method + b" / HTTP/1.1\r\nHost: localhost\r\n" + framing + UPGRADE + b"\r\n")

@@ -105,7 +105,7 @@ def test_a_sign_in_ends_the_session_of_the_same_browser_and_the_audit_log_names_
     other.http.cookies.set("zoe-session", browser.cookies["zoe-session"], domain="127.0.0.1")
     other.sign_in()
     assert problem(browser.get("/api/v1/me"))["code"] == "session_over"
-    newest = next(one for one in api.store.accounts.audit(None, 5) if one.action == "sign_in")
+    newest = next(entry for entry in api.store.accounts.audit(None, 5) if entry.action == "sign_in")
     assert (newest.user, newest.action, newest.changes) == (
         "mallory",
         "sign_in",

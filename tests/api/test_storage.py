@@ -200,9 +200,9 @@ def test_inputs_by_s3_are_said_to_be_read_plainly_unless_that_service_is_a_swift
     try:
         inputs = [{"name": "meters", "uri": "s3a://meters/2015", "pushdown": {"columns": ["id"]}}]
         told = made.http().post("/api/v1/validate", json={"application": job(storage={"inputs": inputs})}).json()
-        plainly = [one for one in told["notes"] if "plainly" in one]
+        plainly = [entry for entry in told["notes"] if "plainly" in entry]
         assert len(plainly) == len(notes)
-        assert all(one.startswith(begin) for one, begin in zip(plainly, notes, strict=True))
+        assert all(entry.startswith(begin) for entry, begin in zip(plainly, notes, strict=True))
     finally:
         made.close()
 
@@ -211,4 +211,4 @@ def test_executions_are_listed_for_their_owners_and_operators() -> None:
     nothing = BandwidthView(read_bytes_per_s=0, write_bytes_per_s=0)
     one = ExecutionBandwidthView(execution_id="x1", tenant="red", user="ann", granted=nothing, achieved=nothing)
     clients = [("ann", "red", "user"), ("bob", "red", "user"), ("ann", "blue", "user"), ("olga", "blue", "operator")]
-    assert [may_see(Principal.of(*client), one) for client in clients] == [True, False, False, True]
+    assert [may_see(Principal.of_member(*client), one) for client in clients] == [True, False, False, True]

@@ -40,14 +40,14 @@ def test_an_admin_adds_metrics_and_sets_controllers(api: Api, admin: Client) -> 
     made = admin.add_storage_metric("load", StorageMetricRequest(expression="up", tenant_label="who"))
     assert (made.name, made.source, made.tenant_label, made.author) == ("LOAD", "prometheus", "who", "root")
     admin.add_storage_metric("seven", StorageMetricRequest(program=PROGRAM))
-    assert [(one.name, one.source) for one in admin.storage_metrics().metrics] == [
+    assert [(metric.name, metric.source) for metric in admin.storage_metrics().metrics] == [
         ("LOAD", "prometheus"),
         ("SEVEN", "python"),
     ]
     [rule] = admin.add_storage_rules("FOR TENANT red WHEN load > 5 DO SET NOOP", dry_run=True).rules
     assert (rule.mode, rule.enforced) == ("dry", False)
     name = f"rule-{rule.id}"
-    assert [(one.name, one.mode) for one in admin.storage_controllers().controllers] == [
+    assert [(controller.name, controller.mode) for controller in admin.storage_controllers().controllers] == [
         ("bandwidth", "on"),
         ("metric-LOAD", "on"),
         ("metric-SEVEN", "on"),
@@ -57,12 +57,12 @@ def test_an_admin_adds_metrics_and_sets_controllers(api: Api, admin: Client) -> 
     assert (proxy.name, proxy.silent_s, proxy.filters) == ("p1", 2.0, ["NOOP"])
     assert admin.set_storage_controller(name, "on").mode == "on"
     assert admin.storage_controller(name).switches == []
-    assert [(one.mode, one.enforced) for one in admin.storage_rules().rules] == [("on", True)]
+    assert [(rule.mode, rule.enforced) for rule in admin.storage_rules().rules] == [("on", True)]
     admin.set_storage_controller(name, "dry")
     admin.remove_storage_rule(rule.id)
-    assert [one.mode for one in admin.storage_rules(removed=True).rules] == ["dry"]
+    assert [rule.mode for rule in admin.storage_rules(removed=True).rules] == ["dry"]
     admin.remove_storage_metric("load")
-    assert [one.name for one in admin.storage_metrics().metrics] == ["SEVEN"]
+    assert [metric.name for metric in admin.storage_metrics().metrics] == ["SEVEN"]
 
 
 def test_what_is_refused_has_the_controllers_sentence(api: Api, admin: Client) -> None:

@@ -35,7 +35,9 @@ def test_an_admin_sets_lists_and_removes_it(api: Api, admin: CliRunner) -> None:
         assert admin.invoke(app, ["storage", "cores", "rm", tenant]).exit_code == 0
     assert admin.invoke(app, ["storage", "cores", "rm", "red"]).exit_code != 0
     assert "There is no limit" in admin.invoke(app, ["storage", "cores", "ls"]).output
-    assert [one.status for one in api.store.accounts.audit(None, 100) if one.action == "set_storage_cores"] == [201] * 3
+    assert [entry.status for entry in api.store.accounts.audit(None, 100) if entry.action == "set_storage_cores"] == [
+        201
+    ] * 3
 
 
 @pytest.mark.parametrize("wrong", ["0", "many", "nan", "2000"])

@@ -45,11 +45,14 @@ def test_a_user_uploads_for_the_tenant_and_an_admin_for_all(api: Api, red: Clien
     shared = admin.upload_storage_filter("read", wanted(module(*READING), shared=True))
     assert (shared.tenant, shared.runs, shared.same_size) == (None, "read", True)
     admin.upload_storage_filter("flip", wanted(tenant="blue"))
-    assert [(one.tenant, one.name) for one in red.storage_filters().filters] == [(None, "read"), ("red", "flip")]
-    assert [one.tenant for one in admin.storage_filters(everyone=True).filters] == [None, "blue", "red"]
+    assert [(filter_.tenant, filter_.name) for filter_ in red.storage_filters().filters] == [
+        (None, "read"),
+        ("red", "flip"),
+    ]
+    assert [filter_.tenant for filter_ in admin.storage_filters(everyone=True).filters] == [None, "blue", "red"]
     [rule] = admin.add_storage_rules("FOR CONTAINER red/c DO SET flip").rules
     assert rule.enforced
-    assert [one.rules for one in red.storage_filters().filters] == [[], [rule.id]]
+    assert [filter_.rules for filter_ in red.storage_filters().filters] == [[], [rule.id]]
 
 
 def test_others_and_all_need_an_admin_and_viewers_upload_nothing(api: Api, red: Client) -> None:
@@ -104,7 +107,9 @@ def test_an_upload_of_a_user_changes_no_rule_and_a_move_is_in_the_audit_log(
     first, second = (hashlib.sha256(content).hexdigest() for content in (module(*READING), passes))
     red.upload_storage_filter("mask", wanted(module(*READING)))
     [rule] = admin.add_storage_rules("FOR CONTAINER red/people DO SET mask").rules
-    assert [(one.name, one.tenant, one.sha256, one.newest) for one in rule.modules] == [("mask", "red", first, True)]
+    assert [(module.name, module.tenant, module.sha256, module.newest) for module in rule.modules] == [
+        ("mask", "red", first, True)
+    ]
     other = api.http(make_token(api.store, tenant="red", user="ben"))
     for refused in (
         other.put("/api/v1/storage/filters/mask", json=wanted(passes).model_dump()),
@@ -114,7 +119,7 @@ def test_an_upload_of_a_user_changes_no_rule_and_a_move_is_in_the_audit_log(
         assert "its author or an admin changes it" in refused.text
     assert red.upload_storage_filter("mask", wanted(passes)).rules == [rule.id]
     [kept] = admin.storage_rules().rules
-    assert [(one.sha256, one.newest) for one in kept.modules] == [(first, False)]
+    assert [(module.sha256, module.newest) for module in kept.modules] == [(first, False)]
     path = f"/api/v1/storage/rules/{rule.id}/filters/mask"
     assert api.http().put(path, json={}).status_code == 403
     monkeypatch.setenv("ZOE_URL", api.url)
@@ -125,7 +130,11 @@ def test_an_upload_of_a_user_changes_no_rule_and_a_move_is_in_the_audit_log(
     assert (moved.exit_code, f"mask {second[:12]}" in moved.output) == (0, True), moved.output
 
     def moves() -> list[AuditEntry]:
-        return [one for one in api.store.accounts.audit(None, 10) if one.action == "move_storage_rule" and one.changes]
+        return [
+            entry
+            for entry in api.store.accounts.audit(None, 10)
+            if entry.action == "move_storage_rule" and entry.changes
+        ]
 
     wrong = CliRunner().invoke(app, ["storage", "policy", "move", str(rule.id), "mask", "--to", "XY"])
     assert (wrong.exit_code, "6 to 64 of its digits" in " ".join(wrong.output.split())) == (2, True), wrong.output

@@ -64,17 +64,17 @@ def test_an_execution_has_its_requests_its_rules_and_its_bytes_over_time(api: Ap
     execution = red.submit(job("true", name="reader"))
     move(execution.id)
     told = red.execution_storage(execution.id)
-    assert [(one.method, one.container, one.done, one.refused) for one in told.requests] == [
+    assert [(request.method, request.container, request.done, request.refused) for request in told.requests] == [
         ("GET", "meters", 4, 1),
         ("HEAD", "", 1, 0),
     ]
-    assert [one.cpu_s for one in told.requests] == [2.5, 0.0]
-    assert [(one.rule, one.filter, one.way, one.requests) for one in told.rules] == [
+    assert [request.cpu_s for request in told.requests] == [2.5, 0.0]
+    assert [(rule.rule, rule.filter, rule.way, rule.requests) for rule in told.rules] == [
         (None, "BANDWIDTH", "read", 2),
         (7, "COMPRESSION", "read", 4),
     ]
     assert (told.execution_id, told.name, told.tenant) == (execution.id, "reader", "red")
-    assert [one.read_bytes for one in told.points] == [90_000_000]
+    assert [point.read_bytes for point in told.points] == [90_000_000]
     stranger = api.client(make_token(api.store, "bob", "blue"))
     with pytest.raises(NotFound):
         stranger.execution_storage(execution.id)
@@ -89,7 +89,9 @@ def test_a_tenant_sees_its_own_executions_and_an_operator_all(api: Api, move: Mo
     with pytest.raises(NotAllowed):
         red.storage_history(time.time() - 3600, tenant="blue")
     admin = api.client(api.admin)
-    assert [one.execution_id for one in admin.storage_history(0.0, tenant="red").executions] == [execution.id]
+    assert [execution.execution_id for execution in admin.storage_history(0.0, tenant="red").executions] == [
+        execution.id
+    ]
     stranger = api.client(make_token(api.store, "bob", "blue"))
     assert stranger.storage_history(0.0).executions == []
 

@@ -36,13 +36,13 @@ def admin(api: Api, postgres_url: str) -> Iterator[Client]:
 
 def test_an_admin_sees_the_nodes_and_restarts_one(api: Api, admin: Client) -> None:
     found = admin.storage_nodes().nodes
-    assert [(one.name, one.kind, one.state, one.restartable) for one in found] == [
+    assert [(node.name, node.kind, node.state, node.restartable) for node in found] == [
         ("object-1", "object", "away", True),
         ("object-2", "object", "away", True),
         ("proxy", "proxy", "away", False),
     ]
-    assert all(re.fullmatch(r"no answer for \d+ s: connection refused", one.reason) for one in found)
-    assert [(one.name, one.kind) for one in admin.storage_controllers().controllers] == [
+    assert all(re.fullmatch(r"no answer for \d+ s: connection refused", node.reason) for node in found)
+    assert [(controller.name, controller.kind) for controller in admin.storage_controllers().controllers] == [
         ("bandwidth", "bandwidth"),
         ("health", "health"),
     ]
@@ -53,7 +53,7 @@ def test_an_admin_sees_the_nodes_and_restarts_one(api: Api, admin: Client) -> No
     done = admin.storage_nodes().nodes[0].restart
     assert done is not None
     assert (done.author, done.code, done.output) == ("root", 0, "began")
-    [entry] = [one for one in api.store.accounts.audit(None, 100) if one.action == "restart_storage_node"]
+    [entry] = [entry for entry in api.store.accounts.audit(None, 100) if entry.action == "restart_storage_node"]
     assert (entry.user, entry.status) == ("root", 202)
     assert "object-1" in str(entry)
 

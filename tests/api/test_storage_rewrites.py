@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from storage_controller.answers import Refused as ControllerRefused
+from storage_controller.answers import RequestRefusedError as ControllerRefused
 from storage_controller.swift.objects import SwiftObjects
 from tests.api.test_storage_filters import red
 from tests.support.api import Api

@@ -47,7 +47,7 @@ def storage(admin: CliRunner, *arguments: str, stdin: str = "") -> tuple[int, st
 
 def test_a_rule_is_there_once_however_it_is_added(admin: CliRunner) -> None:
     def numbers(*more: str) -> list[int]:
-        return [one["id"] for one in json.loads(storage(admin, "policy", "ls", "-o", "json", *more)[1])["rules"]]
+        return [load["id"] for load in json.loads(storage(admin, "policy", "ls", "-o", "json", *more)[1])["rules"]]
 
     assert storage(admin, "policy", "add", RULE)[0] == 0
     [first] = numbers()
@@ -56,7 +56,7 @@ def test_a_rule_is_there_once_however_it_is_added(admin: CliRunner) -> None:
     assert storage(admin, "policy", "rm", str(first))[0] == 0
     restored = json.loads(storage(admin, "policy", "restore", str(first), "-o", "json")[1])["rules"]
     [again] = numbers()
-    assert [one["id"] for one in restored] == [again], "as `add` prints it"
+    assert [entry["id"] for entry in restored] == [again], "as `add` prints it"
     assert again != first
     code, said = storage(admin, "policy", "restore", str(first))
     assert (code, f"rule {again} says this already" in said) == (2, True)

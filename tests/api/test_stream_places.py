@@ -114,6 +114,6 @@ def test_idle_streams_do_not_look_into_the_database(api: Api, monkeypatch: pytes
         assert news.followers == 20
         assert len([given for given in asked if len(given) > 2]) == before
         api.client().submit(job())
-        for one in streams:
-            assert any("submitted" in line for line in one.iter_lines())
+        for stream in streams:
+            assert any("submitted" in line for line in stream.iter_lines())
         assert len([given for given in asked if len(given) > 2]) == before == 20

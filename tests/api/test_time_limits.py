@@ -43,11 +43,11 @@ def test_a_longer_one_is_refused_with_both_figures_and_loses_nothing(api: Api, b
 
     told = problem(submit(86_400))
     assert (told["code"], told["detail"]) == ("time_limit_too_long", TOO_LONG)
-    assert [one["pointer"] for one in told["errors"]] == ["/time_limit_s"]
+    assert [entry["pointer"] for entry in told["errors"]] == ["/time_limit_s"]
     assert bounded.executions().executions == []
     assert submit(43_200).status_code == 201  # the key was not used up
     entries = api.client(api.admin).admin.audit().entries
-    assert [(one.action, one.status) for one in entries] == [
+    assert [(entry.action, entry.status) for entry in entries] == [
         ("submit_execution", 201),
         ("submit_execution", 422),
         ("set_quota", 200),
@@ -73,7 +73,7 @@ def test_the_catalogue_asks_for_no_more_than_the_own_tenant_may_have(api: Api) -
     client = api.client()
 
     def limits() -> list[float]:
-        listed = next(one for one in client.catalogue().entries if one.id == "batch").document["time_limit_s"]
+        listed = next(entry for entry in client.catalogue().entries if entry.id == "batch").document["time_limit_s"]
         filled = api.http().post("/api/v1/catalogue/batch/fill", json={}).json()["document"]["time_limit_s"]
         return [listed, filled]
 

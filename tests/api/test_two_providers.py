@@ -156,4 +156,4 @@ def test_a_session_by_a_provider_ends_within_the_time_of_its_setting(api: Api) -
     answer = api.http(None)
     location = typed(started(answer, "honest"))
     cookies = answer.get(location).headers.get_list("set-cookie")
-    assert any(one.startswith("zoe-session=") and "Max-Age=90" in one for one in cookies)
+    assert any(cooky.startswith("zoe-session=") and "Max-Age=90" in cooky for cooky in cookies)

@@ -36,7 +36,7 @@ def workflow(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def states(found: WorkflowView) -> dict[str, str]:
-    return {one.name: one.state.value for one in found.graph}
+    return {step.name: step.state.value for step in found.graph}
 
 
 def ended(client: Client, workflow_id: str) -> WorkflowView:
@@ -55,13 +55,13 @@ def test_steps_run_after_each_other(api: Api, master: TickingMaster) -> None:
     client = api.client()
     found = client.wait_for_workflow(client.workflows.run(CHAIN).id, 30)
     assert states(found) == dict.fromkeys(("first", "second", "clean", "third"), "succeeded")
-    by_name = {one.name: one for one in found.graph}
+    by_name = {step.name: step for step in found.graph}
     assert by_name["second"].after == ["ok:first"]
     assert by_name["first"].ended_at_s is not None
     started_s, ended_s = by_name["second"].started_at_s, by_name["first"].ended_at_s
     assert started_s is not None
     assert started_s >= ended_s
-    [entry] = [one for one in api.store.accounts.audit(None, 10) if one.action == "submit_workflow"]
+    [entry] = [entry for entry in api.store.accounts.audit(None, 10) if entry.action == "submit_workflow"]
     assert (entry.target, entry.status) == (PATH, 201)
 
 
@@ -79,7 +79,7 @@ def test_a_failure_skips_what_needs_it_and_runs_once_what_watches(api: Api, mast
         "alarm": "succeeded",
     }
     assert len(client.executions(limit=50).executions) == 5
-    alarm = next(one for one in found.graph if one.name == "alarm")
+    alarm = next(step for step in found.graph if step.name == "alarm")
     assert client.execution(alarm.execution_id).attempt == 1
 
 
@@ -107,7 +107,7 @@ def test_it_is_cancelled_as_a_whole_and_nothing_starts_because_of_it(api: Api, m
     found = ended(client, workflow_id)
     assert set(states(found).values()) == {"cancelled"}
     assert found.state == "cancelled"
-    assert all(one.started_at_s is None for one in found.graph if one.name != "first")
+    assert all(step.started_at_s is None for step in found.graph if step.name != "first")
     assert client.workflows.cancel(workflow_id).state == "cancelled"
 
 
@@ -120,8 +120,8 @@ def test_it_is_resumed_from_the_failed_step(api: Api, master: TickingMaster) -> 
     after = client.wait_for_workflow(before.id, 30)
     assert client.workflows.resume(before.id, idempotency_key="again").run == 2
     assert set(states(after).values()) == {"succeeded"}
-    ids = {one.name: one.execution_id for one in before.graph}
-    same = {one.name for one in after.graph if ids[one.name] == one.execution_id}
+    ids = {step.name: step.execution_id for step in before.graph}
+    same = {step.name for step in after.graph if ids[step.name] == step.execution_id}
     assert same == {"first"}  # `clean` runs after `second`, however that ends
     with pytest.raises(Conflict, match="nothing to resume"):
         client.workflows.resume(before.id)
@@ -181,7 +181,7 @@ def test_everything_that_is_wrong_is_said_at_once(api: Api) -> None:
     body = {"document": document, "parameters": {"hour": "noon", "colour": "red"}}
     refusal = problem(api.http().post(PATH, json=body))
     assert refusal["code"] == "invalid_description"
-    found = {(one["pointer"], one["code"]) for one in refusal["errors"]}
+    found = {(entry["pointer"], entry["code"]) for entry in refusal["errors"]}
     assert found == {
         ("/colour", "unknown_key"),
         ("/params", "unknown_reference"),
@@ -201,7 +201,7 @@ def test_everything_that_is_wrong_is_said_at_once(api: Api) -> None:
     }
     del document["steps"][7]
     errors = problem(api.http().post(f"{PATH}:validate", json=body))["errors"]
-    assert any("a cycle: b after a after b" in one["message"] for one in errors)
+    assert any("a cycle: b after a after b" in error["message"] for error in errors)
     assert api.client().executions().executions == []
 
 
@@ -211,7 +211,7 @@ def test_what_cannot_run_here_is_said_with_its_place(api: Api, master: TickingMa
     document = workflow({**short, "matrix": {"size": ["64MiB", "900GiB"]}}, step("other"))
     refusal = problem(api.http().post(PATH, json={"document": document}))
     assert refusal["code"] == "never_fits"
-    assert [one["pointer"] for one in refusal["errors"]] == ["/steps/0"]
+    assert [entry["pointer"] for entry in refusal["errors"]] == ["/steps/0"]
     assert "(in big.1)" in refusal["errors"][0]["message"]
 
 
@@ -222,7 +222,7 @@ def test_a_deadline_ends_what_has_not_ended_and_what_waits(api: Api, master: Tic
     found = client.wait_for_workflow(client.workflows.run(document).id, 30)
     assert states(found)["first"] == states(found)["second"] == "failed"
     assert states(found)["alarm"] == "succeeded"
-    assert {one.cause for one in found.graph if one.name != "alarm"} == {"time_limit"}
+    assert {step.cause for step in found.graph if step.name != "alarm"} == {"time_limit"}
 
 
 def test_the_largest_one_is_written_and_cancelled_and_a_larger_one_refused(api: Api) -> None:
@@ -233,7 +233,7 @@ def test_the_largest_one_is_written_and_cancelled_and_a_larger_one_refused(api: 
     client.workflows.cancel(made.id)
     wide["steps"].append(step("more"))
     refusal = problem(api.http().post(PATH, json={"document": wide}))
-    assert [one["code"] for one in refusal["errors"]] == ["out_of_range"]
+    assert [entry["code"] for entry in refusal["errors"]] == ["out_of_range"]
 
 
 def test_others_see_of_it_what_is_shared(api: Api) -> None:
@@ -254,7 +254,7 @@ def test_others_see_of_it_what_is_shared(api: Api) -> None:
     seen = bob.workflows.one(made.id)
     assert list(states(seen)) == ["first"]
     assert (seen.document, seen.parameters) == ({}, {})
-    assert [one.id for one in bob.workflows.page().workflows] == [made.id]
+    assert [workflow.id for workflow in bob.workflows.page().workflows] == [made.id]
     for call in (bob.workflows.cancel, bob.workflows.resume):
         with pytest.raises(NotAllowed):
             call(made.id)
@@ -265,7 +265,7 @@ def test_others_see_of_it_what_is_shared(api: Api) -> None:
     assert bob.workflows.page().workflows[0].ended_at_s is None
     operator = api.client(make_token(api.store, "olga", role="operator", scopes=ALL_SCOPES))
     assert operator.workflows.one(made.id).parameters == {"key": "hidden"}
-    assert {one.state for one in operator.workflows.cancel(made.id).graph} == {"cancelled"}
+    assert {step.state for step in operator.workflows.cancel(made.id).graph} == {"cancelled"}
     assert bob.workflows.one(made.id).state == "cancelled"
 
 
@@ -298,5 +298,5 @@ def test_lists_are_paged(api: Api) -> None:
     ids = [client.workflows.run(workflow(step("first"))).id for _ in range(3)]
     first = client.workflows.page(limit=2)
     second = client.workflows.page(limit=2, cursor=first.next_cursor)
-    assert [one.id for page in (first, second) for one in page.workflows] == ids[::-1]
+    assert [workflow.id for page in (first, second) for workflow in page.workflows] == ids[::-1]
     assert second.next_cursor is None

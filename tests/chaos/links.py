@@ -74,8 +74,8 @@ class Link:
                 task.cancel()
         finally:
             self._writers -= pair
-            for one in pair:
-                one.transport.abort()
+            for entry in pair:
+                entry.transport.abort()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):

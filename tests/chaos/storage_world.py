@@ -106,14 +106,14 @@ class StorageWorld(LocalWorld):
             return True
 
         def kill_proxy() -> bool:
-            if self._store.ended() is not None:
+            if self._store.ended_server() is not None:
                 return False
             self._store.signal("proxy", signal.SIGKILL)
             after(chance.uniform(*_AWAY_S), self._restart_proxy)
             return True
 
         def pause_proxy() -> bool:
-            if self._store.ended() is not None:
+            if self._store.ended_server() is not None:
                 return False
             self._store.signal("proxy", signal.SIGSTOP)
             after(chance.uniform(*_PAUSED_S), partial(self._store.signal, "proxy", signal.SIGCONT))
@@ -134,7 +134,7 @@ class StorageWorld(LocalWorld):
             self._start(number)
             self._controllers[number].send_signal(signal.SIGCONT)
         self._store.signal("proxy", signal.SIGCONT)
-        if self._store.ended() is not None:
+        if self._store.ended_server() is not None:
             self._restart_proxy()
         self._wait()
 
@@ -162,10 +162,10 @@ class StorageWorld(LocalWorld):
             bridge = ControllerHttp(ControllerSettings(self._site.url, TOKEN, "zoe", timeout_s=10.0))
             slos, views = (bridge.ask("GET", f"/v1/owners/zoe/{what}") for what in ("slos", "views"))
             with logged_in(self._store, _USER.login) as person:
-                containers = [str(one["name"]) for one in person.call("GET", "?format=json").json()]
+                containers = [str(entry["name"]) for entry in person.call("GET", "?format=json").json()]
         except (StorageUnavailableError, httpx.HTTPError, AssertionError, ValueError) as error:
             return [f"no answer about SLOs and views: {error!r}"]
-        found = [f"SLO of {tenant}" for tenant in slos] + [f"view {one['id']}" for one in views]
+        found = [f"SLO of {tenant}" for tenant in slos] + [f"view {view['id']}" for view in views]
         return found + [f"container {name}" for name in containers if name.startswith("zoe-view-")]
 
     def _start(self, number: int) -> None:

@@ -153,11 +153,17 @@ class SwarmWorld:
     def left(self) -> list[str]:
         """Return services, secrets, networks and containers."""
         api: Any = self._cluster.manager.api
-        found = [f"service {one['Spec']['Name']}" for one in api.services()]
-        found += [f"network {one['Name']}" for one in api.networks() if one["Scope"] == "swarm" and not _own(one)]
+        found = [f"service {service['Spec']['Name']}" for service in api.services()]
+        found += [
+            f"network {network['Name']}"
+            for network in api.networks()
+            if network["Scope"] == "swarm" and not _own(network)
+        ]
         for host in self._cluster.hosts:
             containers = host.api.containers(all=True)
-            found += [f"container of {host.name}: {one['Labels']}, {one['Status']}" for one in containers]
+            found += [
+                f"container of {host.name}: {container['Labels']}, {container['Status']}" for container in containers
+            ]
         return found
 
     def credential(self) -> Mapping[str, str] | None:

@@ -164,5 +164,5 @@ class Server:
     def _add_token(self, text: str, user: str, tenant: str, scopes: set[str]) -> None:
         token = TokenText.read(text)
         assert token is not None
-        kept = Token(token.id, user, tenant, token.hashed, frozenset(scopes), time.time(), None, "for tests")
+        kept = Token(token.id, user, tenant, token.secret_hash, frozenset(scopes), time.time(), None, "for tests")
         self.store.accounts.add_token(kept)

@@ -41,7 +41,7 @@ def calls(words: tuple[str, ...], command: Any) -> Iterator[list[str]]:
         for place in command.params:
             if getattr(place, "is_flag", False):
                 continue
-            given = [word for one in command.params for word in written(one, wrong if one is place else None)]
+            given = [word for param in command.params for word in written(param, wrong if param is place else None)]
             yield [*words, *given]
 
 

@@ -22,7 +22,7 @@ def test_run_after_others(server: Server, zoe: Zoe, app_file: Path) -> None:
     row = done.out.splitlines()[1].split()
     assert (row[3], row[-1]) == ("submitted", "dependencies")
     conditions = server.get(row[0]).conditions
-    assert [str(one) for one in conditions.after] == [f"ok:{ids[0]}", f"any:{ids[1]}", f"fail:{ids[2]}"]
+    assert [str(dependency) for dependency in conditions.after] == [f"ok:{ids[0]}", f"any:{ids[1]}", f"fail:{ids[2]}"]
     assert conditions.keep
     shown = zoe("show", row[0]).out
     assert "It runs after 3 other executions." in shown
@@ -91,10 +91,10 @@ def test_several_are_held_and_each_refusal_is_told(server: Server, zoe: Zoe, app
     done = zoe("hold", ids[0], "x0", ids[1])
     assert done.code == 3
     assert "x0:" in done.err
-    assert [server.get(one).conditions.held for one in ids] == [Holder.USER] * 2
+    assert [server.get(id_).conditions.held for id_ in ids] == [Holder.USER] * 2
     assert zoe("release", *ids, token=OTHER).code == 3
     assert zoe("release", *ids).code == 0
-    assert [server.get(one).state for one in ids] == [ExecutionState.SUBMITTED] * 2
+    assert [server.get(id_).state for id_ in ids] == [ExecutionState.SUBMITTED] * 2
     assert "it does not run" in zoe("requeue", ids[0]).err
 
 

@@ -109,7 +109,7 @@ def test_logout_forgets_the_token_and_may_revoke_it(laptop: Zoe, server: Server)
     token = TokenText.read(text)
     assert token is not None
     server.store.accounts.add_token(
-        Token(token.id, "eve", "other", token.hashed, frozenset({Scope.READ, Scope.SUBMIT}), 0.0, None, "laptop")
+        Token(token.id, "eve", "other", token.secret_hash, frozenset({Scope.READ, Scope.SUBMIT}), 0.0, None, "laptop")
     )
     assert laptop("login", server.url, "--name", "lab", stdin=text.encode()).code == 0
     assert laptop("logout").code == 0
@@ -159,7 +159,7 @@ def machines_that_wait(server: Server) -> list[MachineSignIn]:
         lambda connection: connection.execute(select(machine_sign_ins.c.code)).scalars().all()
     )
     found = [accounts.machine_sign_in(code, time.time()) for code in codes]
-    return [one for one in found if one is not None]
+    return [entry for entry in found if entry is not None]
 
 
 def test_a_browser_allows_this_machine(
@@ -176,10 +176,10 @@ def test_a_browser_allows_this_machine(
     assert f"Open {server.url}/machine?code={code}" in lines
     assert f"and allow this machine there if you see this code:  {code}" in lines
     assert laptop("whoami", "-o", "json").json()["user"] == "bob"
-    [token] = [one for one in server.store.accounts.tokens("bob") if one.note.startswith("zoe login on ")]
+    [token] = [token for token in server.store.accounts.tokens("bob") if token.note.startswith("zoe login on ")]
     assert (token.scopes, token.expires_at_s) == ({"read"}, pytest.approx(time.time() + 3600, abs=60))
     assert laptop("logout", "--revoke").code == 0
-    assert token.id not in {one.id for one in server.store.accounts.tokens("bob")}
+    assert token.id not in {token.id for token in server.store.accounts.tokens("bob")}
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 

@@ -156,7 +156,7 @@ def test_a_terminal_ends_with_its_token_and_stands_in_the_audit_log(
 
 def _ended_entry(admin: Client) -> AuditEntryView | None:
     """The newest terminal in the audit log, once its end is written."""
-    found = [one for one in admin.admin.audit(user="ada", limit=20).entries if one.action == "open_terminal"]
+    found = [entry for entry in admin.admin.audit(user="ada", limit=20).entries if entry.action == "open_terminal"]
     return found[0] if found and "seconds" in found[0].changes else None
 
 

@@ -68,13 +68,13 @@ def test_wait_names_every_failure(server: Server, zoe: Zoe, app_file: Path) -> N
         server.end(execution_id, exit_code)
     done = zoe("wait", *ids, "-o", "name")
     assert (done.code, done.out.split()) == (1, ids)
-    assert [one in done.err for one in ids] == [False, True, False, True]
+    assert [id_ in done.err for id_ in ids] == [False, True, False, True]
     assert zoe("wait", *ids, "--exit-code-from-app").code == 9
     assert zoe("wait", ids[0], ids[2]).code == 0
     waits = zoe("run", str(app_file), "--hold", "-o", "name").out.strip()
     some = zoe("wait", "x0", ids[1], waits, ids[3], "--timeout", "0.3")
     assert some.code == 3
-    assert [one in some.err for one in ("x0:", ids[1], f"{waits}:", ids[3])] == [True] * 4
+    assert [text in some.err for text in ("x0:", ids[1], f"{waits}:", ids[3])] == [True] * 4
 
 
 def test_run_gives_up_after_a_time(server: Server, zoe: Zoe, app_file: Path) -> None:

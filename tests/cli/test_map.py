@@ -42,7 +42,7 @@ def test_what_one_call_raises_is_told_with_its_traceback_and_the_others_go_on(st
         with pytest.raises(CallFailed, match="ZeroDivisionError") as failed:
             run.results()
         assert failed.value.index == 1
-        assert [one.index for one in run.failed()] == [1]
+        assert [failed.index for failed in run.failed()] == [1]
 
 
 def test_a_service_that_is_killed_and_a_result_that_is_late(stack: Stack) -> None:
@@ -70,7 +70,7 @@ def test_the_same_key_is_the_same_run(stack: Stack) -> None:
         assert runs[1].results() == [1, 2]
         with pytest.raises(Conflict):
             client.map(abs, [-3, -4], key="same", **SMALL)
-        assert [one.name for one in client.files.list("zoe-map")] == [runs[0]._directory.removeprefix("zoe-map/")]
+        assert [entry.name for entry in client.files.list("zoe-map")] == [runs[0]._directory.removeprefix("zoe-map/")]
         runs[0].close()
 
 
@@ -96,6 +96,6 @@ def test_it_is_awaited_too(stack: Stack) -> None:
     async def use() -> list[int]:
         client = AsyncClient(environment(stack)["ZOE_URL"], stack.token)
         async with client, await client.map(abs, [-1, -2], **SMALL) as run:
-            return [one async for one in run]
+            return [number async for number in run]
 
     assert asyncio.run(use()) == [1, 2]

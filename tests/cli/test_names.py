@@ -81,7 +81,7 @@ def test_what_a_name_may_be_is_said(server: Server, zoe: Zoe, kind: Kind, tmp_pa
     odd = [name for name in ODD if not kind.may_be(name)]
     assert len(odd) > len(ODD) // 2
     for name in odd:
-        words = [str(tmp_path / one) if one == "app.json" else one.replace("NAME", name) for one in kind.words]
+        words = [str(tmp_path / word) if word == "app.json" else word.replace("NAME", name) for word in kind.words]
         if not name.startswith("-"):  # that is an option
             result = zoe(*words, stdin=b"v")
             assert result.code == WRONG_USE, (name, result)
@@ -89,7 +89,7 @@ def test_what_a_name_may_be_is_said(server: Server, zoe: Zoe, kind: Kind, tmp_pa
         if name not in ("..", ""):  # a URL cannot have them
             answer = asked(server, kind, name)
             assert (answer.status_code, answer.json()["code"]) == (REFUSED, "invalid_request"), (name, answer.text)
-            said = " ".join(one["message"] for one in answer.json()["errors"])
+            said = " ".join(entry["message"] for entry in answer.json()["errors"])
             assert rule in said or TOO_LONG.search(said) or "must have no `/`" in said, (name, said)
 
 

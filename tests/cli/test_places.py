@@ -11,7 +11,7 @@ from zoe_cli.commands.words.places import places_words
 from zoe_client.quick import plain
 from zoe_lib.domain.executions.execution import Execution, Service, ServiceState
 from zoe_lib.domain.values.locality import NODES_TOLD_MAX, InputObjects, InputPlaces, Places, places_of
-from zoe_lib.domain.values.storage import StorageObject, located
+from zoe_lib.domain.values.storage import StorageObject, object_of
 
 MIB = 2**20
 PLACES = Places(
@@ -57,12 +57,12 @@ def test_a_sample_is_called_one_and_what_is_not_known_is_said() -> None:
 def test_of_very_many_nodes_those_are_kept_that_hold_most() -> None:
     uri = "swift2d://meters.zoe/2015"
     hosts = {f"n{n}": InputObjects(1, n) for n in range(3 * NODES_TOLD_MAX)}
-    [kept] = places_of([StorageObject("meters", uri)], "acme", {located("acme", uri): replace(PLACES, hosts=hosts)})
+    [kept] = places_of([StorageObject("meters", uri)], "acme", {object_of("acme", uri): replace(PLACES, hosts=hosts)})
     assert kept.places is not None
     assert sorted(held.bytes for held in kept.places.hosts.values()) == list(
         range(2 * NODES_TOLD_MAX, 3 * NODES_TOLD_MAX)
     )
-    assert places_of([StorageObject("meters", uri)], "beta", {located("acme", uri): PLACES}) == ()
+    assert places_of([StorageObject("meters", uri)], "beta", {object_of("acme", uri): PLACES}) == ()
 
 
 def test_one_object_is_no_objects() -> None:

@@ -63,7 +63,7 @@ def test_a_file_tells_how_far_it_is_until_the_end(stack: Stack, zoe: Zoe) -> Non
             run = client.run(by_file("mkdir -p out; echo 0.25 > out/progress; while [ ! -e go ]; do sleep 0.1; done"))
             until(lambda: share(run) == 0.25, run.output)
             assert "25 %" in zoe("show", run.id).out
-            listed = next(one for one in client.executions().executions if one.id == run.id)
+            listed = next(execution for execution in client.executions().executions if execution.id == run.id)
             assert listed.progress is not None
             assert (listed.progress.share, listed.progress.problem) == (0.25, "")
             assert "25 %" in zoe("ls").out
@@ -136,7 +136,7 @@ def test_a_port_tells_how_far_it_is_and_lies_change_nothing(stack: Stack, tmp_pa
 def test_a_probe_that_cannot_be_is_refused(stack: Stack, progress: dict[str, Any], said: str) -> None:
     with Client(stack.url, stack.token) as client, pytest.raises(InvalidDescription) as refused:
         client.validate(by_port(**progress))
-    assert any(said in one.message or said in str(one.hint) for one in refused.value.problem.errors)
+    assert any(said in error.message or said in str(error.hint) for error in refused.value.problem.errors)
 
 
 def test_only_one_component_tells_it(stack: Stack) -> None:
@@ -144,7 +144,7 @@ def test_only_one_component_tells_it(stack: Stack) -> None:
     two["components"].append({**two["components"][0], "name": "other"})
     with Client(stack.url, stack.token) as client, pytest.raises(InvalidDescription) as refused:
         client.validate(two)
-    assert any("already reports the progress" in one.message for one in refused.value.problem.errors)
+    assert any("already reports the progress" in error.message for error in refused.value.problem.errors)
 
 
 def test_a_document_is_the_same_again() -> None:

@@ -35,4 +35,4 @@ def test_a_plan_tells_run_times_by_the_number_of_elastic_services(stack: Stack, 
     ]
     choices = zoe("plan", str(path), "-o", "json").json()["run_times"]
     assert 0.9 < choices[-1]["p50_s"] < 10
-    assert all(one["p90_s"] >= one["p50_s"] and one["wide"] for one in choices)
+    assert all(choice["p90_s"] >= choice["p50_s"] and choice["wide"] for choice in choices)

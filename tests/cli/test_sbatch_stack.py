@@ -73,7 +73,7 @@ def test_groups_of_a_heterogeneous_job_run_one_step(stack: Stack, zoe: Zoe, job:
     assert code == 0, output
     assert sorted(output.splitlines()) == ["0: task 0/2 node 0", "1: task 1/2 node 1", "2 80", "client", "server"]
     services = zoe("show", made, "-o", "json").json()["services"]
-    assert sorted(one["component"] for one in services) == ["group-1", "main"]
+    assert sorted(service["component"] for service in services) == ["group-1", "main"]
 
 
 def test_steps_in_the_background_take_turns_for_the_cores(stack: Stack, zoe: Zoe, job: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_requeue_wins_over_the_exit_code_and_its_consumer_waits(stack: Stack, 
     made = zoe("sbatch", "--parsable", str(job)).out.strip()
     consumer = zoe("sbatch", "--parsable", "--mem=64M", "-o/dev/null", f"--dependency=afterok:{made}", "--wrap=true")
     assert zoe("wait", made).code == zoe("wait", consumer.out.strip()).code == 0
-    first, second = (zoe("show", one, "-o", "json").json() for one in (made, consumer.out.strip()))
+    first, second = (zoe("show", text, "-o", "json").json() for text in (made, consumer.out.strip()))
     told = zoe("logs", made).out + zoe("events", made).out
     assert (first["state"], first["attempt"], second["state"]) == ("succeeded", 2, "succeeded"), told
     assert second["marks"]["queued"] >= first["marks"]["ended"]
@@ -285,7 +285,7 @@ def test_home_is_the_workspace_also_of_many_at_once(stack: Stack, zoe: Zoe, job:
     )
     assert zoe("sbatch", "--wait", str(job)).code == 0
     kept = stack.workspace / ".cache" / "some"
-    assert sorted(int(one.read_text()) for one in kept.iterdir()) == list(range(1, 9))
+    assert sorted(int(path.read_text()) for path in kept.iterdir()) == list(range(1, 9))
     shutil.rmtree(kept)
     assert zoe("run", "--wait", "--memory", "16MiB", "--image", "tiny", "--", "sh", "-c", "cd; pwd > kept").code == 0
     assert (stack.workspace / "kept").read_text() == f"{stack.workspace}\n"

@@ -52,7 +52,9 @@ def test_the_number_of_workers_follows_what_one_tells(stack: Stack, tmp_path: Pa
 
             def workers() -> int:
                 services = run.refresh().view.services
-                return sum(one.name.startswith("worker") and one.state is ServiceState.READY for one in services)
+                return sum(
+                    service.name.startswith("worker") and service.state is ServiceState.READY for service in services
+                )
 
             until(lambda: workers() == 3, run.output)
             (tmp_path / "left").write_text("1000000")
@@ -63,8 +65,8 @@ def test_the_number_of_workers_follows_what_one_tells(stack: Stack, tmp_path: Pa
             (tmp_path / "left").write_text("0")
             client.files.upload(tmp_path / "left", "left")
             until(lambda: workers() == 1, run.output)
-            scaled = [one for one in client.events(run.id).events if one.kind == "scaled"]
-            assert [one.data["total_counts"] for one in scaled] == [{"worker": 3}, {"worker": 4}, {"worker": 1}]
+            scaled = [event for event in client.events(run.id).events if event.kind == "scaled"]
+            assert [event.data["total_counts"] for event in scaled] == [{"worker": 3}, {"worker": 4}, {"worker": 1}]
             assert scaled[0].data["why"] == "25 to do, 10 for each instance"
         finally:
             cancel_all(client)
@@ -83,4 +85,4 @@ def test_the_number_of_workers_follows_what_one_tells(stack: Stack, tmp_path: Pa
 def test_a_rule_that_cannot_be_is_refused(stack: Stack, scaling: dict[str, Any], said: str) -> None:
     with Client(stack.url, stack.token) as client, pytest.raises(InvalidDescription) as refused:
         client.validate(told(**scaling))
-    assert any(said in one.message or said in one.pointer for one in refused.value.problem.errors)
+    assert any(said in error.message or said in error.pointer for error in refused.value.problem.errors)

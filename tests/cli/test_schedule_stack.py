@@ -43,13 +43,13 @@ def test_a_master_that_is_killed_loses_no_run_and_repeats_none(stack: Stack, cli
         for name in names:  # the hour that has passed was missed, and is run now
             found = store.schedules.one(tenant, user, name)
             store.schedules.change(found, changed(found, due_s=due_s, next_at_s=due_s))
-    until(lambda: any(one.last for one in client.schedules.all().schedules))
+    until(lambda: any(schedule.last for schedule in client.schedules.all().schedules))
     master = next(pid for name, pid in stack.processes.items() if "master" in name)
     os.kill(master, signal.SIGKILL)
-    until(lambda: stack.died() is not None)
+    until(lambda: stack.dead_process() is not None)
     stack.revive()
-    until(lambda: all(one.last for one in client.schedules.all().schedules), 60)
+    until(lambda: all(schedule.last for schedule in client.schedules.all().schedules), 60)
     runs = [client.schedules.one(name).runs for name in names]
-    assert [[(run.due_s, run.outcome) for run in one] for one in runs] == [[(due_s, "made")]] * COUNT
-    made = Counter(one.id for one in client.executions(name="each", limit=100).executions)
-    assert made == Counter(one.run_id for [one] in runs)
+    assert [[(run.due_s, run.outcome) for run in entry] for entry in runs] == [[(due_s, "made")]] * COUNT
+    made = Counter(execution.id for execution in client.executions(name="each", limit=100).executions)
+    assert made == Counter(run.run_id for [run] in runs)

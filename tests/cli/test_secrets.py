@@ -24,13 +24,13 @@ def test_secrets_are_set_listed_and_removed(server: Server, zoe: Zoe, tmp_path: 
         zoe("secret", "set", "key1", "--from-file", str(tmp_path / "key")),
         zoe("secret", "set", "key2", stdin=b"two\nlines\n"),
     ]
-    assert [one.code for one in (by_file, by_pipe, *keys)] == [0] * 4
+    assert [key.code for key in (by_file, by_pipe, *keys)] == [0] * 4
     listed = zoe("secret", "ls")
     assert [line.split()[0] for line in listed.out.splitlines()[1:]] == ["file", "key1", "key2", "pipe"]
-    sizes = [one["size_bytes"] for one in zoe("secret", "ls", "-o", "json").json()["secrets"]]
+    sizes = [entry["size_bytes"] for entry in zoe("secret", "ls", "-o", "json").json()["secrets"]]
     assert sizes == [len(VALUE), 10, 10, len(VALUE)]
     assert [zoe("secret", "rm", name).code for name in ("key1", "key2")] == [0, 0]
-    assert VALUE not in "".join(one.out + one.err for one in (by_file, by_pipe, listed))
+    assert VALUE not in "".join(result.out + result.err for result in (by_file, by_pipe, listed))
     assert zoe("secret", "rm", "file", "-o", "json").json() == {"removed": "file"}
     assert zoe("secret", "rm", "file").code == 3
     assert zoe("secret", "rm", "pipe").code == 0

@@ -35,7 +35,9 @@ def test_a_share_is_made_listed_and_ended(zoe: Zoe, submitted: str) -> None:
 def test_run_shares_what_it_submits(server: Server, zoe: Zoe, app_file: Path) -> None:
     done = zoe("run", str(app_file), "--share", "bob:control", "-o", "name")
     assert (done.code, WARNING in done.err) == (0, True)
-    assert [(one.user, one.level) for one in server.store.accounts.shares(done.out.strip())] == [("bob", "control")]
+    assert [(share.user, share.level) for share in server.store.accounts.shares(done.out.strip())] == [
+        ("bob", "control")
+    ]
 
 
 @pytest.mark.parametrize("text", ["bob", "bob:", ":look", "bob:everything"])

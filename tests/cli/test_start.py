@@ -57,7 +57,7 @@ def test_no_command_imports_what_it_may_not_need(module: str, wanted: set[str]) 
 def test_a_quick_command_loads_neither_models_nor_a_large_client(
     arguments: tuple[str, ...], server: Server, submitted: str, app_file: Path
 ) -> None:
-    given = [one.replace("{id}", submitted).replace("{file}", str(app_file)) for one in arguments]
+    given = [argument.replace("{id}", submitted).replace("{file}", str(app_file)) for argument in arguments]
     script = (
         f"sys.argv = {['zoe', *given]}\nfrom zoe_cli.main import main\ntry:\n    main()\n"
         "except SystemExit as end:\n    assert not end.code, end.code"

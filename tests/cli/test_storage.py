@@ -21,7 +21,7 @@ def test_credentials_are_set_shown_and_removed(server: Server, zoe: Zoe, tmp_pat
         ["zoe", "lab:ada", "lab"],
     ]
     assert shown.err == ""
-    assert KEY not in "".join(one.out + one.err for one in (by_file, by_pipe, shown))
+    assert KEY not in "".join(result.out + result.err for result in (by_file, by_pipe, shown))
     assert KEY not in zoe("storage", "credentials", "show", "-o", "json").out
     assert zoe("storage", "credentials", "remove", "s3a", "-o", "json").json() == {"removed": "s3a"}
     assert zoe("storage", "credentials", "show").err == "without credentials: s3a\n"

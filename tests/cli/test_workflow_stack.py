@@ -62,8 +62,8 @@ def test_results_of_a_step_are_inputs_of_the_next(stack: Stack, zoe: Zoe, tmp_pa
     done = zoe("workflow", "run", str(file), "--param", "rows=7", "--wait", "-o", "json")
     assert done.code == 0, done.err
     found = done.json()
-    steps = {one["name"]: one for one in found["graph"]}
-    assert {name: one["state"] for name, one in steps.items()} == {
+    steps = {entry["name"]: entry for entry in found["graph"]}
+    assert {name: entry["state"] for name, entry in steps.items()} == {
         "prepare": "succeeded",
         "train.0": "succeeded",
         "train.1": "succeeded",
@@ -89,7 +89,7 @@ def test_a_failed_step_is_resumed_with_the_results_of_the_others(stack: Stack, z
     )
     failed = zoe("workflow", "run", str(file), "--wait", "-o", "json")
     assert failed.code == 1
-    before = {one["name"]: one for one in failed.json()["graph"]}
+    before = {entry["name"]: entry for entry in failed.json()["graph"]}
     assert (before["report"]["state"], before["alarm"]["state"]) == ("failed", "succeeded")
     assert (stack.workspace / "alarms").read_text() == "once\n"
     gate.write_text("")
@@ -98,10 +98,10 @@ def test_a_failed_step_is_resumed_with_the_results_of_the_others(stack: Stack, z
     finally:
         gate.unlink()
     assert resumed.code == 0, resumed.err
-    after = {one["name"]: one for one in resumed.json()["graph"]}
-    assert {name: one["execution_id"] for name, one in after.items() if name in ("prepare", "train.0", "train.1")} == {
-        name: before[name]["execution_id"] for name in ("prepare", "train.0", "train.1")
-    }
+    after = {entry["name"]: entry for entry in resumed.json()["graph"]}
+    assert {
+        name: entry["execution_id"] for name, entry in after.items() if name in ("prepare", "train.0", "train.1")
+    } == {name: before[name]["execution_id"] for name in ("prepare", "train.0", "train.1")}
     assert (after["report"]["run"], after["report"]["state"]) == (2, "succeeded")
     page = stack.workspace / after["report"]["results"]["page"]
     assert page.read_text() == "0.1 2026-11-01 3\n0.5 2026-11-01 3\n"
@@ -145,8 +145,8 @@ def test_a_step_runs_once_for_each_entry_of_a_result(
     file.write_text(MAPPED)
     done = zoe("workflow", "run", str(file), "--param", f"parts={parts}", "--wait", "-o", "json")
     assert done.code == 0, done.err
-    steps = {one["name"]: one for one in done.json()["graph"]}
-    assert {name: one["state"] for name, one in steps.items()} == dict.fromkeys(steps, "succeeded")
+    steps = {entry["name"]: entry for entry in done.json()["graph"]}
+    assert {name: entry["state"] for name, entry in steps.items()} == dict.fromkeys(steps, "succeeded")
     states = {"succeeded": len(lines)} if lines else {}
     assert steps["count"]["entries"] == {"count": len(lines), "states": states, "problem": None}
     assert (stack.workspace / steps["sum"]["results"]["page"]).read_text().splitlines() == lines
@@ -159,8 +159,8 @@ def test_entries_that_failed_run_again_and_a_list_outside_the_workspace_is_not_r
     file.write_text(MAPPED)
     failed = zoe("workflow", "run", str(file), "--param", 'parts=["a", "bad"]', "--wait", "-o", "json")
     assert failed.code == 1
-    before = {one["name"]: one for one in failed.json()["graph"]}
-    assert {name: one["state"] for name, one in before.items()} == {
+    before = {entry["name"]: entry for entry in failed.json()["graph"]}
+    assert {name: entry["state"] for name, entry in before.items()} == {
         "prepare": "succeeded",
         "count": "failed",
         "sum": "skipped",
@@ -170,8 +170,8 @@ def test_entries_that_failed_run_again_and_a_list_outside_the_workspace_is_not_r
     shown = zoe("workflow", "show", failed.json()["id"])
     assert "failed, 1 of 2 entries, 1 failed" in shown.out
     assert named in shown.out
-    for one in (failed.json()["id"], before["count"]["execution_id"]):
-        assert named in zoe("show", one).out
+    for entry in (failed.json()["id"], before["count"]["execution_id"]):
+        assert named in zoe("show", entry).out
     gate = stack.workspace / "gate"
     gate.write_text("")
     try:
@@ -179,13 +179,13 @@ def test_entries_that_failed_run_again_and_a_list_outside_the_workspace_is_not_r
     finally:
         gate.unlink()
     assert resumed.code == 0, resumed.err
-    after = {one["name"]: one for one in resumed.json()["graph"]}
+    after = {entry["name"]: entry for entry in resumed.json()["graph"]}
     assert (after["count"]["execution_id"], after["count"]["run"]) == (before["count"]["execution_id"], 1)
     assert (stack.workspace / after["sum"]["results"]["page"]).read_text() == "a\nbad\n"
 
     file.write_text(MAPPED.replace('printf %s "$1" > {result:parts}', "ln -s /etc/passwd {result:parts}"))
     refused = zoe("workflow", "run", str(file), "--wait", "-o", "json")
     assert refused.code == 1
-    count = {one["name"]: one for one in refused.json()["graph"]}["count"]
+    count = {entry["name"]: entry for entry in refused.json()["graph"]}["count"]
     assert count["entries"]["problem"] == "list_unreadable"
     assert "leads out of the directory by a link" in count["message"]

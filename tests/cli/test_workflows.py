@@ -75,12 +75,12 @@ def test_what_is_no_yaml_is_said_before_anything_is_sent(zoe: Zoe, tmp_path: Pat
 
 @pytest.mark.parametrize("given", [["rows"], ["=1"], ["rows=1", "rows=2"]])
 def test_parameters_are_names_with_values(zoe: Zoe, good: str, given: list[str]) -> None:
-    assert zoe("workflow", "run", good, *(part for one in given for part in ("--param", one))).code == 2
+    assert zoe("workflow", "run", good, *(part for text in given for part in ("--param", text))).code == 2
 
 
 def test_run_show_list_and_cancel(server: Server, zoe: Zoe, good: str) -> None:
     plan = json.loads(zoe("workflow", "run", good, "--show", "--param", "rows=3").out)
-    assert [one["name"] for one in plan["steps"]] == ["prepare", "train.0", "train.1"]
+    assert [entry["name"] for entry in plan["steps"]] == ["prepare", "train.0", "train.1"]
     assert plan["steps"][0]["application"]["components"][0]["command"] == ["echo", "3"]
     command = ("workflow", "run", good, "--idempotency-key", "night", "-o", "name")
     made, again = zoe(*command), zoe(*command)
@@ -117,9 +117,9 @@ def test_wait_takes_executions_arrays_and_workflows_together(
     waited = zoe("wait", workflow, execution, array)
     assert waited.code == 1
     assert {line.split()[0] for line in waited.out.splitlines()[1:]} == {workflow, execution, array}
-    assert all(f"({one})" in waited.err for one in (workflow, execution, array)), waited.err
+    assert all(f"({text})" in waited.err for text in (workflow, execution, array)), waited.err
     found = json.loads(zoe("wait", array, workflow, execution, "-o", "json").out)
-    assert {kind: [one["id"] for one in ones] for kind, ones in found.items()} == {
+    assert {kind: [entry["id"] for entry in ones] for kind, ones in found.items()} == {
         "executions": [execution],
         "arrays": [array],
         "workflows": [workflow],

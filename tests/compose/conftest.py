@@ -78,7 +78,7 @@ class Deployment:
         """All of the project's, by service."""
         mine = {"label": f"com.docker.compose.project={PROJECT}"}
         found = [self.engine.api.inspect_container(c["Id"]) for c in self.engine.api.containers(all=True, filters=mine)]
-        return {one["Config"]["Labels"]["com.docker.compose.service"]: one for one in found}
+        return {entry["Config"]["Labels"]["com.docker.compose.service"]: entry for entry in found}
 
     def execute(self, service: str, command: Sequence[str]) -> tuple[int, str]:
         """Run a command in a container; its exit code and output."""
@@ -101,8 +101,8 @@ class Deployment:
         """States and last words of all containers."""
         logs = self.engine.api.logs
         return "\n".join(
-            f"--- {name}: {one['State']}\n{logs(one['Id'], tail=20).decode()}"
-            for name, one in self.containers().items()
+            f"--- {name}: {entry['State']}\n{logs(entry['Id'], tail=20).decode()}"
+            for name, entry in self.containers().items()
         )
 
     def _environment(self) -> dict[str, str]:

@@ -52,7 +52,7 @@ def unanswered(deployment: Deployment, expressions: Sequence[str]) -> list[str]:
 
 
 def test_all_become_healthy_and_the_first_token_signs_in(deployment: Deployment) -> None:
-    states = {name: one["State"] for name, one in deployment.containers().items()}
+    states = {name: entry["State"] for name, entry in deployment.containers().items()}
     assert set(states) == SERVICES
     assert states.pop("setup")["ExitCode"] == 0
     assert {state["Health"]["Status"] for state in states.values()} == {"healthy"}
@@ -180,11 +180,11 @@ def test_a_killed_master_comes_back_and_goes_on(deployment: Deployment) -> None:
 
 def test_up_again_changes_nothing(deployment: Deployment) -> None:
     secrets = {path: path.read_bytes() for path in (deployment.site / "secrets").iterdir()}
-    before = {name: one["Id"] for name, one in deployment.containers().items()}
+    before = {name: entry["Id"] for name, entry in deployment.containers().items()}
     said = deployment.make("up")
     assert f"ZOE_TOKEN_FILE={deployment.token_file}" in said
     assert {path: path.read_bytes() for path in (deployment.site / "secrets").iterdir()} == secrets
-    after = {name: one["Id"] for name, one in deployment.containers().items()}
+    after = {name: entry["Id"] for name, entry in deployment.containers().items()}
     assert {name: after[name] for name in after if name != "setup"} == {
         name: before[name] for name in before if name != "setup"
     }
@@ -194,14 +194,14 @@ def test_up_again_changes_nothing(deployment: Deployment) -> None:
 def test_down_leaves_only_data_and_then_nothing(deployment: Deployment) -> None:
     """Everything that it stops stays stopped."""
     deployment.zoe("run", "--wait", "app_descriptions/batch.json")
-    ids = [one["id"] for one in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]]
+    ids = [load["id"] for load in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]]
     assert ids
     deployment.make("down")
     left = deployment.things()
     assert not left["containers"] + left["networks"]
     assert left["volumes"]
     deployment.make("up")
-    assert [one["id"] for one in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]] == ids
+    assert [load["id"] for load in json.loads(deployment.zoe("ls", "-o", "json"))["executions"]] == ids
     deployment.make("down", "--volumes")
     assert deployment.things() == {"containers": [], "networks": [], "volumes": []}
     assert Path(deployment.token_file).exists()

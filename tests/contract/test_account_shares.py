@@ -36,7 +36,7 @@ def share(store: PostgresStore, number: int, user: str | None, level: ShareLevel
 
 def listed(store: PostgresStore, visibility: Visibility, **query: object) -> list[int]:
     page = store.executions(ExecutionQuery(visibility=visibility, **query))  # type: ignore[arg-type]
-    return [int(one.id[-4:]) for one in page.executions]
+    return [int(execution.id[-4:]) for execution in page.executions]
 
 
 def journaled(store: PostgresStore, visibility: Visibility) -> list[int]:
@@ -68,13 +68,13 @@ def test_pages_and_searches_go_on_through_both_kinds(store: PostgresStore) -> No
     query: ExecutionQuery | None = ExecutionQuery(visibility=BOB, limit=4)
     while query is not None:
         page = store.executions(query)
-        seen += [int(one.id[-4:]) for one in page.executions]
+        seen += [int(execution.id[-4:]) for execution in page.executions]
         query = None if page.next_cursor is None else ExecutionQuery(visibility=BOB, limit=4, cursor=page.next_cursor)
     assert seen == sorted({3, 6, 12, 24, *(number for number in range(5, 25) if number % 3)}, reverse=True)
     found, cursor = [], None
     for _ in range(20):
         page = store.executions(ExecutionQuery(visibility=BOB, name_contains="2", limit=2, cursor=cursor))
-        found += [int(one.id[-4:]) for one in page.executions]
+        found += [int(execution.id[-4:]) for execution in page.executions]
         cursor = page.next_cursor
         if cursor is None:
             break
@@ -122,7 +122,7 @@ def test_a_share_ends_with_the_membership_of_either(store: PostgresStore, leaves
     share(store, 1, None)
     store.accounts.remove_member(leaves, "red")
     store.accounts.ensure_member(leaves, "red", "user")
-    left = [one.user for one in store.accounts.shares(execution(1).id)]
+    left = [share.user for share in store.accounts.shares(execution(1).id)]
     assert left == ([] if leaves == "ada" else [None])
 
 

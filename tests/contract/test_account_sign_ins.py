@@ -164,7 +164,7 @@ def test_a_submissions_entry_is_kept_with_it_and_not_without(store: PostgresStor
     store.accounts.ensure_member("ada", "red", "user")
 
     def kept() -> list[str]:
-        return [one.request_id for one in store.accounts.audit(None, 10)]
+        return [entry.request_id for entry in store.accounts.audit(None, 10)]
 
     store.submit(job(1), "r1", "key", "print", replace(entry, request_id="r1"))
     store.submit(job(2), "r2", "key", "print", replace(entry, request_id="r2"))

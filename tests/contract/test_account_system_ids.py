@@ -28,7 +28,7 @@ def test_processes_never_give_one_number_twice(open_accounts: OpenAccounts) -> N
     names = [f"user{number % 10}" for number in range(80)]
     with ThreadPoolExecutor(8) as pool:
         given = list(
-            pool.map(lambda one: several[one[0] % 4].system_id(IdKind.USER, one[1], 1000, 1999), enumerate(names))
+            pool.map(lambda entry: several[entry[0] % 4].system_id(IdKind.USER, entry[1], 1000, 1999), enumerate(names))
         )
     assert dict(zip(names, given, strict=True)) == dict(zip(names[:10], given[:10], strict=True))
     assert sorted(set(given)) == list(range(1000, 1010))

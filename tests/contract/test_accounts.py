@@ -69,8 +69,8 @@ def test_what_a_provider_changes_is_written_down_with_it(open_accounts: OpenAcco
         known = len(accounts.audit(None, 99))
         accounts.adopt(replace(mia, name=name), roles, managed, entry)
         new = accounts.audit(None, 99)[: len(accounts.audit(None, 99)) - known]
-        assert {(one.by, one.status, one.target) for one in new} <= {("corp", 200, ENTRY.target)}
-        return [(one.user, one.action, one.tenant) for one in reversed(new)]
+        assert {(entry.by, entry.status, entry.target) for entry in new} <= {("corp", 200, ENTRY.target)}
+        return [(entry.user, entry.action, entry.tenant) for entry in reversed(new)]
 
     both = {"red": Role.USER, "blue": Role.USER}
     assert written("mia", both) == [("mia", "add_user", ""), ("mia", "set_role", "blue"), ("mia", "set_role", "red")]
@@ -175,12 +175,12 @@ def test_sessions_are_found_together_with_what_proves_them(accounts: AccountStor
     accounts.add_session(replace(SESSION, id="s3", user="bob"))
     wanted = ["s3", "unknown", "s1", "s2", "s1"]
     found = accounts.sessions_among(wanted, 4.0)
-    assert {one: (who.user, who.session_id, proof) for one, (who, proof) in found.items()} == {
+    assert {text: (who.user, who.session_id, proof) for text, (who, proof) in found.items()} == {
         "s1": ("ada", "s1", "p1"),
         "s2": ("ada", "s2", None),
         "s3": ("bob", "s3", None),
     }
-    assert all(accounts.session(one, 4.0) == who for one, (who, _) in found.items())
+    assert all(accounts.session(text, 4.0) == who for text, (who, _) in found.items())
     assert set(accounts.sessions_among(wanted, 5.0)) == {"s1", "s3"}
     accounts.set_disabled("bob", True)
     assert set(accounts.sessions_among(wanted, 5.0)) == {"s1"}

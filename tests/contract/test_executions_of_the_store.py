@@ -19,7 +19,7 @@ from storage_bridge.model import (
 )
 from storage_bridge.zoe_controller import ZoeController
 from storage_controller.database.tables import executions
-from storage_controller.regulation.regulation import divided
+from storage_controller.regulation.regulation import guarantees_by_claim
 from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_filters.execution_auth.names import key_of, user_of
 from tests.support.storage_controller import MB, PATIENCE_S, Served, served_controller
@@ -84,14 +84,14 @@ def test_the_promise_of_a_tenant_covers_its_executions(served: Served, zoe: ZoeC
     zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB)))
     zoe.set_execution(StoreExecution("x2", "acme", BandwidthSlo(5 * MB, MB)))
     zoe.set_execution(StoreExecution("x3", "acme", BandwidthSlo()))
-    assert served.ledger.by_tenant() == {"acme": BandwidthSlo(15 * MB, MB)}
+    assert served.ledger.guarantees_by_tenant() == {"acme": BandwidthSlo(15 * MB, MB)}
     assert zoe.capacity().promised_read_bytes_per_s == 15 * MB
     zoe.set_slo("acme", BandwidthSlo(15 * MB, MB))
-    assert served.ledger.by_tenant() == {"acme": BandwidthSlo(15 * MB, MB)}, "it is the same promise"
+    assert served.ledger.guarantees_by_tenant() == {"acme": BandwidthSlo(15 * MB, MB)}, "it is the same promise"
     served.ledger.set_slo("acme", "of-an-admin", {"get_bw": 40 * MB})
-    promised = served.ledger.by_tenant()
+    promised = served.ledger.guarantees_by_tenant()
     assert promised == {"acme": BandwidthSlo(40 * MB, MB)}
-    assert divided(promised, served.ledger.executions()) == {
+    assert guarantees_by_claim(promised, served.ledger.executions()) == {
         (claimant("acme", "x1"), READ): 10 * MB,
         (claimant("acme", "x2"), READ): 5 * MB,
         (claimant("acme", "x2"), WRITE): MB,
@@ -102,8 +102,8 @@ def test_the_promise_of_a_tenant_covers_its_executions(served: Served, zoe: ZoeC
 def test_guarantees_end_with_the_lease_and_credentials_do_not(served: Served, zoe: ZoeController) -> None:
     before = zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB)))
     served.clock.advance(10_000)
-    assert served.ledger.by_tenant() == {}
-    assert [(one.id, one.slo) for one in served.ledger.executions()] == [("x1", BandwidthSlo())]
+    assert served.ledger.guarantees_by_tenant() == {}
+    assert [(execution.id, execution.slo) for execution in served.ledger.executions()] == [("x1", BandwidthSlo())]
     assert zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB))) == before
 
 
@@ -114,13 +114,15 @@ def generation(credential: Credential) -> int:
 
 
 def test_a_list_has_all_credentials_up_to_the_newest_that_was_given(served: Served, zoe: ZoeController) -> None:
-    assert served.ledger.alive() == ([], 0)
-    first, last = (generation(zoe.set_execution(StoreExecution(one, "acme", BandwidthSlo()))) for one in ("x1", "x2"))
-    alive, newest = served.ledger.alive()
-    assert ([one.generation for one in alive], newest) == ([first, last], last)
+    assert served.ledger.active_executions() == ([], 0)
+    first, last = (
+        generation(zoe.set_execution(StoreExecution(entry, "acme", BandwidthSlo()))) for entry in ("x1", "x2")
+    )
+    alive, newest = served.ledger.active_executions()
+    assert ([execution.generation for execution in alive], newest) == ([first, last], last)
     zoe.drop_execution("x2")
-    alive, newest = served.ledger.alive()
-    assert [one.generation for one in alive] == [first]
+    alive, newest = served.ledger.active_executions()
+    assert [execution.generation for execution in alive] == [first]
     assert newest >= last, "so the credential of x2 has ended"
 
 
@@ -132,12 +134,12 @@ def test_no_list_is_made_while_a_credential_is_being_given(served: Served, zoe: 
         giving = threads.submit(zoe.set_execution, StoreExecution("x1", "acme", BandwidthSlo()))
         until(lambda: waiting(served, "transactionid"))
         zoe.set_execution(StoreExecution("x2", "acme", BandwidthSlo()))
-        listing = threads.submit(served.ledger.alive)
+        listing = threads.submit(served.ledger.active_executions)
         until(lambda: listing.done() or waiting(served, "advisory"))
         blocker.rollback()
         given = generation(giving.result(PATIENCE_S))
         alive, newest = listing.result(PATIENCE_S)
-    assert given > newest or given in [one.generation for one in alive]
+    assert given > newest or given in [execution.generation for execution in alive]
 
 
 def waiting(served: Served, locktype: str) -> bool:

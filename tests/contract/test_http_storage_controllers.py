@@ -17,7 +17,7 @@ from storage_bridge.crystal_dialects import AppendixDialect, LaterDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthDemand, BandwidthSlo, StorageUnavailableError, View
 from storage_bridge.zoe_controller import ZoeController
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from tests.simulation.test_storage import of_kind, wants
 from tests.simulation.world import World, node
 from tests.support.faulty_controller import faulty_controller
@@ -25,7 +25,7 @@ from tests.support.promises import required_by
 from tests.support.storage_contract import StorageContract
 from tests.support.storage_controller import MB, PATIENCE_S, SAMPLE, Served, served_controller
 from zoe_lib.domain.executions.execution import ExecutionState
-from zoe_lib.domain.executions.promises import Rates, StoreCapacity, refused
+from zoe_lib.domain.executions.promises import Rates, StoreCapacity, refusal_reason
 from zoe_lib.domain.values.storage import Guarantee
 from zoe_master.storage.reconciler import InlineReconciler
 
@@ -55,7 +55,7 @@ class TestLater(StorageContract):
     def test_tenants_and_objects_that_nobody_knows_have_nothing(self, controller: StorageController) -> None:
         """It reports no tenant's objects."""
         controller.set_slo("a", BandwidthSlo(10 * MB))
-        assert (controller.achieved(), controller.missed()) == (None, None)
+        assert (controller.achieved_bandwidth(), controller.missed_bandwidth()) == (None, None)
         assert controller.locality("a", "swift2d://nothing.zoe/here") is None
 
     def test_views_come_and_go_and_both_may_be_repeated(self, controller: StorageController) -> None:
@@ -146,7 +146,7 @@ def test_a_view_that_the_store_refuses_is_not_there_and_one_that_nothing_is_know
     ours = connect(served.settings(attempts=1))
     view = View("v1", "a", "swift2d://meters.zoe/2015", ("price",))
     for status, left in ((422, []), (503, [view])):
-        served.refuses = Refused(status, "there is no column price")
+        served.refuses = RequestRefusedError(status, "there is no column price")
         with pytest.raises(StorageUnavailableError, match="there is no column price"):
             ours.create_view(view)
         assert list(ours.views()) == left
@@ -156,7 +156,7 @@ def test_one_that_was_made_before_is_not_lost_when_its_store_refuses_it_now(serv
     ours = connect(served.settings(attempts=1))
     view = View("v1", "a", "swift2d://meters.zoe/2015")
     ours.create_view(view)
-    served.refuses = Refused(422, "there is no column price")
+    served.refuses = RequestRefusedError(422, "there is no column price")
     with pytest.raises(StorageUnavailableError, match="there is no column price"):
         ours.create_view(view)
     ours.drop_view("v1")
@@ -219,7 +219,7 @@ def test_a_tenant_is_promised_the_greatest_of_its_policies(served: Served) -> No
 def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
     controller = connect(served.settings())
     served.achieved["a"] = AchievedBandwidth(5.5, 0.0)
-    assert controller.achieved() == {"a": AchievedBandwidth(5.5, 0.0)}
+    assert controller.achieved_bandwidth() == {"a": AchievedBandwidth(5.5, 0.0)}
     view = View("v1", "a", "swift2d://meters.zoe/2015", ("city",), "city = 'Nice'")
     controller.create_view(view)
     assert served.made == [view]
@@ -237,7 +237,7 @@ def test_what_it_says_to_an_slo_that_it_refuses_is_heard_and_nothing_else_of_the
     served.strangers.add("nobody")
     keeper = InlineReconciler(connect(served.settings()) if dialect is None else crystal(served, dialect))
     keeper.set_desired(required_by({"a": Rates(10 * MB), "nobody": Rates(5 * MB), "much": Rates(200 * MB)}))
-    observed = keeper.observed()
+    observed = keeper.last_state()
     assert observed.refused == {
         "nobody": "unknown tenant: the store has no account for nobody",
         "much": "200000000 bytes/s to read are more than the 100000000 that the store can move",
@@ -251,7 +251,7 @@ def test_users_are_told_what_the_controller_says_to_their_slo(served: Served) ->
     one = World([node("n1")], controller=connect(served.settings()))
     requires, prefers = one.submit(wants(20)), one.submit(wants(10, Guarantee.PREFERRED))
     one.run(5.0)
-    waiting = refused(one.get(requires))
+    waiting = refusal_reason(one.get(requires))
     assert waiting is not None
     assert waiting.sentence.endswith(said)
     assert one.get(prefers).storage_problem == said

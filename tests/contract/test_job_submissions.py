@@ -99,13 +99,13 @@ def test_a_family_is_the_job_and_its_descendants(store: PostgresStore) -> None:
     child(store, "x1", "x2")
     child(store, "x2", "x3")
     child(store, "x9", "x8")
-    families = {one: store.accounts.job_family(one) for one in ("x1", "x2", "x3", "x9")}
+    families = {entry: store.accounts.job_family(entry) for entry in ("x1", "x2", "x3", "x9")}
     assert families == {"x1": {"x1", "x2", "x3"}, "x2": {"x2", "x3"}, "x3": {"x3"}, "x9": {"x9", "x8"}}
-    for one, members in families.items():
-        known = {x for x in ("x1", "x2", "x3", "x8", "x9", "none", "x\0") if store.accounts.is_job_family(one, x)}
+    for text, members in families.items():
+        known = {x for x in ("x1", "x2", "x3", "x8", "x9", "none", "x\0") if store.accounts.is_job_family(text, x)}
         assert known == members
     query = ExecutionQuery(visibility=Visibility("red", "ada"), family=families["x2"])
-    assert {one.id for one in store.executions(query).executions} == {"x2", "x3"}
+    assert {execution.id for execution in store.executions(query).executions} == {"x2", "x3"}
     assert store.accounts.job_parents(["x1", "x2", "x3"]) == {"x2": ParentJob("x1", 1), "x3": ParentJob("x2", 1)}
     assert store.accounts.job_children("x1", 10) == ["x2"]
 

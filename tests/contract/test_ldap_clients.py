@@ -122,7 +122,7 @@ def test_dns_with_odd_characters_are_bound_and_found_in_groups(ask: Ask, there: 
     lab = ask(subject_attribute="noSuch", group_filter="(member={dn})")
     with there.changing() as changes:
         for number, name in enumerate(ODD_NAMES):
-            person, group = (f"cn={escaped_value(name)},ou={one},{BASE}" for one in ("people", "groups"))
+            person, group = (f"cn={escaped_value(name)},ou={entry},{BASE}" for entry in ("people", "groups"))
             uid = {"uid": f"odd-{number}", "cn": name, "sn": "o", "userPassword": PASSWORD}
             assert changes.add(person, "inetOrgPerson", uid), (name, changes.result)
             assert changes.add(group, "groupOfNames", {"cn": name, "member": person}), (name, changes.result)
@@ -225,7 +225,7 @@ def test_answers_that_never_end_are_not_heard_out(liar: Ask, fault: str) -> None
 
 
 def test_noise_signs_nobody_in(liar: Ask) -> None:
-    for fault in (one for one in BROKEN if one.startswith("answers noise")):
+    for fault in (text for text in BROKEN if text.startswith("answers noise")):
         with broken_directory(BROKEN[fault]) as broken:
             assert outcome(liar(broken.url, timeout_s=1.0)) is None, fault
 

@@ -12,11 +12,11 @@ import zmq
 
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, StoreExecution
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
 from storage_controller.database.ledger import Ledger
 from storage_controller.promises.filter_cores import CoresLedger
-from storage_controller.promises.held_places import HeldPlaces
+from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.servers import Endpoints
 from storage_controller.rules.ledger import RuleLedger
@@ -60,44 +60,44 @@ def test_it_is_one_transaction_and_says_the_same(looked: Looked) -> None:
     controllers, cores = ControllerLedger(ledger), CoresLedger(ledger)
     with ledger.together(), ledger.together():
         together = (
-            ledger.by_tenant(),
+            ledger.guarantees_by_tenant(),
             rules.books(),
             controllers.mode(BANDWIDTH_CONTROLLER),
             cores.cores(),
         )
     assert (looked.transactions, looked.checks) == (1, 1)
     assert together[0] == {"acme": BandwidthSlo(7, 3)}
-    apart = ledger.by_tenant(), rules.books(), controllers.mode(BANDWIDTH_CONTROLLER), cores.cores()
+    apart = ledger.guarantees_by_tenant(), rules.books(), controllers.mode(BANDWIDTH_CONTROLLER), cores.cores()
     assert together == apart
     assert looked.transactions == looked.checks == 1 + 5
 
 
 def test_what_ended_is_swept_each_time(looked: Looked) -> None:
     with looked.ledger.together():
-        assert looked.ledger.by_tenant()
+        assert looked.ledger.guarantees_by_tenant()
     looked.clock.set(200.0)
     with looked.ledger.together():
-        assert looked.ledger.by_tenant() == {}
-        assert [one.slo for one in looked.ledger.alive()[0]] == [BandwidthSlo()]
+        assert looked.ledger.guarantees_by_tenant() == {}
+        assert [execution.slo for execution in looked.ledger.active_executions()[0]] == [BandwidthSlo()]
 
 
 def half_done(ledger: Ledger) -> None:
     with ledger.together():
         ledger.set_slo("beta", "zoe", {"get_bw": 9}, owner="zoe")
-        raise Refused(503, "another one leads")
+        raise RequestRefusedError(503, "another one leads")
 
 
 def test_a_failure_undoes_it_and_the_next_call_is_its_own(looked: Looked) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefusedError):
         half_done(looked.ledger)
-    assert "beta" not in looked.ledger.by_tenant()
+    assert "beta" not in looked.ledger.guarantees_by_tenant()
     looked.ledger.set_slo("beta", "zoe", {"get_bw": 9}, owner="zoe")
-    assert "beta" in looked.ledger.by_tenant()
+    assert "beta" in looked.ledger.guarantees_by_tenant()
 
 
 def test_calls_of_other_threads_are_apart(looked: Looked) -> None:
     with looked.ledger.together():
-        looked.ledger.by_tenant()
+        looked.ledger.guarantees_by_tenant()
         found: list[object] = []
         other = threading.Thread(target=lambda: found.append(looked.ledger.view("none")))
         other.start()
@@ -110,7 +110,7 @@ def test_calls_of_other_threads_are_apart(looked: Looked) -> None:
 def regulating(ledger: Ledger) -> Iterator[Regulation]:
     addresses = [f"tcp://127.0.0.1:{free_port()}" for _ in range(2)]
     endpoints = Endpoints(addresses[0], addresses[1], *zmq.curve_keypair(), frozenset())
-    places = HeldPlaces({"p1": 10**8})
+    places = EnforcingServers({"p1": 10**8})
     regulation = Regulation(ledger, places, endpoints, "AUTH_", RateSettings(), lambda: 1, executions=True)
     regulation.begin()
     try:
@@ -129,7 +129,7 @@ def test_who_gives_a_credential_and_the_loop_wait_in_no_circle(
         giving.start()
         while giving.is_alive():
             looked.ledger.renew("zoe", -1.0)
-            regulation._look_at_promises()
+            regulation._read_guarantees()
     giving.join()
     assert len(given) == 100
-    assert [one.message for one in caplog.records if "cannot read the guarantees" in one.message] == []
+    assert [record.message for record in caplog.records if "cannot read the guarantees" in record.message] == []

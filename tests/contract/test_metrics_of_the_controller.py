@@ -47,7 +47,7 @@ def test_an_expression_is_a_metric_of_rules(served: Served, http: httpx.Client, 
     assert made.status_code == 201, made.text
     assert "Warning" not in made.headers
     found = http.get("/v1/metrics").json()
-    assert [(one["name"], one["source"], one["text"], one["author"]) for one in found] == [
+    assert [(entry["name"], entry["source"], entry["text"], entry["author"]) for entry in found] == [
         ("LOAD", "prometheus", "up", "ann")
     ]
     rule = http.post("/v1/rules", json={"text": "FOR TENANT acme WHEN load > 5 DO SET NOOP"}).json()[0]["id"]
@@ -101,7 +101,7 @@ def test_metrics_are_words_of_the_appendix_dialect(http: httpx.Client, expressio
     refused(http.post("/registry/metrics", json=word), 409, "there is a metric PUT_ACTIVE_REQUESTS already")
     shown = http.get("/registry/metrics/put_active_requests").json()
     assert (shown["type"], shown["network_location"], shown["source"]) == ("integer", "tcp://127.0.0.1:6899", "none")
-    names = [one["name"] for one in http.get("/registry/metrics").json()]
+    names = [entry["name"] for entry in http.get("/registry/metrics").json()]
     assert names == ["GETS_SEC", "PUTS_SEC", "OPS_SEC", "COMPRESSIBILITY", "PUT_ACTIVE_REQUESTS"]
     posted = http.post("/registry/dynamic_policy", content="FOR TENANT acme WHEN put_active_requests > 5 DO SET NOOP")
     assert posted.status_code == 201, posted.text
@@ -198,12 +198,12 @@ def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: 
     [made] = http.post("/v1/rules", json={"text": text, "dry_run": True}).json()
     assert (made["mode"], made["enforced"]) == ("dry", False)
     books = RuleLedger(served.ledger).books()
-    assert (books.held.rules, [one.id for one in books.dry]) == ((), [made["id"]])
+    assert (books.held.rules, [rule.id for rule in books.dry]) == ((), [made["id"]])
     name = f"rule-{made['id']}"
-    listed = {one["name"]: one for one in http.get("/v1/controllers").json()}
+    listed = {entry["name"]: entry for entry in http.get("/v1/controllers").json()}
     assert (set(listed), listed[name]["mode"], listed[name]["kind"]) == ({"bandwidth", name}, "dry", "rule")
     assert http.put(f"/v1/controllers/{name}", json={"mode": "on"}).json()["mode"] == "on"
-    assert [one.id for one in RuleLedger(served.ledger).book().rules] == [made["id"]]
+    assert [rule.id for rule in RuleLedger(served.ledger).book().rules] == [made["id"]]
     assert http.put(f"/v1/controllers/{name}", json={"mode": "off"}).json()["mode"] == "off"
     books = RuleLedger(served.ledger).books()
     assert (books.held.rules, books.dry) == ((), ())
@@ -248,6 +248,6 @@ def test_switches_are_kept_the_newest_of_each(served: Served, http: httpx.Client
         new = [Switch(name, float(number * 60 + n), n % 2 == 0, False, {"GETS_SEC": 6.0}) for n in range(60)]
         ledger.keep_switches(new)
     shown = http.get(f"/v1/controllers/{name}").json()["switches"]
-    assert [one["at_s"] for one in shown] == [float(n) for n in range(179, 179 - SWITCHES_MAX, -1)]
+    assert [entry["at_s"] for entry in shown] == [float(n) for n in range(179, 179 - SWITCHES_MAX, -1)]
     assert shown[0]["metrics"] == {"GETS_SEC": 6.0}
     assert len(ledger.switches("rule-0")) == 1

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 import wasmtime
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.rules import module_ledger
 from storage_controller.rules.checks import TRIALS_MAX
 from storage_controller.rules.ledger import RuleLedger
@@ -108,7 +108,7 @@ def test_a_rule_is_moved_to_the_newest_or_a_named_version(served: Served, http: 
     upload(http, "mask", PASSES, "acme")
     told = moved(http, first["id"]).json()
     assert (told["was"], told["modules"][0]["sha256"]) == ([digest(READ)], digest(PASSES))
-    assert [one["modules"][0]["newest"] for one in http.get("/v1/rules").json()] == [True, False]
+    assert [entry["modules"][0]["newest"] for entry in http.get("/v1/rules").json()] == [True, False]
     assert moved(http, first["id"], sha256=digest(READ)[:12]).json()["was"] == [digest(PASSES)]
     assert ran(served) == {"mask": digest(READ)}
     upload(http, "mask", FLIP, "acme")
@@ -136,7 +136,7 @@ def test_a_restored_rule_runs_what_it_ran_and_is_refused_if_that_was_removed(
     upload(http, "mask", READ, "acme")
     [first, second] = add(http, "FOR CONTAINER acme/a DO SET mask\nFOR CONTAINER acme/b DO SET mask")
     upload(http, "mask", PASSES, "acme")
-    assert [one["modules"][0]["only_here"] for one in http.get("/v1/rules").json()] == [False, False]
+    assert [entry["modules"][0]["only_here"] for entry in http.get("/v1/rules").json()] == [False, False]
     again = removed_and_again(http, first["id"])
     assert (again.status_code, again.json()["modules"][0]["sha256"]) == (201, digest(READ)), again.text
     assert http.post(f"/v1/rules/{first['id']}/again", json={}).status_code == 409  # it says the same
@@ -207,7 +207,7 @@ def test_a_version_for_stored_objects_is_removed_after_all_were_stored_again(
     assert "rule 1 runs" in refusal()
     http.delete(f"/v1/rules/{rule['id']}")
     [old, new] = http.get("/v1/modules/versions", params={"tenant": "acme"}).json()
-    assert [(one["newest"], one["objects"], one["rules"]) for one in (old, new)] == [
+    assert [(entry["newest"], entry["objects"], entry["rules"]) for entry in (old, new)] == [
         (False, True, []),
         (True, False, []),
     ]
@@ -253,13 +253,13 @@ def test_a_rule_that_was_there_before_its_module_waits_for_an_admin(served: Serv
     upload(http, "late", READ, "acme", only_author=True)
     upload(http, "other", READ, "acme")  # an admin's, of another name
     assert ran(served) == {}
-    assert [one["enforced"] for one in http.get("/v1/rules").json()] == [False, False]
+    assert [entry["enforced"] for entry in http.get("/v1/rules").json()] == [False, False]
     upload(http, "late", PASSES, "beta")
     assert (ran(served, "beta"), ran(served)) == ({"late": digest(PASSES)}, {})
     http.put("/registry/gtenants/those", json=["beta", "acme"])
-    assert [one["modules"] != [] for one in http.get("/v1/rules").json()] == [False, True]
+    assert [entry["modules"] != [] for entry in http.get("/v1/rules").json()] == [False, True]
     upload(http, "late", READ, "acme")
-    assert [one["enforced"] for one in http.get("/v1/rules").json()] == [True, True]
+    assert [entry["enforced"] for entry in http.get("/v1/rules").json()] == [True, True]
 
 
 def test_no_tenant_uses_up_the_versions_of_another(
@@ -272,7 +272,7 @@ def test_no_tenant_uses_up_the_versions_of_another(
         kept.keep("acme", "one", b"%d" % number, (True, False), "ann", only_author=True)
     for name in ("two", "three"):
         kept.keep("acme", name, name.encode(), (True, False), "ann", only_author=True)
-    with pytest.raises(Refused, match="3 versions of modules of this tenant are kept"):
+    with pytest.raises(RequestRefusedError, match="3 versions of modules of this tenant are kept"):
         kept.keep("acme", "four", b"four", (True, False), "ann", only_author=True)
     assert kept.keep("beta", "one", b"beta's", (True, False), "ben", only_author=True).tenant == "beta"
     kept.drop("acme", "two", "ann", only_author=True)
@@ -291,9 +291,9 @@ def test_a_rule_that_sets_a_module_of_its_tenant_is_carried_out(served: Served, 
         "created_s": pytest.approx(0, abs=1e12),
         "rules": [],
     }
-    assert [one["enforced"] for one in add(http, "FOR CONTAINER acme/c DO SET flip WITH a=1")] == [True]
-    assert [one["enforced"] for one in add(http, "FOR CONTAINER beta/c DO SET flip")] == [False]
-    assert [one["rules"] for one in http.get("/v1/modules").json()] == [[1]]
+    assert [entry["enforced"] for entry in add(http, "FOR CONTAINER acme/c DO SET flip WITH a=1")] == [True]
+    assert [entry["enforced"] for entry in add(http, "FOR CONTAINER beta/c DO SET flip")] == [False]
+    assert [entry["rules"] for entry in http.get("/v1/modules").json()] == [[1]]
     assert http.get("/v1/modules", params={"tenant": "beta"}).json() == []
     [kept] = RuleLedger(served.ledger).book().modules["acme"].values()
     assert (kept.name, kept.sha256, kept.reads) == ("flip", hashlib.sha256(FLIP).hexdigest(), False)
@@ -406,7 +406,7 @@ def test_dependencies_are_kept_and_deployed_without_effect(http: httpx.Client) -
     assert http.put("/filters/dependencies/lib.jar/data", files={"file": b"PK"}).json() == {"bytes": 2}
     deployed = http.put("/filters/dependencies/acme/deploy/lib.jar")
     assert (deployed.status_code, "without effect" in deployed.headers["Warning"]) == (201, True)
-    assert [one["id"] for one in http.get("/filters/dependencies/acme/deploy").json()] == ["lib.jar"]
+    assert [entry["id"] for entry in http.get("/filters/dependencies/acme/deploy").json()] == ["lib.jar"]
     assert http.get("/filters/dependencies/beta/deploy").json() == []
     assert http.get("/filters/dependencies/lib.jar").json()["deployed"] == ["acme"]
     assert http.get("/filters").json() == []
@@ -454,6 +454,6 @@ def test_a_module_that_refuses_for_other_reasons_may_be_set(http: httpx.Client) 
 
 def test_a_text_that_sets_many_modules_is_refused_before_one_runs(http: httpx.Client) -> None:
     upload(http, "flip", FLIP, "acme")
-    lines = [f"FOR CONTAINER acme/c{one} DO SET flip WITH a={one}" for one in range(TRIALS_MAX + 1)]
+    lines = [f"FOR CONTAINER acme/c{number} DO SET flip WITH a={number}" for number in range(TRIALS_MAX + 1)]
     refused = http.post("/v1/rules", json={"text": "\n".join(lines)})
     assert (refused.status_code, "at most 20 modules" in refused.json()["error"]) == (400, True)

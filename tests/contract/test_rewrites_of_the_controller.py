@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.ledger import Ledger
 from storage_controller.swift.rewrite_ledger import KEPT_MAX, SENTENCE_MAX, Counts, RewriteJob, RewriteLedger
 from tests.support.storage_controller import Served, served_controller
@@ -74,11 +74,11 @@ def test_who_does_not_lead_notes_nothing(served: Served, jobs: RewriteLedger) ->
     number = int(jobs.begin(JOB, None)["id"])
 
     def refuse(_: object) -> None:
-        raise Refused(503, "another one leads")
+        raise RequestRefusedError(503, "another one leads")
 
     standby = RewriteLedger(Ledger(served.engine, check=refuse))
     for call in (standby.running, lambda: standby.note(number, "docs", "a", Counts(1)), lambda: standby.end(number)):
-        with pytest.raises(Refused):
+        with pytest.raises(RequestRefusedError):
             call()
     running = jobs.running()
     assert running is not None

@@ -124,7 +124,7 @@ def test_the_url_decides_how_long_to_wait_for_a_connection(postgres_url: str) ->
     with closing(Database(url.render_as_string(hide_password=False))) as database:
         assert database.look(lambda connection: connection.execute(text("SHOW work_mem")).scalar_one()) == "8MB"
         assert database.look(lambda connection: connection.execute(text("SHOW timezone")).scalar_one()) == "UTC"
-        with closing(database.dedicated()) as connection:
+        with closing(database.connect()) as connection:
             assert connection.info.dsn_parameters["connect_timeout"] == "2"
             with connection.cursor() as cursor:
                 cursor.execute("SHOW work_mem")

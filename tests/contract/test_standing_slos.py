@@ -36,7 +36,7 @@ def test_it_is_set_replaced_and_removed(http: httpx.Client, served: Served) -> N
         "write_bytes_per_s": 20 * MB,
         "notes": [],
     }
-    assert served.ledger.by_tenant()["acme"].read_bytes_per_s == 30 * MB
+    assert served.ledger.guarantees_by_tenant()["acme"].read_bytes_per_s == 30 * MB
     assert http.delete("/v1/slos/acme").status_code == 204
     assert http.get("/v1/slos").json() == []
     assert http.delete("/v1/slos/acme").status_code == 404
@@ -57,7 +57,7 @@ def test_others_are_listed_and_left_alone(http: httpx.Client, served: Served) ->
     rows = {row["set_by"]: (row["standing"], row["read_bytes_per_s"]) for row in http.get("/v1/slos").json()}
     assert rows == {"zoe": (False, 10 * MB), "gold": (False, 5 * MB), "standing": (True, 30 * MB)}
     assert http.delete("/v1/slos/acme").status_code == 204
-    assert served.ledger.by_tenant()["acme"].read_bytes_per_s == 10 * MB
+    assert served.ledger.guarantees_by_tenant()["acme"].read_bytes_per_s == 10 * MB
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def test_the_first_of_a_tenant_may_be_set_by_many_at_once(http: httpx.Client, te
 
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(put, range(1, 21))) == {201}
-    assert [one["tenant"] for one in http.get("/v1/slos").json()] == [tenant]
+    assert [entry["tenant"] for entry in http.get("/v1/slos").json()] == [tenant]

@@ -163,8 +163,10 @@ def test_a_rule_is_tried_beside_those_that_hold(served: Served) -> None:
         answer = http.post("/v1/rules/try", json={**wanted, "text": text}).json()
         assert answer["now"]["filters"] == ["ENCRYPTION", "COMPRESSION"]
         assert answer["then"]["filters"] == ["COMPRESSION", "ENCRYPTION"]
-        displaced = [one for one in answer["then"]["verdicts"] if one["outcome"] == "displaced"]
-        assert [(one["filter"], "is more specific" in one["sentence"]) for one in displaced] == [("COMPRESSION", True)]
+        displaced = [entry for entry in answer["then"]["verdicts"] if entry["outcome"] == "displaced"]
+        assert [(entry["filter"], "is more specific" in entry["sentence"]) for entry in displaced] == [
+            ("COMPRESSION", True)
+        ]
         assert len(http.get("/v1/rules").json()) == 1
         assert http.post("/v1/rules/try", json={**wanted, "text": "FOR"}).status_code == 400
         assert http.get("/v1/rules/why", params={"tenant": "t", "container": "c", "object": "o"}).status_code == 503
@@ -289,7 +291,7 @@ def test_a_rule_that_says_what_another_one_says_is_refused(served: Served) -> No
         told = (409, f"rule {made['id']} says this already: {made['rule']}")
         assert added("for tenant t  when GETS_SEC>5 do set NOOP") == told
         assert added("FOR TENANT u DO SET NOOP\nFOR TENANT t WHEN GETS_SEC > 5 DO SET NOOP") == told
-        assert [one["id"] for one in http.get("/v1/rules").json()] == [made["id"]], "all of them or none"
+        assert [entry["id"] for entry in http.get("/v1/rules").json()] == [made["id"]], "all of them or none"
         assert added("FOR TENANT t WHEN GETS_SEC > 5 DO SET NOOP", dry_run=True) == (201, "")
         assert added("FOR TENANT t WHEN GETS_SEC > 6 DO SET NOOP") == (201, "")
         code, said = added("FOR TENANT u DO SET NOOP\nFOR TENANT u DO SET NOOP")
@@ -306,7 +308,7 @@ def test_more_filters_than_run_are_told_beforehand(served: Served) -> None:
         rules = "\n".join(f"FOR TENANT t WHEN OBJECT_SIZE>{size} DO SET NOOP" for size in range(9))
         wanted = {"tenant": "t", "container": "c", "object": "o", "size": 100, "text": rules}
         told = http.post("/v1/rules/try", json=wanted).json()["then"]["verdicts"]
-        assert all("it is one of 9, and at most 8 run: a PUT is refused" in one["sentence"] for one in told)
+        assert all("it is one of 9, and at most 8 run: a PUT is refused" in entry["sentence"] for entry in told)
 
 
 def test_a_name_with_a_nul_is_refused_before_the_database(served: Served) -> None:

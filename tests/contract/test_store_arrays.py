@@ -15,7 +15,7 @@ from zoe_client.vocabulary import Cause, ExecutionState, IndexState, Outcome
 from zoe_lib.domain.applications.entries import Entry, EntryList
 from zoe_lib.domain.applications.sharing import Visibility
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, again, cancel, counted, execution_of
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, again, cancel, count_by_state, execution_of
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.indices import parse_array
 from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
@@ -100,7 +100,7 @@ def test_the_same_key_returns_the_first(any_store: ExecutionStore) -> None:
         any_store.submit_array(array(3), "request", "key", "other")
     with pytest.raises(IdempotencyConflict):
         any_store.submit_array(array(4, user="bob"), "request", "key", "print")
-    assert [one.id for one in any_store.arrays(ArrayQuery()).arrays] == [first.id]
+    assert [array.id for array in any_store.arrays(ArrayQuery()).arrays] == [first.id]
 
 
 def test_an_index_has_one_execution(any_store: ExecutionStore) -> None:
@@ -158,13 +158,13 @@ def test_lists_and_journal_are_the_owners(any_store: ExecutionStore) -> None:
         any_store.submit_array(array(3, tenant="blue"), "r"),
     )  # fmt: skip
     ada, red = Visibility("red", "ada"), Visibility("red")
-    assert [one.id for one in any_store.arrays(ArrayQuery(visibility=ada)).arrays] == [mine.id]
+    assert [array.id for array in any_store.arrays(ArrayQuery(visibility=ada)).arrays] == [mine.id]
     assert len(any_store.arrays(ArrayQuery(visibility=red)).arrays) == 2
     assert {entry.execution_id for entry in any_store.journal(0, 100, ada)} == {mine.id}
     assert foreign.id not in {entry.execution_id for entry in any_store.journal(0, 100, red)}
     first = any_store.arrays(ArrayQuery(limit=2))
     second = any_store.arrays(ArrayQuery(limit=2, cursor=first.next_cursor))
-    assert [one.id for one in (*first.arrays, *second.arrays)] == [f"a{n:014}" for n in (3, 2, 1)]
+    assert [array.id for array in (*first.arrays, *second.arrays)] == [f"a{n:014}" for n in (3, 2, 1)]
     assert second.next_cursor is None
 
 
@@ -220,4 +220,4 @@ def test_a_leader_and_users_at_the_same_time(open_store: OpenStore) -> None:
     assert found.count(IndexState.CANCELLED) == by_state[ExecutionState.CANCELLED] == cancelled
     assert found.count(IndexState.FAILED) == by_state[ExecutionState.FAILED]
     assert found.count(IndexState.ACTIVE) == sum(not it.terminal for it in executions)
-    assert dict(found.counts) == dict(counted(states))
+    assert dict(found.counts) == dict(count_by_state(states))

@@ -63,19 +63,21 @@ def test_capabilities_are_replaced_and_read_with_the_nodes(open_store: OpenStore
 def test_limits_change_with_the_policy_and_by_themselves(open_store: OpenStore) -> None:
     """Limits outside the policy's documents make no new version of it, and stay when it is set."""
     store = open_store()
-    quota = store.change_limits(lambda limits: limits.changed(LimitSubject("lab"), {"executions": 3}), 1.0, "r1")
+    quota = store.change_limits(
+        lambda limits: limits.with_changed_amounts(LimitSubject("lab"), {"executions": 3}), 1.0, "r1"
+    )
     assert (quota.version, quota) == (0, open_store().policy())
     assert list(store.journal(0, 10)) == []
     lab = tenant_limit(cores_milli=8000)
     set_at_once = store.set_policy(Policy(tenant_limits={"lab": lab}, order="fifo"), 0, 2.0, "r2")
     assert open_store().policy() == set_at_once
-    assert set_at_once.limits.own(LimitSubject("lab")) == {"executions": 3, **lab}
+    assert set_at_once.limits.own_amounts(LimitSubject("lab")) == {"executions": 3, **lab}
     changed = open_store().change_limits(
-        lambda limits: limits.cleared(LimitSubject("lab"), ["memory_bytes"]), 3.0, "r3"
+        lambda limits: limits.without_amounts(LimitSubject("lab"), ["memory_bytes"]), 3.0, "r3"
     )
     assert changed.version == 1, "an amount that is no limit is shown as one that is not set"
     changed = store.change_limits(
-        lambda limits: limits.changed(LimitSubject("lab", "ada"), {"cores_milli": 5}), 4.0, "r4"
+        lambda limits: limits.with_changed_amounts(LimitSubject("lab", "ada"), {"cores_milli": 5}), 4.0, "r4"
     )
     assert (changed.version, changed.order, changed) == (2, "fifo", open_store().policy())
     assert [entry.cause_id for entry in store.journal(0, 10)] == ["r2", "r4"]
@@ -85,7 +87,7 @@ def test_limits_change_with_the_policy_and_by_themselves(open_store: OpenStore) 
     with pytest.raises(ConcurrentUpdate):
         store.set_policy(Policy(), 1, 6.0, "r6")
     assert store.set_policy(Policy(), 2, 7.0, "r7").limits == Limits({"lab": {"executions": 3}})
-    assert open_store().policy().limits.of("lab") == Limit(3)
+    assert open_store().policy().limits.for_subject("lab") == Limit(3)
 
 
 def test_a_policy_is_versioned_and_journaled(open_store: OpenStore) -> None:

@@ -149,7 +149,7 @@ def test_how_executions_stand_to_their_deadlines(any_store: ExecutionStore) -> N
         page = any_store.executions(ExecutionQuery(limit=100)).executions
         assert len(page) == 10
         for status in DeadlineStatus:
-            wanted = [one.name for one in page if status_of(one, now_s) is status]
+            wanted = [execution.name for execution in page if status_of(execution, now_s) is status]
             assert names(any_store, deadline=status, now_s=now_s) == wanted, (status, now_s)
     assert names(any_store, deadline=DeadlineStatus.AT_RISK, now_s=5.0) == ["sums 8", "sums 6", "sums 2"]
     assert names(any_store, deadline=DeadlineStatus.MISSED) == ["sums 5"]

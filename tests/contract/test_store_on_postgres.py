@@ -117,7 +117,7 @@ def test_a_stopped_writer_holds_nobody_up_for_ever(store: PostgresStore, postgre
 
 
 def rows_of_store(store: PostgresStore, statement: str) -> list[tuple[Any, ...]]:
-    with closing(store.database.dedicated()) as connection, connection.cursor() as cursor:
+    with closing(store.database.connect()) as connection, connection.cursor() as cursor:
         cursor.execute(statement)
         return cursor.fetchall()
 

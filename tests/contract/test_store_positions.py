@@ -15,7 +15,7 @@ from zoe_lib.store.postgres.store import PostgresStore
 
 
 def position_of(write: Callable[[], Any]) -> int:
-    with positions.collected() as written:
+    with positions.collect() as written:
         write()
     return written.newest
 

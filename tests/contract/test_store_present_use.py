@@ -18,8 +18,8 @@ from zoe_lib.domain.applications.application import Application, Port, PortProto
 from zoe_lib.domain.applications.sharing import Visibility
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.gateway import NO_GATEWAY, held
-from zoe_lib.domain.executions.limits import LimitSubject, used
+from zoe_lib.domain.executions.gateway import NO_GATEWAY, held_resources
+from zoe_lib.domain.executions.limits import LimitSubject, use_by_subject
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
@@ -55,7 +55,7 @@ def some_history(one: Execution, chance: random.Random) -> Iterator[ev.Event]:
         placing = [e for e in going_on if isinstance(e, ev.StartPlanned | ev.ElasticPlaced) and e.placements]
         event = chance.choice((placing or going_on or legal) if chance.random() < 0.9 else legal)
         if isinstance(event, ev.StartPlanned | ev.ElasticPlaced):
-            nodes = (replace(one, node=chance.choice(["n1", "n2", "n3"])) for one in event.placements)
+            nodes = (replace(placement, node=chance.choice(["n1", "n2", "n3"])) for placement in event.placements)
             event = replace(event, placements=tuple(nodes))
         one = apply(one, event)
         yield event
@@ -64,8 +64,8 @@ def some_history(one: Execution, chance: random.Random) -> Iterator[ev.Event]:
 # -- the computation of before, over all executions -------------------------------------------------------------------
 def held_by_all(executions: Iterable[Execution], gateway: Resources) -> Mapping[str, Amounts]:
     nodes: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
-    for one in executions:
-        for service, amount in held(one, gateway):
+    for running in executions:
+        for service, amount in held_resources(running, gateway):
             assert service.node is not None
             there = nodes[service.node]
             there[0] += amount.cores_milli
@@ -91,16 +91,16 @@ def test_sums_equal_those_over_all_executions(seed: int, any_store: ExecutionSto
         told = list(some_history(one, chance))
         if told:
             one = any_store.append(one.id, told, one.version, None)
-        seen["elastic"] += any(not service.core for service, _ in held(one, GATEWAY))
-        seen["gateway of an ended bearer"] += any(not service.alive for service, _ in held(one, GATEWAY))
-        seen["guaranteed"] += bool(used([one])[LimitSubject(one.tenant)]["read_bytes_per_s"])
+        seen["elastic"] += any(not service.core for service, _ in held_resources(one, GATEWAY))
+        seen["gateway of an ended bearer"] += any(not service.alive for service, _ in held_resources(one, GATEWAY))
+        seen["guaranteed"] += bool(use_by_subject([one])[LimitSubject(one.tenant)]["read_bytes_per_s"])
         check(any_store)
     assert min(seen.values()) > 0, seen
 
 
 def check(store: ExecutionStore) -> None:
     active = store.active()
-    assert plain(store.used()) == plain(used(active))
+    assert plain(store.use_by_subject()) == plain(use_by_subject(active))
     for gateway in (NO_GATEWAY, GATEWAY):
         nodes = store.held_on_nodes(gateway)
         assert {
@@ -125,7 +125,7 @@ def test_a_long_queue_costs_no_services(bounded_store: PostgresStore, postgres_u
     waiting = bounded_store.submit(execution(1), "request")
     copy_execution(postgres_url, waiting.id, COPIES)
     with statements_of(bounded_store) as asked:
-        assert bounded_store.used()[LimitSubject(waiting.tenant)]["executions"] == COPIES + 1
+        assert bounded_store.use_by_subject()[LimitSubject(waiting.tenant)]["executions"] == COPIES + 1
         assert bounded_store.held_on_nodes(GATEWAY) == {}
         assert bounded_store.active_among([waiting.id], Visibility(waiting.tenant, waiting.user)) == {waiting.id}
     assert len(asked) == 6

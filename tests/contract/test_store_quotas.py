@@ -153,9 +153,11 @@ def test_no_execution_has_another_time_limit_than_a_quota_of_its_time(open_store
 
     with ThreadPoolExecutor(8) as pool:
         changes = pool.map(change, range(20))
-        stored = [one for one in pool.map(submit, range(1, 61)) if one is not None]
+        stored = [execution for execution in pool.map(submit, range(1, 61)) if execution is not None]
         assert len(list(changes)) == 20
-    assert {one.application.time_limit_s for one in stored} <= {60.0, 120.0}
-    assert {int(one.id[-4:]) % 3 for one in stored} <= {0, 1}
-    assert len([one for one in stored if one.notes]) == 20
-    assert {one.id: one for one in handles[0].active()} == {one.id: one for one in stored}
+    assert {execution.application.time_limit_s for execution in stored} <= {60.0, 120.0}
+    assert {int(execution.id[-4:]) % 3 for execution in stored} <= {0, 1}
+    assert len([execution for execution in stored if execution.notes]) == 20
+    assert {execution.id: execution for execution in handles[0].active()} == {
+        execution.id: execution for execution in stored
+    }

@@ -51,8 +51,8 @@ def test_each_is_written_as_if_it_were_alone(open_store: OpenStore) -> None:
     changes = [change(first, queued()), change(second, queued(), told()), change(third, cancelled())]
     written = store.append_all(changes, None)
     assert written == {c.after.id: c.after for c in changes}
-    for one in changes:
-        assert open_store().execution(one.after.id) == one.after
+    for entry in changes:
+        assert open_store().execution(entry.after.id) == entry.after
     assert [e.state for e in open_store().active()] == [ExecutionState.QUEUED] * 2
     assert store.counts()[ExecutionState.CANCELLED] == 1
 
@@ -95,10 +95,10 @@ def test_services_follow(open_store: OpenStore) -> None:
     before = [store.submit(execution(n, application=two), "request") for n in (1, 2)]
     waiting = list(store.append_all([change(e, queued()) for e in before], None).values())
     starts = []
-    for one in waiting:
-        places = tuple(ev.Placement(service_id=s.id, node="node1") for s in one.services)
-        starting = [ev.ServiceStarting(at_s=5.0, service_id=s.id) for s in one.services]
-        starts.append(change(one, ev.StartPlanned(at_s=5.0, placements=places), *starting))
+    for entry in waiting:
+        places = tuple(ev.Placement(service_id=s.id, node="node1") for s in entry.services)
+        starting = [ev.ServiceStarting(at_s=5.0, service_id=s.id) for s in entry.services]
+        starts.append(change(entry, ev.StartPlanned(at_s=5.0, placements=places), *starting))
     store.append_all(starts, None)
     assert [open_store().execution(c.after.id) for c in starts] == [c.after for c in starts]
     assert {s.node for c in starts for s in open_store().execution(c.after.id).services} == {"node1"}

@@ -16,7 +16,7 @@ from tests.support.stores import LIMITS
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark, Outcome
-from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.executions.promises import requested_rates
 from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import ExecutionStore
@@ -33,9 +33,9 @@ COPIES = 1500
 # -- the computation of before the sums, over all executions ---------------------------------------------------------
 def use_of_all(executions: Iterable[Execution], now_s: float | None) -> Mapping[DayOfUser, ResourceSeconds]:
     result: dict[DayOfUser, ResourceSeconds] = defaultdict(ResourceSeconds)
-    for one in executions:
-        for day, used in parts(one, now_s):
-            result[DayOfUser(day, one.tenant, one.user)] += used
+    for ended in executions:
+        for day, used in parts(ended, now_s):
+            result[DayOfUser(day, ended.tenant, ended.user)] += used
     return dict(result)
 
 
@@ -46,7 +46,7 @@ def parts(one: Execution, now_s: float | None) -> Iterator[tuple[int, ResourceSe
             amount = one.component_of(service).reservation
             for day, seconds in days(service.started_at_s, end_s):
                 yield day, ResourceSeconds(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
-    rates = wished(one.application)
+    rates = requested_rates(one.application)
     if rates is not None:
         for day, seconds in granted(one, one.marks.get(Mark.ENDED, now_s)).items():
             yield day, ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)
@@ -128,7 +128,7 @@ def test_sums_equal_those_over_all_executions(
     while any_store.sum_up():
         check(any_store, known, removed, chance)
     check(any_store, known, removed, chance)
-    assert any(one.terminal for one in known.values())
+    assert any(execution.terminal for execution in known.values())
     assert any(use.store_bytes for use in any_store.daily_use(0, 10**6, NOW_S).values()) or seed != 1
 
 
@@ -148,7 +148,7 @@ def check(store: ExecutionStore, known: Mapping[str, Execution], removed: set[st
         assert (there.core_s, there.memory_byte_s, there.store_bytes) == pytest.approx(
             (use.core_s, use.memory_byte_s, use.store_bytes), rel=1e-9, abs=1e-6
         )
-    states = [one.state for one in known.values() if one.id not in removed]
+    states = [execution.state for execution in known.values() if execution.id not in removed]
     assert store.counts() == {state: states.count(state) for state in ExecutionState}
 
 

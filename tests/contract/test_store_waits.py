@@ -16,7 +16,7 @@ from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.applications.sharing import Visibility
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.promises import refused
+from zoe_lib.domain.executions.promises import refusal_reason
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
@@ -58,7 +58,7 @@ def waiting_of_all(executions: Sequence[Execution], tenant: str | None) -> list[
     return [
         (e.id, e.tenant, e.user, reason.sentence)
         for e in executions
-        if (reason := e.reason or refused(e)) is not None
+        if (reason := e.reason or refusal_reason(e)) is not None
         and reason.code in (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.STORAGE_REFUSED)
         and tenant in (None, e.tenant)
     ]

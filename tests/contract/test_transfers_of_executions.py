@@ -71,7 +71,7 @@ def ended(book: Book, zoe: ZoeController, name: str, counter: str) -> list[Ended
     """End a credential, and let both proxies answer that they have nothing more."""
     zoe.drop_execution(name)
     book.later()
-    assert counter in book.asked
+    assert counter in book.requested_counters
     for proxy in PROXIES:
         book.hear(proxy, {}, [counter])
     book.later()
@@ -141,7 +141,7 @@ def test_the_count_is_settled_when_all_proxies_have_answered_after_the_end(zoe: 
     zoe.drop_execution("x1")
     book.hear("p1", {name: [1, 120, 0, 0, 0]}, [name])
     book.later()
-    assert book.asked == [name]
+    assert book.requested_counters == [name]
     book.hear("p1", {name: [1, 130, 0, 0, 0]}, [name])
     book.later()
     assert zoe.ended_transfers() == [], "the other proxy has not answered"
@@ -149,7 +149,7 @@ def test_the_count_is_settled_when_all_proxies_have_answered_after_the_end(zoe: 
     book.later()
     whole = EndedTransfers("x1", generation, TransferTotals(135, 6), whole=True)
     assert zoe.ended_transfers() == [whole]
-    assert book.asked == []
+    assert book.requested_counters == []
     book.hear("p1", {name: [1, 999, 0, 0, 0]}, [])
     book.later()
     assert zoe.ended_transfers() == [whole], "settled is settled"
@@ -163,12 +163,12 @@ def test_a_proxy_that_is_away_is_waited_for_a_minute(served: Served, zoe: ZoeCon
     silent, of_silent = begun(zoe, "x2")
     book.hear("p1", {name: [1, 100, 0, 0, 0]}, [])
     book.later()
-    for one in ("x1", "x2"):
-        zoe.drop_execution(one)
+    for entry in ("x1", "x2"):
+        zoe.drop_execution(entry)
     served.clock.advance(59)
     book.later()
     assert zoe.ended_transfers() == []
-    assert book.asked == [name, silent]
+    assert book.requested_counters == [name, silent]
     served.clock.advance(2)
     book.later()
     assert zoe.ended_transfers() == [
@@ -187,7 +187,7 @@ def test_a_new_credential_of_an_execution_is_counted_apart(zoe: ZoeController, b
     book.later()
     assert so_far(zoe) == TransferTotals(7, 0)
     found = ended(book, zoe, "x1", second)
-    assert [(one.generation, one.totals) for one in found] == [
+    assert [(transfers.generation, transfers.totals) for transfers in found] == [
         (of_first, TransferTotals(100, 0)),
         (of_second, TransferTotals(7, 0)),
     ]
@@ -280,7 +280,8 @@ def test_the_history_of_an_execution_stays_after_its_bytes_were_fetched(
         {"at_s": begin_s + 120, "read_bytes": 30, "written_bytes": 0},
     ]
     amounts = {
-        one["subject"]: (one["done"], one["refused"], one["read_bytes"], one["written_bytes"]) for one in told["uses"]
+        entry["subject"]: (entry["done"], entry["refused"], entry["read_bytes"], entry["written_bytes"])
+        for entry in told["uses"]
     }
     assert amounts == {
         "request/GET/meters": (6, 1, 130, 0),
@@ -302,7 +303,7 @@ def test_another_owner_sees_nothing_of_it(served: Served, zoe: ZoeController, bo
     with served.http() as http:
         span = {"from_s": 0, "to_s": served.clock.now_s() + 60, "stretch_s": 10**8}
         mine = http.get("/v1/owners/zoe/history", params=span | {"tenant": "acme"}).json()["executions"]
-        assert [one["subject"] for one in mine["x1"]["uses"]] == ["request/GET/meters"]
+        assert [entry["subject"] for entry in mine["x1"]["uses"]] == ["request/GET/meters"]
         assert http.get("/v1/owners/other/history", params=span | {"tenant": "acme"}).json()["executions"] == {}
         others = http.get("/v1/owners/other/history", params=span | {"execution": "x1"}).json()["executions"]
         assert others == {"x1": {"points": [], "uses": []}}

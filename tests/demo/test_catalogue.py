@@ -79,7 +79,7 @@ def test_no_command_line_shows_a_secret_of_the_stack(stack: Stack, api: Client, 
         path.read_bytes().decode(errors="replace") for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()
     }
     assert any("sleep" in line for line in lines)
-    assert [line for line in lines for one in secrets if one in line] == []
+    assert [line for line in lines for secret in secrets if secret in line] == []
     api.cancel(submitted.id)
 
 

@@ -63,7 +63,7 @@ def test_a_wrong_or_missing_answer_is_not_right(tmp_path: Path) -> None:
     assert not judge(console, data, "x1")
     result = tmp_path / "energy-report" / "result" / "result.json"
     result.parent.mkdir()
-    rows = data.expected()
+    rows = data.expected_rows()
     result.write_text(json.dumps(rows))
     assert judge(console, data, "x1")
     rows[0]["peak_wh"] += 1

@@ -189,7 +189,7 @@ def test_a_cell_computes_on_a_cluster_of_dask_that_lets_no_stranger_in(api: Clie
     api.cancel(ready.id)
     ended = api.wait(ready.id, 60)
     # Neither a task that runs nor a scheduler that ends with them keeps workers until they are killed.
-    assert [one.message for one in ended.services if one.component == "dask-worker"] == ["", ""]
+    assert [service.message for service in ended.services if service.component == "dask-worker"] == ["", ""]
     assert ended.state is ExecutionState.CANCELLED
 
 

@@ -96,9 +96,9 @@ def serve(home: Path) -> Iterator[Callable[..., Serve]]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.process.terminate()
-        one.process.wait(60)
+    for serve in started:
+        serve.process.terminate()
+        serve.process.wait(60)
 
 
 def test_what_is_killed_is_started_again_and_a_closed_terminal_ends_it_all(serve: Callable[[], Serve]) -> None:
@@ -184,6 +184,6 @@ def test_a_port_taken_at_the_last_moment_is_given_up_for_another(home: Path, mon
         monkeypatch.setattr(stack, "_free_port", lambda _: next(ports) or real(0))
         with ForkedStack(Home(home / "second", by_root=BY_ROOT), spark=False) as second:
             assert second.url != first.url
-            for one in (first, second):
-                with Client(one.url, one.token) as api:
+            for entry in (first, second):
+                with Client(entry.url, entry.token) as api:
                     assert api.me().admin

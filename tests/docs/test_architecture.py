@@ -59,9 +59,9 @@ def _symbols(path: Path) -> set[str]:
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
-            inner = (one for one in ast.walk(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
-            found |= {f"{node.name}.{one.name}" for one in inner} if isinstance(node, ast.ClassDef) else set()
+            inner = (t for t in ast.walk(node) if isinstance(t, ast.FunctionDef | ast.AsyncFunctionDef))
+            found |= {f"{node.name}.{entry.name}" for entry in inner} if isinstance(node, ast.ClassDef) else set()
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {one.id for one in targets if isinstance(one, ast.Name)}
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
     return found

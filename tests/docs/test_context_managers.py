@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 # Their last lines are assertions about what the block has logged or raised; there is nothing to undo.
 _ASSERTS_AFTERWARDS = {"whole_storage", "refusal"}
 # What an interrupted demo submitted stays noted: the next one cancels it.
-_LEFT_ON_PURPOSE = {"alone_submitted"}
+_LEFT_ON_PURPOSE = {"submitted_alone"}
 
 
 def skipped_by_errors(source: str) -> list[str]:

@@ -40,7 +40,7 @@ DOORS = {name: (checked, tests) for name, checked, tests in doors()}
 @pytest.mark.parametrize("name", DOORS)
 def test_what_a_door_names_is_there(name: str) -> None:
     named = [*paths(DOORS[name][0]), *paths(DOORS[name][1])]
-    assert [one for one in named if not (ROOT / one).exists()] == []
+    assert [text for text in named if not (ROOT / text).exists()] == []
 
 
 def test_every_named_test_fails_without_a_check_of_its_door() -> None:

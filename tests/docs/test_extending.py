@@ -34,7 +34,7 @@ NEEDED = (
     "class Noted",
     "        Noted,",
     "ev.Noted: frozenset",
-    "def _noted(_event: ev.Noted",
+    "def _apply_noted(_event: ev.Noted",
     "ev.Noted: ev.Noted(",
     "master_pause_s_min: float",
     "max(pause_s, self._settings",
@@ -52,7 +52,7 @@ def test_the_recipes_for_plugins_are_those_of_the_example() -> None:
         assert block.text in (EXAMPLE / "zoe_example_plugin" / str(block.file)).read_text()
     example = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())
     shown = [tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml"]
-    named = {group: entries for one in shown for group, entries in one["project"]["entry-points"].items()}
+    named = {group: entries for entry in shown for group, entries in entry["project"]["entry-points"].items()}
     assert named == example["project"]["entry-points"]
     assert shown[0]["build-system"] == example["build-system"]
     assert shown[0]["project"].keys() - {"entry-points"} <= example["project"].keys()

@@ -83,22 +83,25 @@ def lost(kept: Any, now: Any, sent: Set[str] = frozenset(), at: str = "") -> lis
         return [] if kept == now else [f"{at}: {kept} is {now}"]
     if at.endswith("/required") and at.split("/")[-2] in sent:
         kept, now = now, kept  # clients would have to send more
-    if all(isinstance(one, Mapping) and "name" in one for one in (*kept, *now)):
-        by_name = [{one["name"]: one for one in some} for some in (kept, now)]
+    if all(isinstance(entry, Mapping) and "name" in entry for entry in (*kept, *now)):
+        by_name = [{entry["name"]: entry for entry in some} for some in (kept, now)]
         return lost(by_name[0], by_name[1], sent, at)
     # One of several schemas may gain a bound, as a schema on its own may.
-    return [f"{at}: {one}" for one in kept if all(lost(one, other, sent, at) for other in now)]
+    return [f"{at}: {entry}" for entry in kept if all(lost(entry, other, sent, at) for other in now)]
 
 
 def sent_by_clients(document: Mapping[str, Any]) -> Set[str]:
     """Return the schemas of request bodies, and the schemas that they refer to."""
     found: set[str] = set()
     new = {
-        name for path in document["paths"].values() for one in path.values() for name in _named(one.get("requestBody"))
+        name
+        for path in document["paths"].values()
+        for entry in path.values()
+        for name in _named(entry.get("requestBody"))
     }
     while new:
         found |= new
-        new = {name for one in new for name in _named(document["components"]["schemas"][one])} - found
+        new = {name for text in new for name in _named(document["components"]["schemas"][text])} - found
     return found
 
 

@@ -45,7 +45,7 @@ def test_a_signal_ends_it_in_order_and_open_streams_with_it(executed: Installati
 
 @pytest.mark.parametrize("trusted", [None, '["10.0.0.1", "127.0.0.2/31"]'])
 def test_only_a_proxy_that_is_trusted_says_who_asks_and_how(installation: Installation, trusted: str | None) -> None:
-    installation.store.accounts.add_user(User("ben", passwords.hashed(PASSWORD)))
+    installation.store.accounts.add_user(User("ben", passwords.hash_password(PASSWORD)))
     installation.store.accounts.ensure_member("ben", "red", "user")
     port = free_port()
     installation.start_api(port, **({"ZOE_TRUSTED_PROXIES": trusted} if trusted else {}))

@@ -31,7 +31,7 @@ from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import setup as zoe_setup
-from zoe_api.people.sign_in.passwords import hashed
+from zoe_api.people.sign_in.passwords import hash_password
 from zoe_client import Client
 from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.sealing import KEY_FILE, Seal
@@ -113,9 +113,9 @@ def test_a_destroyed_installation_goes_on_from_its_backup(
     master, api = installation.start_master(), installation.start_api(port)
     accounts = installation.store.accounts
     accounts.ensure_member("ann", TENANT, "operator")
-    accounts.set_password("ann", hashed(PASSWORD))
+    accounts.set_password("ann", hash_password(PASSWORD))
     token = make_token(installation.store, "bob", TENANT)
-    accounts.set_storage_credential(SealedCredential(*OWNER, Seal.of(keys).sealed("secret", *OWNER)))
+    accounts.set_storage_credential(SealedCredential(*OWNER, Seal.from_keys_dir(keys).encrypt("secret", *OWNER)))
     client = installation.client(url)
     done = client.submit(job("true"))
     client.wait(done.id, 60)
@@ -155,7 +155,7 @@ def test_a_destroyed_installation_goes_on_from_its_backup(
     with Client(url, token) as bob:
         assert bob.wait(bob.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
     (credential,) = installation.store.accounts.storage_credentials(TENANT)
-    assert Seal.of(keys).opened(credential.sealed, *OWNER) == "secret"
+    assert Seal.from_keys_dir(keys).decrypt(credential.sealed, *OWNER) == "secret"
 
 
 def follow(client: Client, execution_id: str, seen: list[str]) -> None:
@@ -206,7 +206,7 @@ def test_what_cannot_be_restored_changes_nothing(
     installation: Installation, postgres_url: str, empty_url: str, tmp_path: Path
 ) -> None:
     keys, file = installation.keys_dir, tmp_path / "zoe.backup"
-    Seal.of(keys)
+    Seal.from_keys_dir(keys)
     accepted(setup(postgres_url, keys, "backup", file))
     assert "exists already" in refused(setup(postgres_url, keys, "backup", file))
     for name in ("zoe.backup/x", "x" * 300):
@@ -240,7 +240,7 @@ def test_what_cannot_be_restored_changes_nothing(
         assert said.count("\n") == 1
     other = tmp_path / "keys"
     other.mkdir()
-    Seal.of(other)
+    Seal.from_keys_dir(other)
     assert "move it away" in refused(setup(empty_url, other, "restore", file))
     assert rows(empty_url) == {}
     accepted(setup(empty_url, keys, "restore", file))

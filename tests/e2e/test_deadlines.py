@@ -25,23 +25,23 @@ def test_a_master_that_is_killed_at_the_deadline_leaves_one_event(installation: 
     installation.until_leading()
     installation.start_master(ZOE_MASTER_NAME="second")
     ids = [client.submit(LONG, deadline_s=4.0).id for _ in range(8)]
-    until(lambda: all(client.execution(one).state is ExecutionState.RUNNING for one in ids))
-    deadlines_s = [client.execution(one).deadline_s or 0.0 for one in ids]
+    until(lambda: all(client.execution(id_).state is ExecutionState.RUNNING for id_ in ids))
+    deadlines_s = [client.execution(id_).deadline_s or 0.0 for id_ in ids]
     while time.time() < deadlines_s[len(ids) // 2]:  # in the midst of them
         time.sleep(0.001)
     os.kill(first.pid, signal.SIGKILL)
-    until(lambda: all(misses(installation, one) for one in ids), lambda: installation.log("master"))
+    until(lambda: all(misses(installation, id_) for id_ in ids), lambda: installation.log("master"))
     third = installation.start_master(ZOE_MASTER_NAME="third")
     installation.until_leading(2)
-    for one in ids:
-        (at_s,) = misses(installation, one)
-        assert at_s >= (client.execution(one).deadline_s or 0.0)
-        client.cancel(one)
-    for one in ids:
-        ended = client.wait(one, 60)
+    for id_ in ids:
+        (at_s,) = misses(installation, id_)
+        assert at_s >= (client.execution(id_).deadline_s or 0.0)
+        client.cancel(id_)
+    for text in ids:
+        ended = client.wait(text, 60)
         assert ended.deadline is not None
         assert ended.deadline.status is DeadlineStatus.MISSED
-        assert len(misses(installation, one)) == 1
+        assert len(misses(installation, text)) == 1
     assert installation.stop(third) == 0
 
 
@@ -53,7 +53,7 @@ def test_a_deadline_that_passes_while_no_master_runs(installation: Installation,
     installation.until_leading()
     short = client.submit(job("sleep", "1"), deadline_s=4.0).id
     long = client.submit(LONG, deadline_s=4.0).id
-    until(lambda: all(client.execution(one).state is ExecutionState.RUNNING for one in (short, long)))
+    until(lambda: all(client.execution(text).state is ExecutionState.RUNNING for text in (short, long)))
     os.kill(first.pid, signal.SIGKILL)
     until(lambda: time.time() > (client.execution(long).deadline_s or 0.0) + 1.0, deadline_s=15)
     assert misses(installation, long) == []

@@ -73,7 +73,7 @@ def test_the_recipe_hands_everything_over(stack: Stack, clients: dict[str, Clien
     assert f"the files are not moved yet: {running.id} still run as ada" in handed.stderr
     with pytest.raises(NotAllowed):
         ada.me()
-    assert {one.id for one in bob.executions().executions} == {ended.id, running.id, his.id}
+    assert {execution.id for execution in bob.executions().executions} == {ended.id, running.id, his.id}
     listed = typed(stack, listing)
     assert (listed.returncode, running.id in listed.stdout) == (0, True)
     [service] = bob.execution(running.id).services

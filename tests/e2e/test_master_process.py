@@ -28,7 +28,7 @@ def test_what_was_submitted_before_it_came_runs(installation: Installation, clie
     submitted = [client.submit(job("true")).id for _ in range(5)]
     assert client.status().master is None
     installation.start_master()
-    assert [client.wait(one, 60).state for one in submitted] == [ExecutionState.SUCCEEDED] * 5
+    assert [client.wait(text, 60).state for text in submitted] == [ExecutionState.SUCCEEDED] * 5
     assert client.status().master is not None
 
 

@@ -154,7 +154,7 @@ def test_a_program_of_another_user_gets_nothing(stack: Stack, users: dict[str, C
     done = {act for act, how in told.items() if how.startswith("done")}
     assert done <= {f"read {process / name}" for name in SHOWN}, done
     for act in ("read", "list", "follow", "write", "kill"):
-        assert [one for one in told if one.startswith(act)], act
+        assert [entry for entry in told if entry.startswith(act)], act
     assert told[f"read {process / 'environ'}"] == told[f"kill {process.name}"] == "PermissionError"
     for word in (VALUE, WORD):
         assert word not in output
@@ -212,7 +212,7 @@ def test_a_secret_that_is_removed_while_it_is_used(users: dict[str, Client]) -> 
     ada.release(waiting.id)
     ended = ada.wait(waiting.id, 60)
     assert ended.state is ExecutionState.FAILED
-    assert any("neither ada nor tenant default has the secret gone" in one.message for one in ended.services)
+    assert any("neither ada nor tenant default has the secret gone" in service.message for service in ended.services)
 
 
 def nowhere_else(stack: Stack, token: str, execution_id: str) -> None:

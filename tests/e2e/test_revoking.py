@@ -56,8 +56,8 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
     for port in ports:
         installation.start_api(port)
     urls = [f"http://127.0.0.1:{port}" for port in ports]
-    for one in urls:
-        until(lambda one=one: ready(one), lambda: installation.log(f"api-{ports[0]}"))  # type: ignore[misc]
+    for url in urls:
+        until(lambda url=url: ready(url), lambda: installation.log(f"api-{ports[0]}"))  # type: ignore[misc]
     with httpx.Client(
         base_url=f"{urls[0]}/api/v1", headers=bearer(installation.token), trust_env=False, timeout=30
     ) as admin:
@@ -117,7 +117,7 @@ def revoke_own(world: World, _user: str, headers: Headers) -> None:
 
 
 def revoke_maker(world: World, user: str, headers: Headers) -> None:
-    (maker,) = (one.made_by for one in world.store.accounts.tokens(user) if one.id == id_of(headers))
+    (maker,) = (token.made_by for token in world.store.accounts.tokens(user) if token.id == id_of(headers))
     assert maker is not None
     done(world.admin.delete(f"/admin/tokens/{maker}"))
 
@@ -217,7 +217,7 @@ class Submitting:
         return sum((status == 201) is accepted for began_s, status in self.answers if began_s >= since_s)
 
 
-@pytest.mark.parametrize(("enter", "end", "status"), WAYS, ids=lambda one: getattr(one, "__name__", str(one)))
+@pytest.mark.parametrize(("enter", "end", "status"), WAYS, ids=lambda entry: getattr(entry, "__name__", str(entry)))
 def test_no_request_that_begins_afterwards_is_accepted(world: World, enter: Enter, end: End, status: int) -> None:
     for _ in range(ROUNDS):
         user = f"user-{secrets.token_hex(4)}"

@@ -42,7 +42,7 @@ def setup(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def administers(url: str, text: TokenText) -> bool:
     with closing(PostgresStore(url)) as store:
         found = store.accounts.principal(text.id, time.time())
-    return found is not None and Scope.ADMIN in found[0].scopes and found[1] == text.hashed
+    return found is not None and Scope.ADMIN in found[0].scopes and found[1] == text.secret_hash
 
 
 def test_it_makes_tables_and_one_token(url: str) -> None:
@@ -72,7 +72,9 @@ def test_a_revoked_first_token_does_not_come_back(url: str, tmp_path: Path) -> N
     assert setup(url, "--token-file", str(tmp_path / "token")).returncode == 0
     with closing(PostgresStore(url)) as store:
         kept = store.accounts.tokens()[0]
-        store.accounts.add_token(type(kept)(second.id, kept.user, kept.tenant, second.hashed, kept.scopes, time.time()))
+        store.accounts.add_token(
+            type(kept)(second.id, kept.user, kept.tenant, second.secret_hash, kept.scopes, time.time())
+        )
         store.accounts.revoke_token(first.id)
     assert setup(url, "--token-file", str(tmp_path / "token")).returncode == 0
     assert not administers(url, first)
@@ -86,7 +88,7 @@ def test_an_expired_or_lesser_token_does_not_count(url: str) -> None:
         store.accounts.revoke_token(kept.id)
         for scopes, end_s in ((kept.scopes, time.time() - 1), (frozenset({"read"}), None)):
             text = TokenText.new()
-            store.accounts.add_token(type(kept)(text.id, kept.user, kept.tenant, text.hashed, scopes, 0.0, end_s))
+            store.accounts.add_token(type(kept)(text.id, kept.user, kept.tenant, text.secret_hash, scopes, 0.0, end_s))
     made = TokenText.read(setup(url).stdout.strip())
     assert made is not None
     assert administers(url, made)

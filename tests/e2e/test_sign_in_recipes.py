@@ -83,7 +83,7 @@ def _answers(url: str) -> bool:
 def test_people_of_the_directory_and_of_the_provider_get_the_roles_of_the_recipe(site: Site) -> None:
     with site.browser() as browser:
         told = browser.get(f"{SESSION}/providers").json()["providers"]
-        assert [(one["name"], one["kind"]) for one in told] == [
+        assert [(entry["name"], entry["kind"]) for entry in told] == [
             ("local", "password"), ("lab", "password"), ("firm", "redirect")
         ]  # fmt: skip
         start = browser.get(f"{SESSION}/oidc/start", params={"provider": "firm"})

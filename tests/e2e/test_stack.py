@@ -75,7 +75,7 @@ def client(running: Stack) -> Client:
 
 
 def ids(api: Client) -> list[str]:
-    return [one.id for one in api.executions().executions]
+    return [execution.id for execution in api.executions().executions]
 
 
 def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupted(home: Path) -> None:
@@ -103,9 +103,9 @@ def test_a_home_is_for_one_stack_and_what_was_queued_while_the_master_was_dead_r
             pass
         assert api.me().admin
         psutil.Process(first.processes["zoe_master.main"]).kill()
-        until(first.died)
+        until(first.dead_process)
         queued = api.submit(script("true"))
-        assert "zoe_master.main" in str(first.died())
+        assert "zoe_master.main" in str(first.dead_process())
     with forked_stack(home) as second, client(second) as api:
         assert api.wait(queued.id, 60).state is ExecutionState.SUCCEEDED
 

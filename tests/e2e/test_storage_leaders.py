@@ -93,15 +93,18 @@ def controllers(postgres_url: str, tmp_path: Path) -> Iterator[list[Controller]]
         made.append(Controller(name, tmp_path, f"http://127.0.0.1:{port}"))
     with ExitStack() as exits:
         exits.callback(held.close)
-        for one in made:
-            one.start()
-            exits.callback(one.end, signal.SIGKILL)
-        until(lambda: sorted(one.role for one in made) == ["leader", "standby"], lambda: [one.log() for one in made])
-        yield sorted(made, key=lambda one: one.role)
+        for controller in made:
+            controller.start()
+            exits.callback(controller.end, signal.SIGKILL)
+        until(
+            lambda: sorted(controller.role for controller in made) == ["leader", "standby"],
+            lambda: [controller.log() for controller in made],
+        )
+        yield sorted(made, key=lambda controller: controller.role)
 
 
 def bridge(controllers: list[Controller]) -> ZoeController:
-    urls = ",".join(one.url for one in controllers)
+    urls = ",".join(controller.url for controller in controllers)
     settings = ControllerSettings(urls, TOKEN, "zoe", timeout_s=1.0, failures_max=1000)
     return ZoeController(ControllerHttp(settings), settings)
 

@@ -13,7 +13,7 @@ from tests.support.installation import Installation
 from tests.support.plugins import install
 from tests.support.waiting import until
 from zoe_lib.domain.executions.execution import ExecutionState
-from zoe_lib.plugins import installed
+from zoe_lib.plugins import installed_plugins
 
 CODE = '''
 from pathlib import Path
@@ -58,9 +58,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "acme_code.py").write_text(CODE)
     install(tmp_path, "acme", {"zoe.backends": {name: f"acme_code:{name}" for name in ("flaky", "late")}})
     monkeypatch.syspath_prepend(str(tmp_path))
-    installed.cache_clear()
+    installed_plugins.cache_clear()
     yield tmp_path
-    installed.cache_clear()
+    installed_plugins.cache_clear()
 
 
 @pytest.fixture

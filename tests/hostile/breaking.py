@@ -35,7 +35,7 @@ from tests.support.whole_storage import TOKEN, keyring, whole_storage
 from tests.swarm.cluster import Cluster
 from zoe_api.main import bare_app
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.logs.few_lines import FewLines
+from zoe_lib.logs.few_lines import LineLimiter
 
 LARGE = bytes(3 << 20)
 _RENEW_EVERY = 500
@@ -86,7 +86,7 @@ class Door:
     def row(self) -> str:
         """Return what came of it, as a line of a table."""
         counts = self.asked_by_second, self.lines_by_second
-        sums = "".join(f"{one.total():>10}{max(one.values(), default=0):>10}" for one in counts)
+        sums = "".join(f"{count.total():>10}{max(count.values(), default=0):>10}" for count in counts)
         return f"{self.name:<16}{sums}{len(self.wrong):>8}"
 
 
@@ -96,7 +96,7 @@ class Written(Lines):
     def __init__(self) -> None:
         super().__init__()
         self._new: list[str] = []
-        self._few = FewLines()
+        self._few = LineLimiter()
 
     def process(self, _logger: object, method: str, event: Mapping[str, Any]) -> Any:
         """Note a line of Zoe's; those of level error also beyond the bound."""
@@ -135,7 +135,8 @@ def store_door(name: str, store: ObjectStore) -> Iterator[Door]:
     """Yield a store, and people of two tenants who ask it by Swift's protocol and by S3's."""
     with ExitStack() as opened:
         people = [
-            (opened.enter_context(logged_in(store, one)), opened.enter_context(s3_client(store, one))) for one in RULES
+            (opened.enter_context(logged_in(store, text)), opened.enter_context(s3_client(store, text)))
+            for text in RULES
         ]
         for person, _ in people:
             person.put("cut")
@@ -180,8 +181,8 @@ def run(made: Sequence[Door], seed: int, seconds: float) -> None:
             for door in made
             for number in range(_CLIENTS_OF_DOOR)
         ]
-        for one in asked:
-            one.result()
+        for future in asked:
+            future.result()
     time.sleep(_LATE_LINES_S)
     for door in made:
         door.look()

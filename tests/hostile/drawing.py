@@ -41,12 +41,12 @@ class Hostile:
         """Return the bytes of the request. own: the asker's headers."""
         head = [b"%s %s HTTP/1.1" % (self.method.encode(), self.target)]
         names = {name.lower() for name, _ in self.headers}
-        headers = [*self.headers, *(one for one in own if one[0].lower() not in names)]
+        headers = [*self.headers, *(item for item in own if item[0].lower() not in names)]
         if b"host" not in names:
             headers.append((b"Host", host))
         if self.body or self.method not in ("GET", "HEAD"):
             headers.append((b"Content-Length", b"%d" % len(self.body)))
-        return b"\r\n".join([*head, *(b"%s: %s" % one for one in headers), b"", b""]) + self.body
+        return b"\r\n".join([*head, *(b"%s: %s" % header for header in headers), b"", b""]) + self.body
 
 
 def routes_of(document: Mapping[str, Any]) -> list[Route]:
@@ -86,7 +86,7 @@ class Drawing:
             self._odd = 0.0
             return self._drawn(*self._straight.pop())
         self._odd = self._chance.choice((0.0, 0.5, 1.0))
-        chosen = (self._chance.choice(one) for one in (self._routes, self._askers, sorted(self._owners)))
+        chosen = (self._chance.choice(entry) for entry in (self._routes, self._askers, sorted(self._owners)))
         return self._drawn(*chosen)
 
     def _is_odd(self, part: float) -> bool:
@@ -118,11 +118,11 @@ class Drawing:
     def _query(self, route: Route) -> str:
         chance = self._chance
         parts = []
-        for one in map(self._drawer.whole, route.operation.get("parameters", ())):
-            if one["in"] == "query" and (one.get("required") or chance.random() < 0.3):
-                value = self._drawer.value(one.get("schema", {}), one["name"])
+        for mapping in map(self._drawer.whole, route.operation.get("parameters", ())):
+            if mapping["in"] == "query" and (mapping.get("required") or chance.random() < 0.3):
+                value = self._drawer.value(mapping.get("schema", {}), mapping["name"])
                 several = value if isinstance(value, list) else [value]
-                parts += [f"{one['name']}={self._in_query(each)}" for each in several]
+                parts += [f"{mapping['name']}={self._in_query(each)}" for each in several]
         if self._is_odd(0.2):
             parts.append(f"{values.encoded(chance, chance.choice(_ODD_NAMES))}={self._in_query('x')}")
         return f"?{'&'.join(parts)}" if parts else ""

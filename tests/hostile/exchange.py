@@ -20,7 +20,7 @@ class Answer:
 
     def header(self, name: str) -> str | None:
         """Return the value of a header."""
-        return next((value for one, value in self.headers if one.lower() == name.lower()), None)
+        return next((value for text, value in self.headers if text.lower() == name.lower()), None)
 
     @property
     def text(self) -> bytes:

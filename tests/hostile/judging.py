@@ -28,9 +28,9 @@ def faults(
         found.append("no answer")
     found += [f"shows {trace.decode()}" for trace in _TRACES if trace in answer.text and trace not in sent]
     for marks in all_marks:
-        found += [f"shows {one}" for one in marks.leaked(answer.text, known, operator)]
+        found += [f"shows {text}" for text in marks.leaked(answer.text, known, operator)]
     at = f"{request.asker}, {request.owner}: {request.method} {request.target.decode()[:300]}"
-    return [f"{one}: {at} -> {answer.status} {answer.body[:300]!r}" for one in found]
+    return [f"{text}: {at} -> {answer.status} {answer.body[:300]!r}" for text in found]
 
 
 class Lines(logging.Handler):

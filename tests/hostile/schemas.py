@@ -54,11 +54,11 @@ class Drawer:
     def _object(self, schema: Schema, depth: int) -> dict[str, Any]:
         required = schema.get("required", ())
         wanted = {
-            name: one
-            for name, one in schema.get("properties", {}).items()
+            name: entry
+            for name, entry in schema.get("properties", {}).items()
             if name in required or self._chance.random() < 0.3
         }
-        return {name: self.value(one, name, depth + 1) for name, one in wanted.items()}
+        return {name: self.value(entry, name, depth + 1) for name, entry in wanted.items()}
 
     def _number(self, schema: Schema) -> Any:
         least, most = schema.get("minimum", schema.get("exclusiveMinimum", 0)), schema.get("maximum", 10**9)
@@ -67,7 +67,7 @@ class Drawer:
     def _text(self, schema: Schema) -> str:
         words: Sequence[str] = (*_WORDS, "w" * int(schema.get("minLength", 1)))
         if (pattern := schema.get("pattern")) is not None:
-            words = [one for one in words if re.search(pattern, one)] or words
+            words = [word for word in words if re.search(pattern, word)] or words
         return self._chance.choice(words)
 
     def whole(self, part: Schema) -> Schema:

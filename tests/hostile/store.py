@@ -73,7 +73,7 @@ class StoreRequest:
 
     def sent(self) -> bytes:
         """Return its bytes."""
-        head = [f"{self.method} {self.target} HTTP/1.1".encode(), *(b"%s: %s" % one for one in self.headers)]
+        head = [f"{self.method} {self.target} HTTP/1.1".encode(), *(b"%s: %s" % header for header in self.headers)]
         return b"\r\n".join([*head, b"Content-Length: %d" % len(self.body), b"", b""]) + self.body
 
 
@@ -122,7 +122,7 @@ class StoreDrawing:
     def _path(self, account: str) -> str:
         chance = self._chance
         name = chance.choice(self._objects)
-        whole = "/".join(one for one in (account, name) if one)
+        whole = "/".join(text for text in (account, name) if text)
         parts = whole.split("/")[: chance.choice((1, 2, 3))]
         if chance.random() < 0.3:
             place = chance.randrange(len(parts))
@@ -137,11 +137,11 @@ class StoreDrawing:
         chance = self._chance
         own = _own(chance.choice(self._objects).encode(), self._account.encode())
         taken = chance.sample(own, chance.choice((0, 1, 2)))
-        general = [one for one in values.HEADERS if one[0] != b"Host" and len(one[1]) < _VALUE_MAX]
+        general = [item for item in values.HEADERS if item[0] != b"Host" and len(item[1]) < _VALUE_MAX]
         return tuple(taken + chance.sample(general, chance.choice((0, 0, 1))))
 
 
 def _own(name: bytes, account: bytes) -> list[values.Header]:
     """Return headers of Swift, S3 and Zoe. name: an object of another tenant's. account: theirs."""
     lines = _HEADERS.replace(b"NAME", name).replace(b"ACCOUNT", account).split(b"\n")
-    return [(one.partition(b": ")[0], one.partition(b": ")[2]) for one in lines if one]
+    return [(line.partition(b": ")[0], line.partition(b": ")[2]) for line in lines if line]

@@ -81,9 +81,9 @@ class World:
         kept = (self._caller, *self.owners.get("own", {}).get("execution_id", ()))
         active = "submitted", "queued", "starting", "running"
         params = {"user": "ada", "state": list(active), "limit": EXECUTIONS_MAX}
-        for one in self._admin.get(f"{V1}/executions", params=params).raise_for_status().json()["executions"]:
-            if one["id"] not in kept:
-                self._admin.post(f"{V1}/executions/{one['id']}/cancel")
+        for entry in self._admin.get(f"{V1}/executions", params=params).raise_for_status().json()["executions"]:
+            if entry["id"] not in kept:
+                self._admin.post(f"{V1}/executions/{entry['id']}/cancel")
         self.owners["own"] = self._things(self._ada, self.ada, "main", OURS)
 
     def close(self) -> None:

@@ -60,7 +60,7 @@ while True: pass
 
 def used_s(world: LocalWorld, service: str) -> float:
     """CPU seconds of a service by its supervisor's last measurement."""
-    return next((one.cpu_s for one in world.backend.usage() if one.service_id == service), 0.0)
+    return next((usage.cpu_s for usage in world.backend.usage() if usage.service_id == service), 0.0)
 
 
 def test_unpromised_services_leave_a_promised_core_to_its_owner_and_use_what_is_idle(world: LocalWorld) -> None:

@@ -234,11 +234,11 @@ def test_links_that_lead_out_and_what_is_no_file_are_refused(tmp_path: Path) -> 
     build._seal(str(tmp_path))
     for bad in ("/etc/passwd", "../x", "bin/../../x"):
         (tmp_path / "bad").symlink_to(bad)
-        with pytest.raises(build.Failed, match="contains a link out of the environment: bad"):
+        with pytest.raises(build.BuildFailed, match="contains a link out of the environment: bad"):
             build._seal(str(tmp_path))
         (tmp_path / "bad").unlink()
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(build.Failed, match="not a regular file: pipe"):
+    with pytest.raises(build.BuildFailed, match="not a regular file: pipe"):
         build._seal(str(tmp_path))
 
 

@@ -109,9 +109,9 @@ def test_what_a_short_service_used_is_told_once_it_has_ended(world: LocalWorld) 
     program = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
     service = world.start(python(program))
     assert world.ended(service).exit_code == 0
-    (used,) = world.backend.whole_uses()
+    (used,) = world.backend.total_usage()
     assert (used.service_id, 0.3 <= used.cpu_s < 5) == (service, True)
-    assert world.backend.whole_uses() == []
+    assert world.backend.total_usage() == []
     assert world.backend.usage() == []
 
 

@@ -28,9 +28,13 @@ def test_what_cannot_run_is_told_before(world: LocalWorld) -> None:
     told = {}
     for number, component in enumerate(wishes.components()):
         found = findings(application(component), Target(platform))
-        assert all("no runtime is configured for it" in one.message for one in found if one.code == "image_not_allowed")
-        assert all(one.certain for one in found)
-        told[f"e{number}.c.0.1"] = component, [one.code for one in found]
+        assert all(
+            "no runtime is configured for it" in finding.message
+            for finding in found
+            if finding.code == "image_not_allowed"
+        )
+        assert all(finding.certain for finding in found)
+        told[f"e{number}.c.0.1"] = component, [finding.code for finding in found]
         world.start(component, f"e{number}.c.0.1")
     for service, (component, codes) in told.items():
         ended = world.until_state(service, ObservedState.ENDED)

@@ -240,12 +240,12 @@ def test_one_move_at_a_time_and_only_to_one_user() -> None:
         assert held.wait(30)
         return "from-ann"
 
-    assert moves.of(MOVE, work).state is MoveState.MOVING
-    other = moves.of(replace(MOVE, to="carol", to_system_user=CAROL), work)
+    assert moves.begin_or_poll(MOVE, work).state is MoveState.MOVING
+    other = moves.begin_or_poll(replace(MOVE, to="carol", to_system_user=CAROL), work)
     assert (other.state, other.message) == (MoveState.FAILED, "the files of ann are being given to bob")
     held.set()
-    assert moves.of(MOVE, work) == MovedWorkspace(MoveState.MOVED, directory="from-ann")
-    assert not moves.goes_on(MOVE)
+    assert moves.begin_or_poll(MOVE, work) == MovedWorkspace(MoveState.MOVED, directory="from-ann")
+    assert not moves.is_active(MOVE)
 
 
 def test_who_never_had_files_has_nothing_to_move(world: LocalWorld) -> None:

@@ -51,8 +51,8 @@ def test_people_sign_in_and_find_what_was_there(api: Api) -> None:
         assert client.me().user == "admin"
         assert client.policy().order == "hrrn"
         assert client.policy().tenant_limits["default"].cores_milli == 1000
-        states = {one.id: one.state for one in client.executions().executions}
-        assert [states[one] for one in (DONE, FAILED, RUNNING, WAITING)] == [
+        states = {execution.id: execution.state for execution in client.executions().executions}
+        assert [states[text] for text in (DONE, FAILED, RUNNING, WAITING)] == [
             ExecutionState.SUCCEEDED,
             ExecutionState.FAILED,
             ExecutionState.RUNNING,

@@ -16,7 +16,7 @@ from tests.support.documents import document, job, part
 from tests.support.installation import GIB, Installation
 from tests.support.waiting import until
 from zoe_client import Client, Refused
-from zoe_lib.plugins import installed
+from zoe_lib.plugins import installed_plugins
 
 EXAMPLE = ROOT / "tests" / "examples" / "zoe_example_plugin"
 BROKEN = {"zoe.filters": {"broken": "zoe_broken:nothing", "resources": "zoe_broken:nothing"}}
@@ -67,11 +67,11 @@ def client(
 ) -> Iterator[Client]:
     """Of an API in the test's own process, which finds the plugins."""
     monkeypatch.syspath_prepend(str(site))
-    installed.cache_clear()
+    installed_plugins.cache_clear()
     api = Api(postgres_url, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
     yield api.client(installation.token, patience_s=60.0)
     api.close()
-    installed.cache_clear()
+    installed_plugins.cache_clear()
 
 
 def test_policy_and_settings_use_what_the_example_brings(

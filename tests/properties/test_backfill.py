@@ -64,7 +64,7 @@ def problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
     room = room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True)
     for execution in behind[:1]:  # only the head before it holds a reservation
         ends_s = snapshot.now_s + Estimates(snapshot.past_runs).guess_s(execution)
-        if room.fits(execution) and ends_s <= alone_s < math.inf and snapshot.queued.index(execution) == 1:
+        if room.has_room_for(execution) and ends_s <= alone_s < math.inf and snapshot.queued.index(execution) == 1:
             found.append(f"{execution.id} is behind, though it fits and delays no other")
     return found
 

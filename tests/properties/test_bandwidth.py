@@ -49,7 +49,9 @@ def random_case(chance: random.Random) -> tuple[list[TransferClaim], Capacity, i
 
 def fits(totals: Mapping[ClaimKey, int], claims: Sequence[TransferClaim], capacity: Capacity) -> bool:
     """For any group of nodes, with the proxies or without: whatever must pass there has room there."""
-    wanted = [(max(totals[one.key], 0), one.nodes, one.traffic is not TransferKind.REPLICATION) for one in claims]
+    wanted = [
+        (max(totals[claim.key], 0), claim.nodes, claim.traffic is not TransferKind.REPLICATION) for claim in claims
+    ]
     sizes = range(len(capacity.nodes) + 1)
     for nodes in map(frozenset, chain.from_iterable(combinations(capacity.nodes, size) for size in sizes)):
         room = sum(capacity.nodes[node] for node in nodes)
@@ -142,9 +144,9 @@ def test_elastic_services_that_want_more_take_spare_only(first_seed: int) -> Non
         grows = replace(chance.choice(active), demand=None)
         cores = replace(grows, demand=(grows.slo or 0) + capacity.proxy // 10)
         others = [claim for claim in claims if claim.key != grows.key]
-        without, beside = (assign([*others, one], capacity, floor) for one in (cores, grows))
+        without, beside = (assign([*others, claim], capacity, floor) for claim in (cores, grows))
         assert beside.missed == without.missed, f"seed {seed}: a promise is missed for the sake of elastic services"
         for claim in others:
             owed = min(claim.slo or 0, claim.slo or 0 if claim.demand is None else claim.demand)
-            had, has = (sum(one.rates.get(claim.key, {}).values()) for one in (without, beside))
+            had, has = (sum(assignment.rates.get(claim.key, {}).values()) for assignment in (without, beside))
             assert has >= min(owed, had), f"seed {seed}: {claim.key} has {has} of {owed}"

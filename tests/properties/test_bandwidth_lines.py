@@ -17,7 +17,7 @@ from tests.support.resting import carry_out
 from tests.support.scheduling import component, node, queued
 from zoe_lib.domain.cluster.policy import BACKFILLS, Policy
 from zoe_lib.domain.executions.execution import Execution, Mark
-from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required_rates
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.cycle import schedule
@@ -58,7 +58,7 @@ def end_s(execution: Execution) -> float:
 
 
 def wants(execution: Execution) -> Rates:
-    return required(execution.application) or Rates()
+    return required_rates(execution.application) or Rates()
 
 
 def expected_s(first: Execution, active: Sequence[Execution], policy: Policy, now_s: float) -> float:
@@ -90,7 +90,9 @@ def check_seed(seed: int) -> int:
         for _ in range(len(snapshot.queued) + 1):
             plan = schedule(snapshot, policy)
             snapshot = carry_out(snapshot, plan)
-        assert not [e for e in snapshot.queued if required(e.application) is None], f"seed {seed}: it needs none of it"
+        assert not [e for e in snapshot.queued if required_rates(e.application) is None], (
+            f"seed {seed}: it needs none of it"
+        )
         for tenant in ("default", "another"):
             refused = [e for e in snapshot.queued if plan.reasons[e.id].code is ReasonCode.TENANT_LIMIT]
             first = next((e for e in refused if e.tenant == tenant), None)

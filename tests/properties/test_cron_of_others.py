@@ -37,8 +37,10 @@ def drawn(chance: random.Random, first: int, last: int, names: tuple[str, ...]) 
 def part(chance: random.Random, first: int, last: int, names: tuple[str, ...]) -> str:
     low, high = sorted((chance.randint(first, last), chance.randint(first, last)))
     told = [
-        chance.choice((names[one], names[one].lower())) if one < len(names) and chance.random() < 0.3 else str(one)
-        for one in (low, high)
+        chance.choice((names[number], names[number].lower()))
+        if number < len(names) and chance.random() < 0.3
+        else str(number)
+        for number in (low, high)
     ]
     if low == high or chance.random() < 0.4:
         return told[0]
@@ -89,4 +91,4 @@ def test_others_find_the_same_times() -> None:
     ],
 )
 def test_a_star_is_one_at_the_beginning_of_a_field(expression: str, days: list[int]) -> None:
-    assert [datetime.fromtimestamp(one, UTC).day for one in ours(expression)][: len(days)] == days
+    assert [datetime.fromtimestamp(our, UTC).day for our in ours(expression)][: len(days)] == days

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from storage_filters.csv.layout import Lines, laid_out
+from storage_filters.csv.layout import Lines, lay_out
 from storage_filters.csv.parser import is_blank, values_of
 from storage_filters.csv.selection import CsvFormat
 from tests.support.checks import CHECKS
@@ -43,7 +43,7 @@ def test_every_line_of_a_few_signs_is_read_as_a_reader_reads_it_or_left_to_one(c
     every = [b"".join(line) for length in range(1, 8) for line in product(signs, repeat=length)]
     every = [line for line in every if not is_blank(line)]
     data = b"\n".join(every)
-    lines, others = laid_out(data, 2, csv, 2)
+    lines, others = lay_out(data, 2, csv, 2)
     check_fields(data, lines, 2, csv)
     left = [data[start:end] for start, end in others]
     assert len(lines.starts) + len(left) == len(every)
@@ -62,7 +62,7 @@ def test_regular_lines_have_the_fields_and_values_that_a_reader_finds(first_seed
 
 
 def check_regular(data: bytes, columns: int, asked: int, csv: CsvFormat) -> None:
-    lines, others = laid_out(data, columns, csv, asked)
+    lines, others = lay_out(data, columns, csv, asked)
     check_fields(data, lines, asked, csv)
     ranges = [*zip(lines.starts.tolist(), lines.ends.tolist(), strict=True), *others]
     expected = [line for line in data.split(b"\n") if not is_blank(line)]
@@ -79,7 +79,7 @@ def test_lines_with_as_many_fields_as_columns_on_average_are_read_as_any(first_s
             for _ in range(chance.randint(1, chance.choice([2, 5, 15])))
         ]
         data, asked = b"".join(b",".join(row) + b"\n" for row in rows), chance.randint(0, 3)
-        lines, others = laid_out(data, 3, CsvFormat(), asked)
+        lines, others = lay_out(data, 3, CsvFormat(), asked)
         check_fields(data, lines, asked, CsvFormat())
         assert (len(lines.starts), others) == (len(rows), [])
 
@@ -88,5 +88,5 @@ def test_lines_whose_quotes_can_be_told_are_regular_and_others_are_not() -> None
     quoted = [b'"a,b",c', b'c,",,"', b'"",""', b'"a","b"', rb'"a\"",c', rb'"\\","\""']
     regular = [*quoted, b"a,", rb"\,b", b'a"b,c', b"a", b"a,b,c"]
     others = [b'"a""b",c', rb'"a\",c', b'"a"b,c', b'"a,b', b'",","', b'a"b,"c"', b'"",a""', b'"""', b"\0,a"]
-    lines, left = laid_out(b"\n".join(regular + others), 2, CsvFormat(), 2)
+    lines, left = lay_out(b"\n".join(regular + others), 2, CsvFormat(), 2)
     assert (len(lines.starts), len(left)) == (len(regular), len(others))

@@ -55,8 +55,8 @@ def test_short_and_odd_numbers_are_those_that_they_are_alone() -> None:
 
 def check(fields: list[bytes]) -> None:
     values = np.frombuffer(b",".join(fields), dtype=np.uint8)
-    lengths = np.array([len(one) for one in fields], dtype=np.int64)
+    lengths = np.array([len(field) for field in fields], dtype=np.int64)
     last = np.cumsum(lengths + 1) - 1
     found = numbers_of(values, last - lengths, last)
-    meant = np.array([np.nan if one is None else one for one in map(number_of, fields)], dtype=np.float64)
+    meant = np.array([np.nan if value is None else value for value in map(number_of, fields)], dtype=np.float64)
     assert found.tobytes() == meant.tobytes(), fields

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import pytest
 
 from storage_filters.csv.parser import Value, is_blank, values_of
-from storage_filters.csv.readings import possible
+from storage_filters.csv.readings import possible_outcomes
 from storage_filters.csv.selection import CsvFormat, Selection
-from storage_filters.csv.stream import first_byte, selected
+from storage_filters.csv.stream import first_byte, select_records
 from tests.support.checks import CHECKS
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
 
@@ -49,13 +49,13 @@ def kept(line: bytes, selection: Selection) -> list[Value] | None:
     values = [meant(value, selection.csv) for value in values_of(line, selection.csv)]
     values = (values + [None] * len(selection.names))[: len(selection.names)]
     named = dict(zip(selection.names, values, strict=True))
-    if selection.predicate and not possible(selection.predicate, named, selection.column_types).true:
+    if selection.predicate and not possible_outcomes(selection.predicate, named, selection.column_types).true:
         return None
-    return [values[column] for column in selection.wanted]
+    return [values[column] for column in selection.wanted_positions]
 
 
 def delivered(text: bytes, selection: Selection) -> list[list[Value]]:
-    csv, width = selection.csv, len(selection.wanted)
+    csv, width = selection.csv, len(selection.wanted_positions)
     rows = [[meant(value, csv) for value in values_of(line, csv)] for line in text.split(b"\n") if not is_blank(line)]
     return [(row + [None] * width)[:width] for row in rows]
 
@@ -89,10 +89,10 @@ def check(seed: int) -> None:
     for start, end in zip([0, *borders], [*borders, None], strict=True):
         selection = Selection(NAMES, columns, where, start, end, csv, types)
         chunks = cut(body[first_byte(selection) :], [chance.randint(1, 40) for _ in range(chance.randint(0, 10))])
-        found = b"".join(selected(chunks, selection))
+        found = b"".join(select_records(chunks, selection))
         expected = one_by_one(body, selection)
         assert delivered(found, selection) == expected, f"seed {seed}: {selection} of {body!r} in {chunks}"
         together += found
     whole = Selection(NAMES, columns, where, csv=csv, types=types)
-    at_once = delivered(b"".join(selected([body], whole)), whole)
+    at_once = delivered(b"".join(select_records([body], whole)), whole)
     assert delivered(together, whole) == at_once, f"seed {seed}: {whole} of {body!r}"

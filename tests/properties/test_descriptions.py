@@ -154,8 +154,8 @@ def check(read: Callable[[Any], object], document: Any) -> bool:
         return True
     assert refused.diagnostics
     assert len(str(refused)) < 350_000
-    assert all(one.message and one.code for one in refused.diagnostics)
-    assert all(one.pointer == "" or one.pointer.startswith("/") for one in refused.diagnostics)
+    assert all(diagnostic.message and diagnostic.code for diagnostic in refused.diagnostics)
+    assert all(diagnostic.pointer == "" or diagnostic.pointer.startswith("/") for diagnostic in refused.diagnostics)
     return False
 
 

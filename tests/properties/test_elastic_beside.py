@@ -88,7 +88,7 @@ def ends_s(execution: Execution) -> float:
 
 def left(snapshot: Snapshot, at_s: float, more: tuple[Execution, str, Resources] | None = None) -> Room:
     """Return the free room at that time, once those have ended that are expected to."""
-    room = {one.name: one.usable for one in snapshot.nodes}
+    room = {node.name: node.usable for node in snapshot.nodes}
     for execution in snapshot.active:
         for service in execution.services:
             if service.node is not None and (at_s == NOW_S or ends_s(execution) > at_s):
@@ -101,7 +101,7 @@ def left(snapshot: Snapshot, at_s: float, more: tuple[Execution, str, Resources]
 def starts_s(snapshot: Snapshot, more: tuple[Execution, str, Resources] | None = None) -> float:
     """When the first that waits fits by exact packing."""
     waiting = snapshot.queued[0].application.components[0]
-    labels = {one.name: one.labels for one in snapshot.nodes}
+    labels = {node.name: node.labels for node in snapshot.nodes}
     for at_s in sorted({ends_s(e) for e in snapshot.active} - {math.inf}):
         room = left(snapshot, at_s, more)
         found = pack_exactly([(waiting, 1)], room, lambda _, name: labels[name] == LABELS, StepBudget(1000))
@@ -138,7 +138,9 @@ def test_at_rest_no_place_is_left_that_delays_nothing(first_seed: int) -> None:
         if promised_s == math.inf or not after.queued:
             continue
         waited += 1
-        assert all(min(one.cores_milli, one.memory_bytes) >= 0 for one in left(after, NOW_S).values()), seed
+        assert all(
+            min(resources.cores_milli, resources.memory_bytes) >= 0 for resources in left(after, NOW_S).values()
+        ), seed
         assert starts_s(after) <= promised_s, f"seed {seed}: the first that waits is delayed"
         assert not (found := idle(after)), f"seed {seed}: {found} would delay nothing"
     assert waited > 30

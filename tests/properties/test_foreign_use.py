@@ -67,7 +67,7 @@ def fits_idle(execution: Execution, nodes: tuple[Node, ...]) -> bool:
     found = pack_exactly(
         execution.application.core_groups,
         {node.name: node.usable for node in nodes},
-        lambda one, name: all(labels[name].get(key) == label for key, label in one.labels),
+        lambda component, name: all(labels[name].get(key) == label for key, label in component.labels),
         StepBudget(),
     )
     assert found is not PlacementShortage.NOT_SHOWN
@@ -117,7 +117,7 @@ def check_turn_is_kept(seed: int) -> None:
     assert rested is not None
     freed = replace(rested[0], active=(), nodes=tuple(replace(n, foreign=NOTHING) for n in snapshot.nodes))
     plan = schedule(freed, policy)
-    could = [e for e in queue_sequence(Pass.of(freed, policy)) if fits_idle(e, freed.nodes)]
+    could = [e for e in queue_sequence(Pass.from_snapshot(freed, policy)) if fits_idle(e, freed.nodes)]
     assert not could or could[0].id in plan.starts, f"{could[0].id} is first, and waits"
 
 

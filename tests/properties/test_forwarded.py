@@ -40,7 +40,7 @@ def spelled(draw: st.DrawFn, values: list[str]) -> list[tuple[bytes, bytes]]:
         if draw(st.booleans()):
             lines.append(line)
             line = ""
-    return [(b"x-forwarded-proto", one.encode()) for one in (*lines, line) if one]
+    return [(b"x-forwarded-proto", text.encode()) for text in (*lines, line) if text]
 
 
 @given(st.data(), SCHEMES)

@@ -23,9 +23,9 @@ from zoe_lib.domain.executions.limits import (
     Limit,
     Limits,
     LimitSubject,
-    shown,
-    used,
-    written,
+    from_policy_document,
+    to_policy_document,
+    use_by_subject,
 )
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.memory.store import MemoryStore
@@ -48,14 +48,14 @@ def test_a_document_shows_what_was_put_in_force_and_changes_nothing_else(names: 
         chance = random.Random(seed)
         where = {key: own for key in KEYS[names] if (own := set_amounts(chance, AMOUNTS)) and chance.random() < 0.7}
         document = {key: {name: chance.choice([None, 1, 2]) for name in names} for key in chance.sample(KEYS[names], 3)}
-        for key, entry in shown(where, names).items():
+        for key, entry in to_policy_document(where, names).items():
             if chance.random() < 0.5:
                 document[key] = dict(entry)
-        after = written(where, document, names)
-        assert shown(after, names) == document, seed
+        after = from_policy_document(where, document, names)
+        assert to_policy_document(after, names) == document, seed
         assert others(after, names) == others(where, names), seed
-        assert written(where, shown(where, names), names) == where, seed
-        assert written(after, document, names) == after, seed
+        assert from_policy_document(where, to_policy_document(where, names), names) == where, seed
+        assert from_policy_document(after, document, names) == after, seed
 
 
 def others(where: ByName, names: tuple[str, ...]) -> ByName:
@@ -71,19 +71,24 @@ def test_each_amount_is_the_narrowest_that_says_it() -> None:
         for _ in range(12):
             subject = LimitSubject(chance.choice([EVERY, *TENANTS]), chance.choice([None, EVERY, *USERS]))
             if chance.random() < 0.2:
-                limits, asked[subject] = limits.cleared(subject), {}
+                limits, asked[subject] = limits.without_amounts(subject), {}
             else:
                 amounts = set_amounts(chance, AMOUNTS)
-                limits, asked[subject] = limits.changed(subject, amounts), {**asked.get(subject, {}), **amounts}
-        assert {one: dict(limits.own(one)) for one in limits.subjects()} == {k: v for k, v in asked.items() if v}
+                limits, asked[subject] = (
+                    limits.with_changed_amounts(subject, amounts),
+                    {**asked.get(subject, {}), **amounts},
+                )
+        assert {subject: dict(limits.own_amounts(subject)) for subject in limits.subjects()} == {
+            k: v for k, v in asked.items() if v
+        }
         for tenant in TENANTS:
             of_user = [LimitSubject(tenant, "ada"), LimitSubject(tenant, EVERY), LimitSubject(EVERY, EVERY)]
-            assert limits.of(tenant, "ada") == first_of(asked, of_user)
-            assert limits.of(tenant) == first_of(asked, [LimitSubject(tenant), LimitSubject()])
+            assert limits.for_subject(tenant, "ada") == first_of(asked, of_user)
+            assert limits.for_subject(tenant) == first_of(asked, [LimitSubject(tenant), LimitSubject()])
 
 
 def first_of(asked: Mapping[LimitSubject, Amounts], subjects: list[LimitSubject]) -> Limit:
-    said = {name: [asked[one][name] for one in subjects if name in asked.get(one, {})] for name in AMOUNTS}
+    said = {name: [asked[subject][name] for subject in subjects if name in asked.get(subject, {})] for name in AMOUNTS}
     return Limit(**{name: some[0] for name, some in said.items() if some})  # type: ignore[arg-type]
 
 
@@ -100,13 +105,13 @@ def test_meters_are_what_the_journal_counts(seed: int) -> None:
                 application=application(storage=storage(chance)),
             )
             known[fresh.id] = store.submit(fresh, "request")
-        for one in known.values():
-            present = one
-            for event in history(one, chance.randint(0, 12), chance.randrange):
-                present = store.append(one.id, [event], present.version, None)
-        stored = {one: store.execution(one) for one in known}
+        for entry in known.values():
+            present = entry
+            for event in history(entry, chance.randint(0, 12), chance.randrange):
+                present = store.append(entry.id, [event], present.version, None)
+        stored = {entry: store.execution(entry) for entry in known}
         assert {subject: +has for subject, has in counted(store.journal(0, 10_000), stored).items() if +has} == {
-            subject: +Counter(has) for subject, has in used(store.active()).items()
+            subject: +Counter(has) for subject, has in use_by_subject(store.active()).items()
         }
 
 
@@ -128,7 +133,7 @@ def counted(
         elif entry.kind in ("ended", "refused"):
             del there[entry.execution_id]
         elif entry.kind in ("start_planned", "elastic_placed"):
-            there[entry.execution_id] |= {one["service_id"] for one in entry.data["placements"]}  # type: ignore[attr-defined]
+            there[entry.execution_id] |= {item["service_id"] for item in entry.data["placements"]}  # type: ignore[attr-defined]
             started.add(entry.execution_id)
         elif entry.kind in ("service_ended", "service_lost"):
             there[entry.execution_id].discard(str(entry.data["service_id"]))

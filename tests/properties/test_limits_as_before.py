@@ -19,7 +19,7 @@ from tests.support.applications import GIB, application, execution
 from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
-from zoe_client.words.amounts import counted
+from zoe_client.words.amounts import count_with_noun
 from zoe_lib.domain.cluster.policy import Policy, with_limits
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.limits import EVERY, Amounts, LimitSubject
@@ -47,8 +47,8 @@ def plan_of(seed: int, beside: Amounts | None = None) -> str:
     snapshot, policy = varied(*random_snapshot(chance), chance)
     snapshot = replace(
         snapshot,
-        queued=tuple(somebodys(one, chance) for one in snapshot.queued),
-        active=tuple(somebodys(one, chance) for one in snapshot.active),
+        queued=tuple(somebodys(execution, chance) for execution in snapshot.queued),
+        active=tuple(somebodys(execution, chance) for execution in snapshot.active),
         storage=chance.choice([None, BandwidthSupply(Rates(100 * MB, 100 * MB))]),
     )
     policy = decode(Policy, {**encode(policy), **limits(chance)})
@@ -61,12 +61,14 @@ def plan_of(seed: int, beside: Amounts | None = None) -> str:
             LimitSubject("a", EVERY),
             LimitSubject(EVERY, EVERY),
         ):
-            both = both.changed(subject, beside)
-        assert both.hold_up() == policy.limits.hold_up()
+            both = both.with_changed_amounts(subject, beside)
+        assert both.can_delay_executions() == policy.limits.can_delay_executions()
         policy = with_limits(policy, both)
     plan = schedule(snapshot, policy)
-    reasons = {one: [why.code, why.sentence, FORMER_HINTS.get(why.hint, why.hint)] for one, why in plan.reasons.items()}
-    places = [encode(one) for one in (plan.starts, plan.elastic, plan.reserved, plan.preempt)]
+    reasons = {
+        text: [why.code, why.sentence, FORMER_HINTS.get(why.hint, why.hint)] for text, why in plan.reasons.items()
+    }
+    places = [encode(mapping) for mapping in (plan.starts, plan.elastic, plan.reserved, plan.preempt)]
     return digest([places, reasons])
 
 
@@ -134,9 +136,10 @@ def old_answer(one: Execution, quota: OldQuota, executions: int, executions_of_u
         asked_s = longest_s
     tail = "waiting or running at the same time"
     if quota.executions_max is not None and executions >= quota.executions_max:
-        return f"maximum for {one.tenant}: {counted(quota.executions_max, 'execution')} {tail}"
+        return f"maximum for {one.tenant}: {count_with_noun(quota.executions_max, 'execution')} {tail}"
     if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
-        return f"maximum for {one.user} in {one.tenant}: {counted(quota.executions_of_user_max, 'execution')} {tail}"
+        most = count_with_noun(quota.executions_of_user_max, "execution")
+        return f"maximum for {one.user} in {one.tenant}: {most} {tail}"
     return replace(one, application=replace(one.application, time_limit_s=asked_s), notes=notes)
 
 

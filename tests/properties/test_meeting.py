@@ -4,12 +4,12 @@ What meets in which number:
 
 - what limits leave now (`TenantReservations`): cores and memory; of the tenant and of the user; of the default, the
   tenant and the user by name; essential and elastic services; what a plan takes beside
-- what limits leave later (`LimitsLater`, `BookedLimits`): the same with bookings and offers; with run times, time
+- what limits leave later (`FutureLimits`, `BookedLimits`): the same with bookings and offers; with run times, time
   limits and promises of what runs; with late and stopping executions, and with preemption
 - whether bandwidth is free now (`Guarantees`): required bandwidth to read and to write; the tenant's limit; bookings,
   offers and late bookings; what a plan takes; promised ones with a booking of their own
 - who is granted bandwidth (`promises`): required and preferred bandwidth; present grants; the age of placements
-- whether a promise can be kept for later (`NodesLater`, `SharesLater`): guaranteed services, promised running ones,
+- whether a promise can be kept for later (`FutureNodes`, `FutureShares`): guaranteed services, promised running ones,
   bookings and offers within the promised share of cores; bandwidth of all within the supply, of promises within their
   share of it, of a tenant within its limit; limits of cores and memory of tenant and user
 - what an execution under a promise holds: essential, guaranteed and elastic services; adjustments of an attempt
@@ -43,10 +43,10 @@ from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.limits import TenantReservations
-from zoe_master.scheduler.ordering.limits_later import BookedLimits, LimitsLater
+from zoe_master.scheduler.ordering.limits_later import BookedLimits, FutureLimits
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.promising.future import NodesLater
-from zoe_master.scheduler.promising.shares_later import SharesLater
+from zoe_master.scheduler.promising.future import FutureNodes
+from zoe_master.scheduler.promising.shares_later import FutureShares
 
 CASES = settings(max_examples=of_checks(0.6, 20_000), phases=(Phase.explicit, Phase.reuse, Phase.generate))
 SEED = st.integers(0, 2**32)
@@ -91,7 +91,9 @@ class World:
         return math.inf if not said or said[0] is None else float(said[0])
 
     def others(self) -> list[Booking]:
-        return [one for one in self.snapshot.bookings if one.execution_id.partition("#")[0] != self.wanted.id]
+        return [
+            booking for booking in self.snapshot.bookings if booking.execution_id.partition("#")[0] != self.wanted.id
+        ]
 
 
 def amounts(chance: Random, rates: bool = False) -> dict[str, int | None]:
@@ -210,9 +212,9 @@ def belongs(one: Execution | Booking, subject: tuple[str, str | None]) -> bool:
 def reads(bookings: Iterable[Booking]) -> list[Span]:
     """One that is late holds its bandwidth from now on, for as long."""
     spans = []
-    for one in bookings:
-        late_s = max(NOW_S - one.begins_s, 0.0)
-        spans.append((one.begins_s + late_s, one.ends_s + late_s, float(one.read_bytes_per_s)))
+    for booking in bookings:
+        late_s = max(NOW_S - booking.begins_s, 0.0)
+        spans.append((booking.begins_s + late_s, booking.ends_s + late_s, float(booking.read_bytes_per_s)))
     return spans
 
 
@@ -232,7 +234,9 @@ def test_what_limits_leave_now(seed: int) -> None:
     for subject in subjects(wanted):
         over = {}
         for name in ("cores_milli", "memory_bytes"):
-            held = sum(services(one, False)[name] for one in world.snapshot.active if belongs(one, subject))
+            held = sum(
+                services(execution, False)[name] for execution in world.snapshot.active if belongs(execution, subject)
+            )
             held += getattr(more, name) if belongs(beside, subject) else 0
             most = world.most(name, *subject)
             over[name] = max(held + core[name] - most, 0) if core[name] else 0
@@ -240,7 +244,7 @@ def test_what_limits_leave_now(seed: int) -> None:
                 fits.append(max(int(most) - held, 0) // getattr(piece, name))
         if any(over.values()):
             excess[subject] = over
-    limited = world.policy.limits.hold_up()
+    limited = world.policy.limits.can_delay_executions()
     assert found.room_for(wanted, piece) == (min(fits) if fits and limited else None)
     assert {
         tuple(subject): {name: getattr(amount, name) for name in ("cores_milli", "memory_bytes")}
@@ -251,13 +255,15 @@ def test_what_limits_leave_now(seed: int) -> None:
 def held_later(world: World, subject: tuple[str, str | None], name: str, bookings: Iterable[Booking]) -> list[Span]:
     taken_back = world.policy.preemption == "elastic"
     spans = [
-        (NOW_S, stays_until(one), float(services(one, core_only=taken_back)[name]))
-        for one in world.snapshot.active
-        if belongs(one, subject)
+        (NOW_S, stays_until(execution), float(services(execution, core_only=taken_back)[name]))
+        for execution in world.snapshot.active
+        if belongs(execution, subject)
     ]
-    for one in bookings:
-        if belongs(one, subject):
-            spans.append((one.begins_s, one.ends_s, float(sum(getattr(amount, name) for _, amount in one.places))))
+    for booking in bookings:
+        if belongs(booking, subject):
+            spans.append(
+                (booking.begins_s, booking.ends_s, float(sum(getattr(amount, name) for _, amount in booking.places)))
+            )
     return spans
 
 
@@ -278,7 +284,7 @@ def test_what_limits_leave_later(seed: int) -> None:
     world = World.random(chance)
     begins_s = NOW_S + chance.choice([0, 20, 150])
     ends_s = begins_s + chance.choice([1, 70, 600])
-    later = LimitsLater(world.snapshot, world.policy)
+    later = FutureLimits(world.snapshot, world.policy)
     assert later.allow(world.wanted, world.others(), begins_s, ends_s) == limits_allow(
         world, world.others(), begins_s, ends_s
     )
@@ -292,15 +298,19 @@ def test_what_is_kept_of_limits_for_bookings(seed: int) -> None:
     world = World.random(chance)
     found = BookedLimits(world.snapshot, world.policy, world.snapshot.estimates())
     beside = [waiting(f"o{number}", chance) for number in range(chance.choice([0, 1, 2]))]
-    for one in beside:
-        found.take(one)
+    for execution in beside:
+        found.take(execution)
     refused = False
     wanted = world.wanted
     for subject in subjects(wanted):
-        if not any(belongs(one, subject) for one in world.snapshot.bookings):
+        if not any(belongs(booking, subject) for booking in world.snapshot.bookings):
             continue
         for name in ("cores_milli", "memory_bytes"):
-            more = sum(core_of(one)[name] for one in [wanted, *beside] if one is wanted or belongs(one, subject))
+            more = sum(
+                core_of(execution)[name]
+                for execution in [wanted, *beside]
+                if execution is wanted or belongs(execution, subject)
+            )
             held = most_at_once(held_later(world, subject, name, world.snapshot.bookings), NOW_S, leaves_at(wanted))
             refused |= held + more > world.most(name, *subject)
     assert (found.refusal(wanted) is not None) == (refused and wanted.promise is None)
@@ -338,8 +348,8 @@ def test_who_is_granted_bandwidth(seed: int) -> None:
         if has_wish(one, Guarantee.REQUIRED):
             granted[one.id] = rates_of(one)
             room = [left - more for left, more in zip(room, rates_of(one), strict=True)]
-    holds = {one.id: any(mark.value == "storage_granted" for mark in one.marks) for one in active}
-    for one in sorted(active, key=lambda one: (not holds[one.id], one.id)):
+    holds = {execution.id: any(mark.value == "storage_granted" for mark in execution.marks) for execution in active}
+    for one in sorted(active, key=lambda execution: (not holds[execution.id], execution.id)):
         rates = rates_of(one, Guarantee.PREFERRED)
         if not has_wish(one, Guarantee.PREFERRED):
             continue
@@ -347,9 +357,9 @@ def test_who_is_granted_bandwidth(seed: int) -> None:
             granted[one.id] = rates
             room = [left - more for left, more in zip(room, rates, strict=True)]
     found = promises(active, supply if known else None)
-    assert {one.execution_id: (one.rates.read, one.rates.write) for one in found} == granted
-    assert {one.execution_id for one in found if one.required} == {
-        one.id for one in active if has_wish(one, Guarantee.REQUIRED)
+    assert {guarantee.execution_id: (guarantee.rates.read, guarantee.rates.write) for guarantee in found} == granted
+    assert {guarantee.execution_id for guarantee in found if guarantee.required} == {
+        execution.id for execution in active if has_wish(execution, Guarantee.REQUIRED)
     }
 
 
@@ -368,8 +378,8 @@ def test_whether_bandwidth_is_free_now(seed: int) -> None:
     estimates = world.snapshot.estimates()
     found = Guarantees(world.snapshot.active, supply, world.policy, estimates, NOW_S, bookings)
     taken = [replace(waiting("t", chance), promise=None)] if chance.random() < 0.5 else []
-    for one in taken:
-        found.take(one)
+    for execution in taken:
+        found.take(execution)
     expected = not has_wish(wanted, Guarantee.REQUIRED) or bandwidth_fits(world, taken)
     assert (found.refusal(wanted) is None) == expected
 
@@ -379,8 +389,8 @@ def bandwidth_fits(world: World, taken: Sequence[Execution]) -> bool:
     assert supply is not None
     total = supply.rates.read, supply.rates.write
     there = [*world.snapshot.active, *taken]
-    used = [sum(rates_of(one)[way] for one in there) for way in (0, 1)]
-    mine = [sum(rates_of(one)[way] for one in there if one.tenant == wanted.tenant) for way in (0, 1)]
+    used = [sum(rates_of(execution)[way] for execution in there) for way in (0, 1)]
+    mine = [sum(rates_of(execution)[way] for execution in there if execution.tenant == wanted.tenant) for way in (0, 1)]
     for way, name in enumerate(("read_bytes_per_s", "write_bytes_per_s")):
         asked = rates_of(wanted)[way]
         if asked and (asked > total[way] or mine[way] + asked > world.most(name, wanted.tenant)):
@@ -389,9 +399,9 @@ def bandwidth_fits(world: World, taken: Sequence[Execution]) -> bool:
             return False
     asked = rates_of(wanted)[0]
     kept: dict[str, int] = defaultdict(int)
-    for one in bookings:
-        name = one.execution_id.partition("#")[0]
-        kept[name] = max(kept[name], one.read_bytes_per_s)
+    for booking in bookings:
+        name = booking.execution_id.partition("#")[0]
+        kept[name] = max(kept[name], booking.read_bytes_per_s)
     kept.pop(wanted.id, None)
     if not asked or used[0] + sum(kept.values()) + asked <= total[0]:
         return True
@@ -400,22 +410,25 @@ def bandwidth_fits(world: World, taken: Sequence[Execution]) -> bool:
 
 def beside_bookings(world: World, taken: Sequence[Execution], asked: int, total: int) -> bool:
     """Its use until its end leaves all that is booked for later; earlier ones go first."""
-    wanted, bookings = world.wanted, [one for one in world.snapshot.bookings if one.read_bytes_per_s]
-    running = [(NOW_S, max(stays_until(one), NOW_S + 0.001), float(rates_of(one)[0])) for one in world.snapshot.active]
+    wanted, bookings = world.wanted, [booking for booking in world.snapshot.bookings if booking.read_bytes_per_s]
+    running = [
+        (NOW_S, max(stays_until(execution), NOW_S + 0.001), float(rates_of(execution)[0]))
+        for execution in world.snapshot.active
+    ]
     ends_s = leaves_at(wanted)
-    own = [one for one in bookings if one.execution_id == wanted.id]
+    own = [booking for booking in bookings if booking.execution_id == wanted.id]
     if own and wanted.promise is not None:
         ends_s = max(NOW_S + wanted.promise.terms.run_s, own[0].ends_s)
         due = (own[0].begins_s, own[0].execution_id)
         bookings = [
-            one
-            for one in bookings
-            if one is not own[0] and (one.begins_s > NOW_S or (one.begins_s, one.execution_id) < due)
+            booking
+            for booking in bookings
+            if booking is not own[0] and (booking.begins_s > NOW_S or (booking.begins_s, booking.execution_id) < due)
         ]
     if not bookings and not own:
         return False
     held = most_at_once([*running, *reads(bookings)], NOW_S, ends_s)
-    return held + sum(rates_of(one)[0] for one in taken) + asked <= total
+    return held + sum(rates_of(execution)[0] for execution in taken) + asked <= total
 
 
 def rate_fits(
@@ -426,16 +439,17 @@ def rate_fits(
     supply = world.snapshot.storage
     assert supply is not None
     there = world.snapshot.active if active is None else active
-    ends = [(one, (NOW_S, stays_until(one), float(rates_of(one)[0]))) for one in there]
+    ends = [(execution, (NOW_S, stays_until(execution), float(rates_of(execution)[0]))) for execution in there]
     later = list(zip(bookings, reads(bookings), strict=True))
     groups = (
         ([span for _, span in ends] + [span for _, span in later], supply.rates.read),
         (
-            [span for one, span in ends if one.promise is not None] + [span for _, span in later],
+            [span for execution, span in ends if execution.promise is not None] + [span for _, span in later],
             int(world.policy.promise_share * supply.rates.read),
         ),
         (
-            [span for one, span in ends if one.tenant == tenant] + [s for one, s in later if one.tenant == tenant],
+            [span for booking, span in ends if booking.tenant == tenant]
+            + [s for booking, s in later if booking.tenant == tenant],
             world.most("read_bytes_per_s", tenant),
         ),
     )
@@ -445,17 +459,19 @@ def rate_fits(
 def share_allows(world: World, bookings: Sequence[Booking], begins_s: float, ends_s: float) -> bool:
     """Cores of promised ones; of several offers to one execution, only one can be accepted."""
     spans = [
-        (NOW_S, stays_until(one), float(core_of(one)["cores_milli"])) for one in world.snapshot.active if one.promise
+        (NOW_S, stays_until(execution), float(core_of(execution)["cores_milli"]))
+        for execution in world.snapshot.active
+        if execution.promise
     ]
-    moments = {begins_s, *(one.begins_s for one in bookings if begins_s < one.begins_s < ends_s)}
-    share = int(world.policy.promise_share * sum(one.usable.cores_milli for one in NODES))
+    moments = {begins_s, *(booking.begins_s for booking in bookings if begins_s < booking.begins_s < ends_s)}
+    share = int(world.policy.promise_share * sum(node.usable.cores_milli for node in NODES))
     for at_s in moments:
         held = sum(amount for _, until_s, amount in spans if at_s < until_s)
         of_each: dict[str, int] = defaultdict(int)
-        for one in bookings:
-            if one.begins_s <= at_s < one.ends_s:
-                name = one.execution_id.partition("#")[0]
-                of_each[name] = max(of_each[name], sum(amount.cores_milli for _, amount in one.places))
+        for booking in bookings:
+            if booking.begins_s <= at_s < booking.ends_s:
+                name = booking.execution_id.partition("#")[0]
+                of_each[name] = max(of_each[name], sum(amount.cores_milli for _, amount in booking.places))
         if held + sum(of_each.values()) + core_of(world.wanted)["cores_milli"] > share:
             return False
     return True
@@ -468,7 +484,7 @@ def test_what_can_be_promised_for_later(seed: int) -> None:
     world = World.random(chance, reading=chance.random() < 0.6)
     begins_s = NOW_S + chance.choice([0, 20, 150])
     run_s = chance.choice([30.0, 100.0, 700.0])
-    found = NodesLater(world.snapshot, world.policy).latest(world.wanted, begins_s, run_s, from_s=begins_s)
+    found = FutureNodes(world.snapshot, world.policy).latest(world.wanted, begins_s, run_s, from_s=begins_s)
     others, ends_s = world.others(), begins_s + run_s
     rate = world.wanted.promise.terms.read_bytes_per_s if world.wanted.promise is not None else None
     allowed = share_allows(world, others, begins_s, ends_s)
@@ -486,22 +502,24 @@ def test_what_can_be_promised_for_later(seed: int) -> None:
 def test_how_much_bandwidth_a_running_promise_may_have(seed: int) -> None:
     chance = Random(seed)
     world = World.random(chance, reading=chance.random() < 0.6)
-    shares, bookings, supply = SharesLater(world.snapshot, world.policy), world.others(), world.snapshot.storage
+    shares, bookings, supply = FutureShares(world.snapshot, world.policy), world.others(), world.snapshot.storage
     assert supply is not None
-    there = [one for one in world.snapshot.active if stays_until(one) > NOW_S]
-    all_, promised = (sum(rates_of(one)[0] for one in there if one.promise or every) for every in (True, False))
+    there = [execution for execution in world.snapshot.active if stays_until(execution) > NOW_S]
+    all_, promised = (
+        sum(rates_of(execution)[0] for execution in there if execution.promise or every) for every in (True, False)
+    )
     share = int(world.policy.promise_share * supply.rates.read)
     assert shares.free_rate() == max(min(supply.rates.read - all_, share - promised), 0)
-    for one in world.snapshot.active:
+    for execution in world.snapshot.active:
         rate, until_s = chance.choice([10, 30, 60]), chance.choice([0.0, NOW_S + 500])
-        others = [other for other in world.snapshot.active if other is not one]
-        ends_s = max(stays_until(one), until_s)
-        has = rates_of(one)[0]
-        fits = rate_fits(world, one.tenant, rate, bookings, NOW_S, ends_s, others)
-        assert shares.may_hold(one, rate, bookings, until_s) == (has > 0 and (rate <= has or fits))
+        others = [other for other in world.snapshot.active if other is not execution]
+        ends_s = max(stays_until(execution), until_s)
+        has = rates_of(execution)[0]
+        fits = rate_fits(world, execution.tenant, rate, bookings, NOW_S, ends_s, others)
+        assert shares.may_hold(execution, rate, bookings, until_s) == (has > 0 and (rate <= has or fits))
     for booking in bookings:
         name = booking.execution_id.partition("#")[0]
-        beside = [one for one in bookings if one is not booking and one.execution_id.partition("#")[0] != name]
+        beside = [entry for entry in bookings if entry is not booking and entry.execution_id.partition("#")[0] != name]
         begins_s = max(booking.begins_s, NOW_S)
         if begins_s < booking.ends_s:
             expected = rate_fits(world, booking.tenant, booking.read_bytes_per_s, beside, begins_s, booking.ends_s)

@@ -9,7 +9,7 @@ import wasmtime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage_filters.transforms.modules.engine import FORWARD, REVERSE, TRANSFORM, InvalidModuleError, compiled
+from storage_filters.transforms.modules.engine import FORWARD, REVERSE, TRANSFORM, InvalidModuleError, compile_module
 from storage_filters.transforms.modules.run import ModuleFaultError, ModuleRun, run
 from tests.support.modules import EMPTY, FLIPPING, GROWING, module
 from zoe_embedded.runtimes.runtime import CLONE
@@ -27,7 +27,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return bytes(content)
 
 
-TRUNCATED = st.builds(lambda one, end: one[: end % len(one)], st.sampled_from(_VALID), st.integers(0, 10_000))
+TRUNCATED = st.builds(lambda entry, end: entry[: end % len(entry)], st.sampled_from(_VALID), st.integers(0, 10_000))
 RANDOM = st.binary(max_size=200).map(lambda rest: b"\0asm\1\0\0\0" + rest) | st.binary(max_size=50)
 
 
@@ -36,7 +36,7 @@ RANDOM = st.binary(max_size=200).map(lambda rest: b"\0asm\1\0\0\0" + rest) | st.
 def test_whatever_is_taken_for_a_module_ends_in_bytes_or_a_sentence(content: bytes, given_bytes: bytes) -> None:
     begun_s = time.process_time()
     try:
-        found = compiled(content)
+        found = compile_module(content)
     except InvalidModuleError:
         return
     for entry in (TRANSFORM,) if found.reads else (FORWARD, REVERSE):
@@ -49,7 +49,7 @@ def test_whatever_is_taken_for_a_module_ends_in_bytes_or_a_sentence(content: byt
 
 
 def test_instances_leave_nothing_behind() -> None:
-    found, before = compiled(module(*EMPTY)), 0
+    found, before = compile_module(module(*EMPTY)), 0
     for number in range(60):
         one = ModuleRun(found, FORWARD, {})
         assert one.piece(b"x" * 1000, last=True) == b"x" * 1000
@@ -59,4 +59,4 @@ def test_instances_leave_nothing_behind() -> None:
             before = len(gc.get_objects())
     gc.collect()
     assert len(gc.get_objects()) < before + 100
-    assert sum(1 for one in gc.get_objects() if isinstance(one, wasmtime.Store)) <= 1
+    assert sum(1 for object_ in gc.get_objects() if isinstance(object_, wasmtime.Store)) <= 1

@@ -30,7 +30,7 @@ from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Pushdown, Storag
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList, read_price_list
 from zoe_lib.pricing.statement import Line, gaps, in_force, lines
-from zoe_lib.pricing.told import told_price
+from zoe_lib.pricing.told import displayed_price
 from zoe_lib.pricing.zones import Month, month_at, month_of
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.billing import BillingStore, Statement
@@ -128,9 +128,9 @@ class Prices:
         found: dict[str, Any] = {"currency": "EUR", "zone": zone, "from": f"{self.begins:%Y-%m-%dT%H:%M:%S}"}
         found |= {} if self.ends is None else {"until": f"{self.ends:%Y-%m-%dT%H:%M:%S}"}
         found |= {} if self.digits is None else {"digits": self.digits}
-        found |= {"rates": [one.document("rate") for one in self.rates]}
+        found |= {"rates": [rate.document("rate") for rate in self.rates]}
         for name in ("discounts", "credits"):
-            rows = [one.document("percent") for one in getattr(self, name)]
+            rows = [entry.document("percent") for entry in getattr(self, name)]
             found |= {name: [{**row, "name": f"{name}{i}"} for i, row in enumerate(rows)]} if rows else {}
         return found
 
@@ -184,7 +184,7 @@ class Case:
         return cls(month, zone, lists, list(uses.values()), missed)
 
     def read(self) -> list[PriceList]:
-        return [read_price_list(one.document(self.zone)) for one in self.lists]
+        return [read_price_list(prices.document(self.zone)) for prices in self.lists]
 
     def lines(self) -> tuple[Line, ...]:
         def held(from_us: int, to_us: int) -> list[MeteredUse]:
@@ -200,7 +200,7 @@ def us(at: datetime, zone: str) -> int:
 
 def random_prices(chance: Random, begins: datetime, days: Sequence[datetime]) -> Prices:
     later = [day + timedelta(hours=1) for day in days if day >= begins]
-    meters = [one for one in Meter if chance.random() < 0.9] or [Meter.CORE_HOURS]
+    meters = [meter for meter in Meter if chance.random() < 0.9] or [Meter.CORE_HOURS]
     rates = [Row(m, conditions(chance, OF_RATES), amounts(chance, SPREAD)) for m in meters for _ in range(2)]
     rates += [Row(m, (None, lambda _: True), same(chance.choice(SPREAD))) for m in meters if chance.random() < 0.8]
     discounts, credits_ = (
@@ -245,12 +245,14 @@ Spans = list[tuple[int, int, Prices | None]]
 def holding(case: Case) -> Spans:
     """Each longest part of the month in which the same list holds, or none."""
     moments = {case.month.from_us, case.month.to_us}
-    for one in case.lists:
-        moments |= {us(at, case.zone) for at in (one.begins, one.ends) if at is not None}
+    for entry in case.lists:
+        moments |= {us(at, case.zone) for at in (entry.begins, entry.ends) if at is not None}
     inside = sorted(at for at in moments if case.month.from_us <= at <= case.month.to_us)
     spans: Spans = []
     for begins_us, ends_us in pairwise(inside):
-        begun = sorted((one for one in case.lists if us(one.begins, case.zone) <= begins_us), key=lambda o: o.begins)
+        begun = sorted(
+            (prices for prices in case.lists if us(prices.begins, case.zone) <= begins_us), key=lambda o: o.begins
+        )
         last = begun[-1] if begun else None
         ended = last is not None and last.ends is not None and us(last.ends, case.zone) <= begins_us
         prices = None if ended else last
@@ -277,7 +279,7 @@ def of_tenant(case: Case, tenant: str, begins_us: int, ends_us: int, prices: Pri
             charges[key], meters[key] = charged(use, units, prices), use.meter
     if prices is None:
         return charges
-    subtotal = sum((one.amount or 0 for one in charges.values()), Fraction(0))
+    subtotal = sum((charge.amount or 0 for charge in charges.values()), Fraction(0))
     off = total_percent(prices.discounts, {"tenant": tenant, "subtotal": subtotal})
     missed = case.missed[tenant]
     back: Fraction | None = Fraction(0)
@@ -285,12 +287,12 @@ def of_tenant(case: Case, tenant: str, begins_us: int, ends_us: int, prices: Pri
         back = first_percent(prices.credits, {"tenant": tenant, "missed_share": missed})
     if off is None or back is None:
         return charges
-    for key, one in charges.items():
-        amount = one.amount or Fraction(0)
+    for key, charge in charges.items():
+        amount = charge.amount or Fraction(0)
         discount = prices.rounded(amount * off / 100)
         credit = prices.rounded((amount - discount) * back / 100)
         has_credit = meters[key] is Meter.BANDWIDTH_MB_S_HOURS
-        charges[key] = replace(one, discount=discount, credit=credit if has_credit else Fraction(0))
+        charges[key] = replace(charge, discount=discount, credit=credit if has_credit else Fraction(0))
     return charges
 
 
@@ -323,7 +325,7 @@ def key_of(line: Line) -> Key:
 
 def charge_of(line: Line) -> Charge:
     exact = {name: getattr(line, name) for name in ("rate", "amount", "discount", "credit", "unused")}
-    return Charge(line.units, **{name: None if one is None else Fraction(one) for name, one in exact.items()})
+    return Charge(line.units, **{name: None if entry is None else Fraction(entry) for name, entry in exact.items()})
 
 
 @CASES
@@ -331,9 +333,9 @@ def charge_of(line: Line) -> Charge:
 def test_a_statement_is_what_the_account_says(seed: int) -> None:
     case = Case.random(Random(seed))
     found, expected = case.lines(), account(case)
-    assert {key_of(one): charge_of(one) for one in found} == expected
+    assert {key_of(line): charge_of(line) for line in found} == expected
     assert len(found) == len(expected)
-    assert [(one.tenant, one.user) for one in found] == sorted((one.tenant, one.user) for one in found)
+    assert [(line.tenant, line.user) for line in found] == sorted((line.tenant, line.user) for line in found)
     for line in found:
         assert line.total == (line.amount or 0) - line.discount - line.credit
         assert line.total >= 0
@@ -345,7 +347,7 @@ def test_a_statement_is_what_the_account_says(seed: int) -> None:
         assert bool(line.problem) or line.amount is not None
     assert bool(gaps(found, case.zone)) == any(line.problem for line in found)
     unpriced = [line for line in found if line.amount is None]
-    assert all(any(line.problem in one for one in gaps(found, case.zone)) for line in unpriced)
+    assert all(any(line.problem in gap for gap in gaps(found, case.zone)) for line in unpriced)
     for user in USERS:  # a user sees a part of the same lines
         mine = tuple(line for line in found if line.user == user)
         assert set(gaps(mine, case.zone)) <= set(gaps(found, case.zone))
@@ -355,16 +357,16 @@ def test_a_statement_is_what_the_account_says(seed: int) -> None:
 @given(seed=SEED, more=st.sampled_from((0, 1)))
 def test_a_discount_begins_at_its_subtotal_exactly(seed: int, more: int) -> None:
     case = Case.random(Random(seed))
-    plain = replace(case, lists=[replace(one, digits=2, discounts=(), credits=()) for one in case.lists])
+    plain = replace(case, lists=[replace(prices, digits=2, discounts=(), credits=()) for prices in case.lists])
     amounts = {key[:1] + key[-2:]: Decimal(0) for key in account(plain)}
     for line in plain.lines():
         amounts[line.tenant, str(line.from_us), str(line.to_us)] += line.amount or 0
     edge = max(amounts.values(), default=Decimal(0)) + Decimal("0.01") * more
     off: Said = (f"subtotal >= {float(edge)}", lambda v: v["subtotal"] >= Fraction(edge))
-    dear = replace(plain, lists=[replace(one, discounts=[Row(None, off, same("50"))]) for one in plain.lists])
-    found = {key_of(one): charge_of(one) for one in dear.lines()}
+    dear = replace(plain, lists=[replace(prices, discounts=[Row(None, off, same("50"))]) for prices in plain.lists])
+    found = {key_of(line): charge_of(line) for line in dear.lines()}
     assert found == account(dear)
-    assert more == 0 or not any(one.discount for one in found.values())
+    assert more == 0 or not any(charge.discount for charge in found.values())
 
 
 class Billing(BillingStore):
@@ -374,11 +376,11 @@ class Billing(BillingStore):
         self._case = case
 
     def price_lists(self) -> Any:  # type: ignore[override]
-        return [SimpleNamespace(prices=one) for one in self._case.read()]
+        return [SimpleNamespace(prices=entry) for entry in self._case.read()]
 
     def statement(self, month: str, now_s: float, tenant: str | None = None) -> Statement:
         assert month == self._case.month.name
-        kept = tuple(one for one in self._case.lines() if one.tenant == tenant)
+        kept = tuple(line for line in self._case.lines() if line.tenant == tenant)
         return Statement(self._case.month, self._case.zone, "EUR", self._case.month.to_us, False, kept, ())
 
     def hourly(self, tenant: str, now_s: float) -> Mapping[str, Decimal]:
@@ -396,18 +398,18 @@ def test_budgets_count_what_is_to_be_paid(seed: int) -> None:
     assert spent is not None
     assert spent.month == case.month.name
     of_users: dict[str, Fraction] = defaultdict(Fraction)
-    for key, one in account(case).items():
+    for key, charge in account(case).items():
         if key[0] == tenant:
-            of_users[key[1]] += one.total
+            of_users[key[1]] += charge.total
     whole = sum(of_users.values(), Fraction(0))
-    assert {name: Fraction(one) for name, one in spent.by_user.items() if one} == {
+    assert {name: Fraction(amount) for name, amount in spent.by_user.items() if amount} == {
         k: v for k, v in of_users.items() if v
     }
     for of in (None, user):
         so_far = whole if of is None else of_users[user]
-        assert Fraction(spent.of(of)[0]) == so_far
+        assert Fraction(spent.amounts_for(of)[0]) == so_far
         hourly = sum(HOURLY.values()) if of is None else HOURLY[user]
-        assert spent.of(of)[1] == (hourly if tenant == "red" else 0)
+        assert spent.amounts_for(of)[1] == (hourly if tenant == "red" else 0)
         for factor in (Fraction(1), Fraction(100, 80), Fraction(3, 2), Fraction(2, 3)):
             exact = so_far * factor
             amount = Decimal(exact.numerator) / Decimal(exact.denominator)
@@ -490,7 +492,7 @@ def test_a_month_is_that_of_its_zone_and_each_moment_is_in_one(seed: int) -> Non
 
 @given(amount=st.decimals(0, 10**9, places=12), up=st.booleans())
 def test_a_price_is_told_with_four_decimals_or_three_digits(amount: Decimal, up: bool) -> None:
-    told = told_price(amount, ROUND_UP if up else ROUND_HALF_EVEN)
+    told = displayed_price(amount, ROUND_UP if up else ROUND_HALF_EVEN)
     last = Fraction(1, 10**4)
     while Fraction(0) < amount < 100 * last:  # until it has three digits
         last /= 10

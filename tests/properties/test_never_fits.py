@@ -26,8 +26,14 @@ Room = tuple[int, int, int]
 
 def fits(nodes: Sequence[Node], components: Sequence[Component]) -> bool:
     """Backtrack over one service at a time. A state is the rest on each node; failed ones are stored."""
-    services = [one for one in components for _ in range(one.essential_count)]
-    services.sort(key=lambda one: (not one.labels, -one.reservation.memory_bytes, -one.reservation.cores_milli))
+    services = [component for component in components for _ in range(component.essential_count)]
+    services.sort(
+        key=lambda component: (
+            not component.labels,
+            -component.reservation.memory_bytes,
+            -component.reservation.cores_milli,
+        )
+    )
     failed: set[tuple[int, tuple[Room, ...]]] = set()
 
     def place(position: int, rooms: tuple[Room, ...]) -> bool:
@@ -45,7 +51,7 @@ def fits(nodes: Sequence[Node], components: Sequence[Component]) -> bool:
         failed.add((position, rooms))
         return False
 
-    return place(0, tuple(_room(one.total) for one in nodes))
+    return place(0, tuple(_room(node.total) for node in nodes))
 
 
 def _room(amount: Resources) -> Room:
@@ -63,8 +69,8 @@ def random_case(chance: random.Random) -> tuple[list[Node], list[Component]]:
         nodes.append(node(f"n{i}", cores, memory_gib, labels=labels, devices={"gpu": gpus}, ready=ready))
     left = chance.randint(2, 12)
     share = chance.uniform(0.6, 1.0)
-    cores_left = share * sum(one.total.cores_milli for one in nodes) / 1000
-    memory_left = share * sum(one.total.memory_bytes for one in nodes) / GIB
+    cores_left = share * sum(node.total.cores_milli for node in nodes) / 1000
+    memory_left = share * sum(node.total.memory_bytes for node in nodes) / GIB
     components: list[Component] = []
     while left > 0 and min(cores_left, memory_left) > 0:
         count = min(chance.choice([1, 1, 2, 3]), left)
@@ -94,7 +100,7 @@ def check_seed(seed: int) -> bool | None:
     if not answer:
         return None
     assert expected, f"seed {seed}: said to fit, and does not"
-    empty = tuple(replace(one, ready=True) for one in nodes)
+    empty = tuple(replace(node, ready=True) for node in nodes)
     assert schedule(Snapshot(1.0, empty, (execution,)), Policy()).starts, f"seed {seed}: accepted, and does not start"
     return True
 

@@ -68,8 +68,8 @@ class Model:
         while True:
             before = len(known)
             returns |= set(self._forged(known))
-            for one in returns:
-                self._returned(one, known)
+            for entry in returns:
+                self._returned(entry, known)
             if len(known) == before:
                 return known
 

@@ -36,7 +36,10 @@ def random_execution(number: int, chance: random.Random) -> Execution:
 def told(active: Sequence[Execution], supply: Rates) -> list[Execution]:
     """Return the executions, each with its grant or refusal, as though every promise came into force."""
     held = {promise.execution_id for promise in promises(active, supply)}
-    return [one if _knows(one, one.id in held) else apply(one, _news(one.id in held)) for one in active]
+    return [
+        execution if _knows(execution, execution.id in held) else apply(execution, _news(execution.id in held))
+        for execution in active
+    ]
 
 
 def _knows(execution: Execution, held: bool) -> bool:
@@ -77,7 +80,7 @@ def test_what_is_never_promised_is_what_waits_on_an_idle_store_and_the_largest_n
         capacity, rates = Rates(chance.randint(0, size), chance.randint(0, size)), (0, 0)
         while not any(rates):
             rates = tuple(chance.choice([0, chance.randint(1, 2 * size)]) for _ in range(2))
-        requires, prefers = (wishing(rates, one) for one in (Guarantee.REQUIRED, Guarantee.PREFERRED))
+        requires, prefers = (wishing(rates, entry) for entry in (Guarantee.REQUIRED, Guarantee.PREFERRED))
         reason = never_promised(requires.application, capacity)
         assert (reason is not None) is refused_when_idle(requires, capacity), f"seed {seed}"
         assert bool(never_granted(prefers.application, capacity)) is (reason is not None), f"seed {seed}"

@@ -96,7 +96,7 @@ class Loop:
         self._after(max(min(left_s, LOOK_S), CLOCK_S), look)
 
     def _report(self) -> None:
-        uses = {account: use for (account, _), use in self._table.uses(self.now_s).items()}
+        uses = {account: use for (account, _), use in self._table.uses_by_account(self.now_s).items()}
         amounts: dict[ClaimKey, int] = {
             (name, TransferKind.READ): use.total - self._told.get(name, 0)
             for name, use in uses.items()

@@ -22,7 +22,7 @@ from zoe_lib.domain.cluster.cluster import Node, NodeHold
 from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.executions.events import Placement, StartPlanned
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.gateway import held
+from zoe_lib.domain.executions.gateway import held_resources
 from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.resources import Resources, total
@@ -44,7 +44,7 @@ WEIGHERS: list[Mapping[str, float]] = [
 def random_case(chance: random.Random) -> tuple[Snapshot, Policy]:
     """One to four nodes, nearly filled by up to three executions, and up to five that wait."""
     nodes = tuple(_node(chance, i) for i in range(chance.choice([1, 1, 2, 3, 4])))
-    room = {one.name: one.usable for one in nodes}
+    room = {node.name: node.usable for node in nodes}
     active = [_running(_execution(chance, f"r{i}", 4), nodes, room, chance) for i in range(chance.randint(1, 3))]
     waiting = [_execution(chance, f"q{i}", 9) for i in range(chance.randint(1, 5))]
     return Snapshot(10.0, nodes, tuple(waiting), tuple(e for e in active if e is not None)), _policy(chance)
@@ -122,15 +122,17 @@ def widened(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[
     gateway = Resources(chance.choice([0, 500]), chance.choice([0, GIB // 2]))
     queued_now = tuple(_wider(e, chance) for e in snapshot.queued)
     active = tuple(_wider(e, chance) for e in snapshot.active)
-    holding = [(s.node, amount - e.component_of(s).reservation) for e in active for s, amount in held(e, gateway)]
-    devices = [(s.node, e.component_of(s).reservation.devices) for e in active for s, _ in held(e, gateway)]
+    holding = [
+        (s.node, amount - e.component_of(s).reservation) for e in active for s, amount in held_resources(e, gateway)
+    ]
+    devices = [(s.node, e.component_of(s).reservation.devices) for e in active for s, _ in held_resources(e, gateway)]
     nodes = []
-    for one in snapshot.nodes:
-        gpus = chance.randint(0, 2) + sum(of.get("gpu", 0) for name, of in devices if name == one.name)
+    for seen in snapshot.nodes:
+        gpus = chance.randint(0, 2) + sum(of.get("gpu", 0) for name, of in devices if name == seen.name)
         foreign = Resources(chance.choice([0, 0, 2000]), chance.choice([0, 0, GIB]))
-        gateways = total(amount for name, amount in holding if name == one.name)
-        there = Resources(one.total.cores_milli, one.total.memory_bytes, {"gpu": gpus}) + gateways + foreign
-        nodes.append(replace(one, total=there, foreign=foreign, gateway=gateway, holds=_holds(chance)))
+        gateways = total(amount for name, amount in holding if name == seen.name)
+        there = Resources(seen.total.cores_milli, seen.total.memory_bytes, {"gpu": gpus}) + gateways + foreign
+        nodes.append(replace(seen, total=there, foreign=foreign, gateway=gateway, holds=_holds(chance)))
     supply = BandwidthSupply(Rates(chance.choice([50, 100]), chance.choice([0, 50])))
     wider = replace(snapshot, nodes=tuple(nodes), queued=queued_now, active=active, storage=supply)
     return wider, policy
@@ -179,7 +181,7 @@ def pieces(chance: random.Random) -> tuple[Snapshot, Policy]:
     count = chance.randint(1, 3)
     core = component("c", 1, chance.randint(1, 3), essential_count=1)
     elastic = component("e", 1, chance.randint(1, 3), essential_count=0, total_count=count)
-    room = {one.name: one.usable for one in nodes}
+    room = {node.name: node.usable for node in nodes}
     old = _running(queued("old", core, elastic), nodes, room, chance)
     sizes = [chance.randint(2, 5) for _ in range(chance.randint(3, 8))]
     new = queued("new", *(component(f"c{i}", 0, size) for i, size in enumerate(sizes)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
 from storage_filters.rules.chains import Chain, Outcome, chain_of
-from storage_filters.rules.documents import RuleBook, read, written
+from storage_filters.rules.documents import RuleBook, book_document, read_book
 from storage_filters.rules.rules import Action, AllOf, AnyOf, Comparison, Condition, Operator, Rule, Target, TargetKind
 from storage_filters.wsgi.object_requests import ObjectRequest
 
@@ -39,7 +39,9 @@ METRICS = st.builds(Comparison, st.sampled_from(["GETS_SEC", "own.metric"]), st.
 
 def _of(made: type[AllOf] | type[AnyOf], parts: list[Condition]) -> Condition:
     """As the parser makes it: what joins by the same word is one."""
-    return made(tuple(one for part in parts for one in (part.parts if isinstance(part, made) else (part,))))
+    return made(
+        tuple(comparison for part in parts for comparison in (part.parts if isinstance(part, made) else (part,)))
+    )
 
 
 CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
@@ -81,7 +83,7 @@ def test_a_rule_that_is_written_reads_the_same(rule: Rule) -> None:
 @given(st.lists(RULES, max_size=4))
 def test_a_book_that_is_sent_reads_the_same(rules: list[Rule]) -> None:
     book = RuleBook(tuple(rules), {"g": frozenset({"a", "b/c"})}, {"DOCS": frozenset({"txt"})}, {3: {"GETS_SEC": 1.5}})
-    assert read(json.loads(json.dumps(written(book)))) == book
+    assert read_book(json.loads(json.dumps(book_document(book)))) == book
 
 
 @pytest.mark.parametrize("text", PRINTED)
@@ -168,7 +170,7 @@ def _by_the_words(rules: list[Rule], size: int | None, tag: bool, gets: float) -
         level = level_of.get(str(rule.target))
         if level is not None and HOLDS[_key(rule.condition)](size, tag, gets):
             levels[level] += [(number, place, rule, action) for place, action in enumerate(rule.actions)]
-    everything = [one for level in levels.values() for one in level]
+    everything = [item for level in levels.values() for item in level]
     forced = {action.kind for _, _, rule, action in everything if rule.mandatory}
     taken: set[str] = set()
     closed = False
@@ -186,7 +188,7 @@ def _by_the_words(rules: list[Rule], size: int | None, tag: bool, gets: float) -
                 here.clear()
             else:
                 here.append((number, place))
-        ran += [one for kept in set_here.values() for one in kept]
+        ran += [item for kept in set_here.values() for item in kept]
         taken |= {action.kind for _, _, _, action in levels[level]}
         closed = closed or any(rule.replaces_all for _, _, rule, _ in levels[level])
     return ran

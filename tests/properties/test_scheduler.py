@@ -18,8 +18,8 @@ from tests.support.snapshots import PER_CASE, random_snapshot, varied
 from zoe_lib.domain.cluster.cluster import Node, NodeHold, never_fits
 from zoe_lib.domain.cluster.policy import BACKFILLS, TENANCIES, Policy
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.gateway import NO_GATEWAY, bearer, wanted
-from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.executions.gateway import NO_GATEWAY, bearer, required_resources
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required_rates
 from zoe_lib.domain.values.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
@@ -46,7 +46,7 @@ def check(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
             gateway = snapshot.nodes[0].gateway if service == bearer(execution) else NO_GATEWAY
             taken[placement.node].append(one.reservation + gateway)
             here = next(n for n in snapshot.nodes if n.name == placement.node)
-            assert here.open_to(execution.tenant, *Pass.of(snapshot, policy).span(execution))
+            assert here.open_to(execution.tenant, *Pass.from_snapshot(snapshot, policy).span(execution))
             assert all(here.labels.get(k) == v for k, v in one.labels)
     ledger = Ledger(snapshot.nodes, snapshot.active)
     for name, amounts in taken.items():
@@ -79,7 +79,7 @@ def _check_preemptions(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
 
 def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
     """The first that waits for room finds none even now; and no elastic service that fits was left out."""
-    placer, spans = _after(snapshot, policy, plan), Pass.of(snapshot, policy).span
+    placer, spans = _after(snapshot, policy, plan), Pass.from_snapshot(snapshot, policy).span
     first: Execution | None = None
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)
@@ -89,7 +89,7 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
             assert never_fits(execution.application, snapshot.nodes) is not None
         if reason is not None and reason.code is ReasonCode.NODES_AWAY:
             assert never_fits(execution.application, snapshot.nodes) is None
-            empty = Ledger([replace(one, foreign=Resources()) for one in snapshot.nodes], ())
+            empty = Ledger([replace(node, foreign=Resources()) for node in snapshot.nodes], ())
             assert not isinstance(admit(execution, ServicePlacer(empty, policy, spans)), tuple)
         if reason is not None and reason.code is ReasonCode.FOREIGN_USE:
             assert never_fits(execution.application, snapshot.nodes) is None
@@ -121,7 +121,9 @@ def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> ServicePlacer:
     for execution_id, placements in (*plan.starts.items(), *plan.elastic.items(), *plan.reserved.items()):
         for p in placements:
             execution = executions[execution_id]
-            ledger.take(ledger.index[p.node], wanted(execution, execution.service(p.service_id), ledger.gateway))
+            ledger.take(
+                ledger.index[p.node], required_resources(execution, execution.service(p.service_id), ledger.gateway)
+            )
     return ServicePlacer(ledger, policy)
 
 
@@ -149,7 +151,7 @@ def check_seed(seed: int) -> None:
     assert plan == schedule(snapshot, policy), f"seed {seed}: not the same plan again"
     check_refusals(snapshot, policy)
     ranking = QueueRanking(policy, snapshot.past_runs, snapshot.queued, capacity_of(snapshot.nodes))
-    kept = replace(snapshot, queued=ranking.frozen())
+    kept = replace(snapshot, queued=ranking.snapshot())
     assert plan == schedule(kept, policy), f"seed {seed}: another plan for a queue that is kept ranked"
 
 
@@ -168,7 +170,7 @@ def test_seeds_at_the_limit_that_failed_once(seed: int) -> None:
 def check_at_the_limit(seed: int) -> Plan:
     chance = random.Random(seed)
     snapshot, policy = random_snapshot(chance)
-    holdings = TenantReservations(snapshot.active, Policy(tenants="drf")).of("default")
+    holdings = TenantReservations(snapshot.active, Policy(tenants="drf")).reserved_by("default")
     cores_and_memory = (holdings.cores_milli + chance.choice([0, 1000]), holdings.memory_bytes + 16 * GIB)
     limit = tenant_limit(*cores_and_memory)
     policy = replace(policy, backfill=chance.choice(sorted(BACKFILLS)), tenant_limits={"*": limit})
@@ -262,7 +264,7 @@ def with_storage(snapshot: Snapshot, chance: random.Random) -> Snapshot:
 
 
 def guaranteed(executions: Iterable[Execution]) -> Rates:
-    return sum((wish for e in executions if (wish := required(e.application)) is not None), Rates())
+    return sum((wish for e in executions if (wish := required_rates(e.application)) is not None), Rates())
 
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))

@@ -93,7 +93,7 @@ def resized(one: Application, name: str, memory: int, gpus: int) -> Application:
 def candidates(one: Execution, at_s: float, chance: Random) -> list[ev.Event]:
     """Return possible next events, with memory that grows, changes of the request, and scaling."""
     memory = GIB + chance.randrange(GIB)
-    before = ev.Requested.of(one)
+    before = ev.Requested.of_execution(one)
     after = replace(before, application=resized(one.application, "worker", memory, chance.randrange(1, 4)))
     legal = [*legal_events(one, at_s)]
     for extra in (
@@ -257,15 +257,15 @@ def test_months_add_up_to_the_journal(module_store: PostgresStore, seed: int, zo
     begins = set_lists(store, zone, chance)
     done = [run(store, tenant, chance) for _ in range(chance.randrange(1, 4))]
     of_users: dict[str, list[Held]] = defaultdict(list)
-    for one, first in done:
-        of_users[store.execution(one.id).user] += stretches(store, one, first)
+    for ended, first in done:
+        of_users[store.execution(ended.id).user] += stretches(store, ended, first)
     borders = [first_moment(month, zone) for month in (*MONTHS, "2027-02")]
     statements = [store.billing.statement(month, NOW_S, tenant) for month in MONTHS]
     for (from_us, to_us), statement in zip(itertools.pairwise(borders), statements, strict=True):
         assert (statement.month.from_us, statement.month.to_us) == (from_us, to_us)
         assert statement.gaps == ()
         for user, found in of_users.items():
-            mine = statement.of(user).lines
+            mine = statement.for_user(user).lines
             assert charged(mine) == held(found, from_us, min(to_us, us(NOW_S)))
             for line in mine:
                 # Each line lies between two changes of prices, and contains the use of that time.
@@ -276,9 +276,9 @@ def test_months_add_up_to_the_journal(module_store: PostgresStore, seed: int, zo
                 exact = Fraction(line.units) * Fraction(line.rate) / ONE[line.meter]
                 assert line.amount == Decimal(round(exact * 100)).scaleb(-2)  # half to even
     whole = sum((held(found, borders[0], us(NOW_S)) for found in of_users.values()), Counter())
-    assert sum((charged(one.lines) for one in statements), Counter()) == whole
+    assert sum((charged(statement.lines) for statement in statements), Counter()) == whole
     while store.prune(NOW_S + 2000.0):
         pass
     assert [store.billing.statement(month, NOW_S, tenant).lines for month in MONTHS] == [
-        tuple(replace(line, unused=None) for line in one.lines) for one in statements
+        tuple(replace(line, unused=None) for line in statement.lines) for statement in statements
     ]

@@ -52,10 +52,10 @@ def test_ticks_go_on(seed: int) -> None:
             policy = _policy(chance)
             world.store.set_policy(policy, world.store.policy().version, time.time(), "test")
         tick = world.tick()
-        activity.seen(world.backend.usage(), world.master.policy)
+        activity.last_computing(world.backend.usage(), world.master.policy)
         for execution in tick.snapshot.queued:
             told = forecast(tick.snapshot, world.master.policy, execution.id, ForecastRecord())
             if told is not None:
-                world.master.tell(execution.id, told)
+                world.master.note_forecast(execution.id, told)
         world.clock.advance(chance.choice([0.1, 10.0, 1e5]))
     world.tick()

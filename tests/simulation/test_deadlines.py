@@ -47,8 +47,8 @@ def test_what_waits_misses_it_in_the_queue_and_before_it() -> None:
     queued = world.submit(JOB, deadline_s=soon)
     later = world.submit(JOB, deadline_s=soon, conditions=Conditions(begin_at_s=soon + 1000.0))
     world.run(200.0, check_invariants)
-    assert [misses(world, one) for one in (queued, later)] == [[soon], [soon]]
-    causes = [found.cause for one in (queued, later) if (found := world.get(one).missed)]
+    assert [misses(world, text) for text in (queued, later)] == [[soon], [soon]]
+    causes = [found.cause for text in (queued, later) if (found := world.get(text).missed)]
     assert causes == [DeadlineCause.QUEUE, DeadlineCause.INPUT_LATE]
 
 
@@ -59,7 +59,7 @@ def test_what_ends_in_time_or_was_cancelled_misses_nothing() -> None:
     world.tick()
     world.cancel(gone)
     world.run(200.0, check_invariants)
-    assert [misses(world, one) for one in (kept, gone)] == [[], []]
+    assert [misses(world, text) for text in (kept, gone)] == [[], []]
     assert world.state(kept) is ExecutionState.SUCCEEDED
 
 
@@ -89,7 +89,7 @@ def test_a_deadline_that_passed_while_no_master_ran() -> None:
     world.clock.advance(500.0)
     world.restart()
     world.run(10.0)
-    assert [world.state(one) for one in (in_time, late)] == [ExecutionState.SUCCEEDED] * 2
+    assert [world.state(text) for text in (in_time, late)] == [ExecutionState.SUCCEEDED] * 2
     assert misses(world, in_time) == [], "it ended in time, though that was seen later"
     assert len(misses(world, late)) == 1
 
@@ -105,6 +105,6 @@ def test_many_at_once_take_bounded_ticks() -> None:
     assert tick.missed.keys() == {DeadlineCause.TOO_SHORT}, "it counts them for the metric"
     assert 0 < tick.missed[DeadlineCause.TOO_SHORT] < len(ids)
     world.run(1.0)
-    assert all(world.get(one).missed for one in ids)
+    assert all(world.get(id_).missed for id_ in ids)
     entries = [entry for start in range(0, 20_000, 1000) for entry in world.store.journal(start, 1000)]
     assert sum(entry.kind == ev.DeadlineMissed.kind for entry in entries) == len(ids)

@@ -13,7 +13,7 @@ def tell(world: World, execution_id: str) -> None:
     tick = world.master.latest
     told = tick and tick.forecast(execution_id)
     assert told is not None
-    world.master.tell(execution_id, told)
+    world.master.note_forecast(execution_id, told)
     world.tick()
 
 

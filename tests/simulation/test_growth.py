@@ -71,7 +71,7 @@ class Growth:
         """Past the API, all at once."""
         now_s = self.world.clock.now_s()
         fresh = [Execution(name, shape.name, "default", "ada", shape, now_s) for name in names]
-        prepared = [submitting.prepare(self.store._applications, one, "test", None, "") for one in fresh]
+        prepared = [submitting.prepare(self.store._applications, execution, "test", None, "") for execution in fresh]
         self.store.database.write_repeatable(lambda connection: submitting.write(connection, prepared))
         self.statements.taken()
 
@@ -95,7 +95,7 @@ class Growth:
             assert sent <= STATEMENTS_MAX
             assert wrote.get("queued", 0) <= INTAKE_MAX
             assert wrote.get("reason_changed", 0) <= REASONS_MAX
-            if not tick.again:
+            if not tick.is_due_again:
                 return number
         raise AssertionError(f"not at rest after {ticks_most} ticks")
 

@@ -29,7 +29,7 @@ from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import TickRecorder
 from zoe_master.state.crash_points import CrashPoint
 from zoe_simulator.history_replay.outcome import Decision, decisions
-from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording, to_event
+from zoe_simulator.history_replay.recording import Recording, ReplayRefusedError, read_recording, to_event
 from zoe_simulator.history_replay.rerun import Change, Rerun
 
 
@@ -85,14 +85,14 @@ def random_conditions(chance: random.Random, world: Recorded, submitted: Sequenc
     return Conditions(
         held=chance.choice([None] * 9 + [Holder.USER]),
         begin_at_s=chance.choice([None, None, None, world.clock.now_s() + chance.randint(1, 60)]),
-        after=tuple(Dependency(chance.choice(kinds), one) for one in others),
+        after=tuple(Dependency(chance.choice(kinds), other) for other in others),
         keep=chance.random() < 0.5,
     )
 
 
 def control(chance: random.Random, world: Recorded, execution: Execution) -> None:
     """Do one of the things that users and admins do to executions, as is legal."""
-    before = ev.Requested.of(execution)
+    before = ev.Requested.of_execution(execution)
     after = replace(before, priority=chance.randint(-2, 2), begin_at_s=chance.choice([None, world.clock.now_s() + 9]))
     wishes: list[Event] = [
         chance.choice(
@@ -211,14 +211,14 @@ def test_another_policy_and_one_more_node_change_what_happens() -> None:
 
 def test_what_is_not_kept_is_refused() -> None:
     world = lively(0)
-    with pytest.raises(ReplayRefused, match=r"no record .* begin at 1970-\d\d-\d\d .* UTC or later"):
+    with pytest.raises(ReplayRefusedError, match=r"no record .* begin at 1970-\d\d-\d\d .* UTC or later"):
         read_recording(world.store, 10.0, 2000.0)
-    with pytest.raises(ReplayRefused, match=r"the start must be earlier than the end \(1970-"):
+    with pytest.raises(ReplayRefusedError, match=r"the start must be earlier than the end \(1970-"):
         read_recording(world.store, 1010.0, 1010.0)
     world.store.prune(world.clock.now_s() + 90 * 86400.0 - 100.0)
-    with pytest.raises(ReplayRefused, match="removed"):
+    with pytest.raises(ReplayRefusedError, match="removed"):
         read_recording(world.store, 1010.0, 2000.0)
 
 
 def starts(found: Sequence[Decision]) -> dict[str, float]:
-    return {one.execution_id: one.at_s for one in found if one.what == "start_planned"}
+    return {decision.execution_id: decision.at_s for decision in found if decision.what == "start_planned"}

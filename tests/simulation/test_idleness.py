@@ -100,11 +100,11 @@ def test_a_replay_warns_and_ends_as_it_was() -> None:
         if turn < 6:
             world.store.add_use_of(second, world.clock.now_s() - 5.0)
     world.run(9000.0)
-    assert {world.get(one).cause for one in (first, second, third)} == {Cause.IDLE}
+    assert {world.get(text).cause for text in (first, second, third)} == {Cause.IDLE}
     recording = read_recording(world.store, 1000.0, world.clock.now_s())
     again = [(execution, event.kind, event.at_s) for execution, event in Rerun(recording).run()]
     entries = sorted(
-        (e for one in (first, second, third) for e in world.store.journal(0, 1000, execution_id=one)),
+        (e for text in (first, second, third) for e in world.store.journal(0, 1000, execution_id=text)),
         key=lambda e: e.id,
     )
     kept = [(e.execution_id, e.kind, e.at_s) for e in entries]

@@ -7,7 +7,7 @@ from tests.simulation.test_promised_wholes import ask
 from tests.simulation.test_promises import job
 from tests.simulation.world import check_invariants
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.domain.values.progress import ExecutionProgress, ProgressReading
 
 IN_S = 135.0
@@ -15,7 +15,7 @@ IN_S = 135.0
 
 
 def read_rate(execution: Execution) -> int:
-    rates = required(execution.application)
+    rates = required_rates(execution.application)
     assert rates is not None
     return rates.read
 

@@ -20,11 +20,11 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.domain.values.locality import InputObjects, InputPlaces, Places
 from zoe_lib.domain.values.reasons import ReasonCode
-from zoe_lib.domain.values.storage import StorageDemand, StorageObject, located
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject, object_of
 from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.values import TickRecord
 from zoe_master.backends.simulated import ServiceBehaviour
-from zoe_master.loop.tick_recorder import Inputs, after
+from zoe_master.loop.tick_recorder import Inputs, inputs_after
 from zoe_master.scheduler.what_if.explain import explain
 from zoe_simulator.history_replay.recording import read_recording
 
@@ -120,7 +120,7 @@ def test_so_do_elastic_services_that_come_later() -> None:
 def test_where_no_node_is_a_host_of_the_store_nothing_changes_and_hardly_anything_is_asked() -> None:
     uris = [f"{METERS}/{n}" for n in range(100)]
     controller = Told("10.9.9.9", *uris)
-    strangers = [replace(one, addresses=()) for one in NODES]
+    strangers = [replace(node, addresses=()) for node in NODES]
     one, plain = world(controller, strangers), world(SimulatedController(CAPACITY), strangers)
     for made in (one, plain):
         for uri in uris:
@@ -225,14 +225,14 @@ def test_a_replay_knows_what_nodes_moved() -> None:
 
 def test_records_of_before_are_read() -> None:
     """Places were the names of nodes then, whatever these hold."""
-    name = located("default", METERS)
+    name = object_of("default", METERS)
     whole = {**encode(Inputs()), "locality": {name: ["n1", "n2"]}}
     whole.pop("awaited")
     record = TickRecord("plan", 1.0, 1, 0, True, whole)
     one = InputObjects(1, 1)
     told = {name: Places(one, one, {"n1": one, "n2": one})}
-    assert after(Inputs(), record).locality == told
+    assert inputs_after(Inputs(), record).locality == told
     changed = TickRecord("plan", 1.0, 1, 0, False, {"locality": {name: ["n1", "n2"]}})
-    assert after(Inputs(), changed).locality == told
+    assert inputs_after(Inputs(), changed).locality == told
     now = Inputs(locality=told)
-    assert after(Inputs(), TickRecord("plan", 1.0, 1, 0, True, encode(now))) == now
+    assert inputs_after(Inputs(), TickRecord("plan", 1.0, 1, 0, True, encode(now))) == now

@@ -38,8 +38,8 @@ def run(
 ) -> tuple[dict[int, float], list[int]]:
     found = RivalRun(apps, rival, failures)
     found.run()
-    return {one.application.number: one.end_s for one in found.outcome.ends}, [
-        one.number for one in found.outcome.refused
+    return {end.application.number: end.end_s for end in found.outcome.ends}, [
+        application.number for application in found.outcome.refused
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lab.promises.applications import ApplicationWork, StudyApplication
 from lab.promises.outcomes import StudyEnd, StudyOutcome
-from lab.promises.run import RunRules, StoreRun, WhenRefused
+from lab.promises.run import RefusalReaction, RunRules, StoreRun
 from lab.promises.store import GuaranteedStore
 from lab.promises.workload import CAPACITY, CORES, NodeFailure, StudyCase, workload
 from tests.support.needs import test_data
@@ -36,7 +36,7 @@ def run(*apps: StudyApplication, rules: RunRules | None = None, **more: object) 
 
 
 def ends(found: StoreRun) -> dict[int, float]:
-    return {one.application.number: one.end_s for one in found.outcome.ends}
+    return {end.application.number: end.end_s for end in found.outcome.ends}
 
 
 def test_without_guarantees_shares_are_max_min() -> None:
@@ -85,16 +85,16 @@ def test_all_bytes_are_read_once() -> None:
     apps = [app(n, 20.0 * n, read_bytes=n * 1000.0 * MB, run_s=30.0 + n) for n in range(8)]
     found = run(*apps, capacity=100 * MB)
     assert len(found.outcome.ends) == len(apps)
-    executions = {one.id: one for one in found.ended()}
-    for one in apps:
-        moved = executions[f"a{one.number:06}"].transfers
-        assert (moved.read_bytes if moved is not None else 0) == pytest.approx(one.read_bytes, abs=16)
+    executions = {execution.id: execution for execution in found.ended_executions()}
+    for application in apps:
+        moved = executions[f"a{application.number:06}"].transfers
+        assert (moved.read_bytes if moved is not None else 0) == pytest.approx(application.read_bytes, abs=16)
 
 
 def test_what_is_learned_is_what_happened() -> None:
     """It is held back by the store: 1 GB at 5 MB/s take 200 s, in half of which its services compute."""
     found = run(app(0, read_bytes=1000.0 * MB), app(1, 1000.0), capacity=5 * MB)
-    sample = sample_of(found.ended()[0])
+    sample = sample_of(found.ended_executions()[0])
     assert sample is not None
     assert sample.work_s == pytest.approx(200.0, abs=0.1)
     assert sample.setting.cores == pytest.approx(4.0)
@@ -119,22 +119,22 @@ def test_a_promise_with_a_rate_is_kept_beside_others_that_read() -> None:
     """Five more read as much as they can; without its guarantee, a sixth of the store would be too little."""
     reads = 8000.0 * MB
     before = [StudyApplication(100 + n, "same", 400.0 * n, 100.0, 1, 4, 0.0, reads, 100.0) for n in range(12)]
-    taught = run(*before, prefix="h", capacity=100 * MB).ended()
+    taught = run(*before, prefix="h", capacity=100 * MB).ended_executions()
     promised = StudyApplication(0, "same", 1.0, 100.0, 1, 4, 0.0, reads, 100.0, deadline_s=301.0)
     others = [app(n, 0.0, read_bytes=40_000.0 * MB) for n in range(1, 6)]
     plain = run(promised, *others, taught=taught, capacity=100 * MB)
     assert ends(plain)[0] > 301.0
     kept = run(promised, *others, rules=RunRules(POLICY, PromiseWish(0.9)), taught=taught, capacity=100 * MB)
     assert ends(kept)[0] <= 301.0
-    assert kept.outcome.kept() == (1, 1)
+    assert kept.outcome.kept_promises() == (1, 1)
 
 
 def test_who_is_refused_does_not_run_or_runs_as_a_wish() -> None:
     late = app(1, 1.0, 20.0)
     left = run(app(0), late, rules=RunRules(POLICY, PromiseWish(0.9)))
-    assert [one.number for one in left.outcome.refused] == [1]
+    assert [application.number for application in left.outcome.refused] == [1]
     assert left.outcome.goodput([late]) == 0.0
-    wished = run(app(0), late, rules=RunRules(POLICY, PromiseWish(0.9), WhenRefused.WISH))
+    wished = run(app(0), late, rules=RunRules(POLICY, PromiseWish(0.9), RefusalReaction.WISH))
     assert wished.outcome.refused == []
     assert 1 in ends(wished)
 
@@ -142,7 +142,7 @@ def test_who_is_refused_does_not_run_or_runs_as_a_wish() -> None:
 def test_with_exact_run_times_everything_that_fits_is_promised_and_kept() -> None:
     apps = [app(n, 10.0 * n, 150.0, run_s=100.0 + n, declared_s=10.0) for n in range(6)]
     found = run(*apps, rules=RunRules(POLICY, PromiseWish(0.99), exact=True))
-    assert found.outcome.kept() == (6, 6)
+    assert found.outcome.kept_promises() == (6, 6)
     assert found.outcome.goodput(apps) == 1.0
 
 
@@ -150,15 +150,21 @@ def test_a_seed_draws_the_same_at_all_loads_and_loads_are_reached() -> None:
     """Bytes fall short of a load where no run may read for more than twice as long as it computes."""
     logs = test_data() / "traces"
     light, heavy = (workload(StudyCase(5, load, load), logs) for load in (0.5, 1.0))
-    assert [one.run_s for one in light.applications] == [one.run_s for one in heavy.applications]
-    assert [one.asks for one in light.applications] == [one.asks for one in heavy.applications]
+    assert [application.run_s for application in light.applications] == [
+        application.run_s for application in heavy.applications
+    ]
+    assert [application.has_deadline for application in light.applications] == [
+        application.has_deadline for application in heavy.applications
+    ]
     for found, load in ((light, 0.5), (heavy, 1.0)):
         gaps = [b.submit_s - a.submit_s for a, b in pairwise(found.applications)]
         assert max(gaps) <= 11 * sum(gaps) / len(gaps)
-        span_s = sum(one.core_s for one in found.applications) / (CORES * load)
+        span_s = sum(application.core_s for application in found.applications) / (CORES * load)
         assert found.applications[-1].submit_s == pytest.approx(span_s, rel=0.2)
-        assert sum(one.read_bytes for one in found.applications) <= load * CAPACITY * span_s * 1.01
-        assert all(1.19 <= _slack(one) <= 5.01 for one in found.applications if one.asks)
+        assert sum(application.read_bytes for application in found.applications) <= load * CAPACITY * span_s * 1.01
+        assert all(
+            1.19 <= _slack(application) <= 5.01 for application in found.applications if application.has_deadline
+        )
     assert len(heavy.failures) == 4
 
 
@@ -168,9 +174,9 @@ def test_a_warning_counts_as_early_by_the_share_of_the_run_time_that_was_left() 
     outcome = StudyOutcome(CORES)
     outcome.ends = [StudyEnd(one, 600.0, 1100.0, promised=True, name=name) for name in ("early", "late", "silent")]
     outcome.noticed = {"early": 900.0, "late": 901.0}
-    assert outcome.kept() == (0, 3)
-    assert outcome.announced() == 2
-    assert outcome.announced(0.2) == 1
+    assert outcome.kept_promises() == (0, 3)
+    assert outcome.announced_failures() == 2
+    assert outcome.announced_failures(0.2) == 1
 
 
 @pytest.mark.parametrize("tells", [False, True])
@@ -179,8 +185,8 @@ def test_what_tells_its_progress_is_known_to_be_late_long_before(tells: bool) ->
     slow = app(1, in_s=400.0, run_s=1200.0, declared_s=300.0)
     rules = RunRules(POLICY, PromiseWish(0.5), tells=tells)
     outcome = run(slow, app(2, at_s=390.0), rules=rules).outcome
-    assert outcome.kept() == (0, 1)
-    assert outcome.announced(0.2) == int(tells)
+    assert outcome.kept_promises() == (0, 1)
+    assert outcome.announced_failures(0.2) == int(tells)
 
 
 def _slack(one: StudyApplication) -> float:

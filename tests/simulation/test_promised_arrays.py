@@ -45,7 +45,7 @@ def submit(
 
 def members(world: Promising, array: Array) -> list[Execution]:
     found = world.store.executions(ExecutionQuery(array_id=array.id, limit=200)).executions
-    return sorted(found, key=lambda one: one.submitted_at_s)
+    return sorted(found, key=lambda execution: execution.submitted_at_s)
 
 
 def test_all_indices_are_promised_at_once_and_no_more_run_side_by_side_than_it_may() -> None:
@@ -54,19 +54,19 @@ def test_all_indices_are_promised_at_once_and_no_more_run_side_by_side_than_it_m
     world.run(1.0, check_invariants)
     found = members(world, array)
     assert len(found) == 12
-    promises = [one.promise for one in found if one.promise is not None]
+    promises = [execution.promise for execution in found if execution.promise is not None]
     assert len(promises) == 12
-    spans = [(one.terms.begin_by_s, one.terms.finish_s) for one in promises]
+    spans = [(promise.terms.begin_by_s, promise.terms.finish_s) for promise in promises]
     assert max(sum(a <= at < b for a, b in spans) for at, _ in spans) <= 3
     assert max(end for _, end in spans) <= 1150.0
     most = 0
     for _ in range(60):
         world.run(3.0, check_invariants)
-        most = max(most, sum(one.state in ACTIVE_STATES for one in members(world, array)))
+        most = max(most, sum(member.state in ACTIVE_STATES for member in members(world, array)))
     assert most <= 3
     stored = world.store.array(array.id)
     assert stored.counts == {IndexState.SUCCEEDED: 12}
-    assert [one.missed for one in members(world, array)] == [None] * 12
+    assert [member.missed for member in members(world, array)] == [None] * 12
 
 
 def test_what_cannot_be_in_time_is_offered_for_all_and_a_new_leader_keeps_what_was_accepted() -> None:
@@ -77,18 +77,18 @@ def test_what_cannot_be_in_time_is_offered_for_all_and_a_new_leader_keeps_what_w
     array = submit(world, "0-7%2", 2, 20.0, in_s=200.0)
     world.run(2.0, check_invariants)
     found = members(world, array)
-    offered = [one.offers for one in found]
-    assert all(one is not None and one.offers for one in offered)
+    offered = [execution.offers for execution in found]
+    assert all(offers is not None and offers.offers for offers in offered)
     assert "room in time" in offered[0].why if offered[0] is not None else False
-    for one in found:
-        world.accept(one.id, 1)
+    for execution in found:
+        world.accept(execution.id, 1)
     world.run(1.0)
     world.restart()
     others = [world.submit(job("full", 8, 300.0)) for _ in range(4)]
     world.run(2500.0, check_invariants)
     assert world.store.array(array.id).counts == {IndexState.SUCCEEDED: 8}
-    assert [one.missed for one in members(world, array)] == [None] * 8
-    assert all(world.state(one) is ExecutionState.SUCCEEDED for one in others)
+    assert [member.missed for member in members(world, array)] == [None] * 8
+    assert all(world.state(other) is ExecutionState.SUCCEEDED for other in others)
 
 
 def test_without_an_answer_no_index_runs_and_what_runs_again_is_not_promised() -> None:
@@ -97,7 +97,7 @@ def test_without_an_answer_no_index_runs_and_what_runs_again_is_not_promised() -
     world.run(500.0, check_invariants)
     stored = world.store.array(array.id)
     assert stored.counts == {IndexState.FAILED: 4}
-    assert {one.cause for one in members(world, array)} <= {Cause.NO_PROMISE, Cause.DEPENDENCY_FAILED}
+    assert {member.cause for member in members(world, array)} <= {Cause.NO_PROMISE, Cause.DEPENDENCY_FAILED}
 
     def run_again(array: Array, states: bytearray) -> ArrayChange | None:
         return ArrayChange(again(array, states), ArrayEventKind.AGAIN, {})
@@ -107,7 +107,7 @@ def test_without_an_answer_no_index_runs_and_what_runs_again_is_not_promised() -
     for _ in range(12):
         world.run(25.0, check_invariants)
     assert world.store.array(array.id).counts == {IndexState.SUCCEEDED: 4}
-    assert all(one.promise is None for one in members(world, array))
+    assert all(member.promise is None for member in members(world, array))
 
 
 def test_random_arrays_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
@@ -128,14 +128,14 @@ def test_random_arrays_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
         world.run(3000.0, check_invariants)
         found = members(world, array)
         assert len(found) == count
-        assert len({one.promise is None for one in found}) == 1, f"seed {seed}"
+        assert len({execution.promise is None for execution in found}) == 1, f"seed {seed}"
         if found[0].promise is not None:
             kept += 1
-            assert [one.missed for one in found] == [None] * count, f"seed {seed}"
-            assert max(one.marks[Mark.ENDED] for one in found) <= (array.deadline_s or 0.0), f"seed {seed}"
+            assert [execution.missed for execution in found] == [None] * count, f"seed {seed}"
+            assert max(execution.marks[Mark.ENDED] for execution in found) <= (array.deadline_s or 0.0), f"seed {seed}"
         else:
             refused += 1
-            assert not any(Mark.PLACED in one.marks for one in found)
+            assert not any(Mark.PLACED in execution.marks for execution in found)
     assert min(kept, refused) >= 2
 
 
@@ -154,7 +154,7 @@ def test_what_limits_do_not_let_in_as_a_whole_waits_and_ends_at_its_time() -> No
         world.waker.wake()
     found = members(world, array)
     assert len(found) == 4
-    assert all(one.promise is not None for one in found)
+    assert all(execution.promise is not None for execution in found)
     for _ in range(8):
         world.submit(job("long", 1, 900.0))
     world.run(1.0)

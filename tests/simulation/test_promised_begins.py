@@ -127,13 +127,13 @@ def test_a_whole_array_begins_when_it_may() -> None:
     begins_s = world.clock.now_s() + 300.0
     array = submit(world, "0-5%2", 4, 20.0, in_s=900.0, conditions=Conditions(begin_at_s=begins_s))
     world.run(2.0)
-    promises = [one.promise for one in members(world, array) if one.promise is not None]
+    promises = [member.promise for member in members(world, array) if member.promise is not None]
     assert len(promises) == 6, "they are promised at once"
-    assert min(one.terms.begin_by_s for one in promises) >= begins_s
+    assert min(promise.terms.begin_by_s for promise in promises) >= begins_s
     world.run(1000.0, check_invariants)
     found = members(world, array)
-    assert min(one.marks[Mark.PLACED] for one in found) >= begins_s
-    assert [one.missed for one in found] == [None] * 6
+    assert min(execution.marks[Mark.PLACED] for execution in found) >= begins_s
+    assert [execution.missed for execution in found] == [None] * 6
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -150,7 +150,7 @@ def test_random_begins_are_promised_and_kept(seed: int) -> None:
             world.submit(job("other", chance.randint(1, 8), 45.0))
         world.run(chance.uniform(0.0, 60.0), check_invariants)
     world.run(4000.0, check_invariants)
-    promised = [one for one in asked if world.get(one).promise is not None]
+    promised = [text for text in asked if world.get(text).promise is not None]
     assert len(promised) >= 10
-    assert [one for one in promised if world.get(one).missed is not None] == []
-    assert [one for one in promised if world.get(one).marks[Mark.PLACED] < asked[one]] == []
+    assert [text for text in promised if world.get(text).missed is not None] == []
+    assert [text for text in promised if world.get(text).marks[Mark.PLACED] < asked[text]] == []

@@ -13,7 +13,7 @@ from tests.simulation.world import application, check_invariants, component, nod
 from zoe_client.vocabulary import OfferKind
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.executions.execution import ExecutionState, Mark
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand, StorageObject
 from zoe_lib.run_times.values import RunSample, RunSetting
@@ -73,8 +73,8 @@ def test_what_others_hold_of_the_store_now_is_promised_for_later() -> None:
     assert offers.offers[0].terms.begin_by_s >= 1200.0
     world.accept(soon, 1)
     world.run(2500.0, check_invariants)
-    assert [world.state(one) for one in (late, soon)] == [ExecutionState.SUCCEEDED] * 2
-    assert [world.get(one).missed for one in (late, soon)] == [None] * 2
+    assert [world.state(text) for text in (late, soon)] == [ExecutionState.SUCCEEDED] * 2
+    assert [world.get(text).missed for text in (late, soon)] == [None] * 2
 
 
 def test_bandwidth_that_is_booked_for_later_is_used_until_then_by_what_ends_before() -> None:
@@ -104,11 +104,11 @@ def test_readers_that_are_all_late_begin_one_after_the_other() -> None:
     world.run(1.0)
     asked = [world.ask(reader(), in_s=seconds) for seconds in (320.0, 480.0, 640.0)]
     world.run(5.0)
-    rates = [world.terms(one).read_bytes_per_s or 0 for one in asked]
+    rates = [world.terms(text).read_bytes_per_s or 0 for text in asked]
     assert sum(rates) > 100 * MB
     world.run(8000.0, check_invariants)
-    assert [world.state(one) for one in asked] == [ExecutionState.SUCCEEDED] * 3
-    placed = [world.get(one).marks[Mark.PLACED] for one in asked]
+    assert [world.state(text) for text in asked] == [ExecutionState.SUCCEEDED] * 3
+    placed = [world.get(text).marks[Mark.PLACED] for text in asked]
     assert placed == sorted(placed)
 
 
@@ -124,13 +124,15 @@ def test_promises_of_random_readers_are_kept_beside_others_and_hold_no_more_than
                 asked.append(world.ask(reader(), in_s=chance.choice([150.0, 400.0, 900.0, 2500.0])))
             world.run(chance.uniform(1.0, 60.0), check_invariants)
         world.run(6000.0, check_invariants)
-        for one in map(world.get, asked):
-            if one.promise is not None:
+        for execution in map(world.get, asked):
+            if execution.promise is not None:
                 kept += 1
-                assert (one.state, one.missed) == (ExecutionState.SUCCEEDED, None), f"seed {seed}: {one.id}"
-                rates = required(one.application)
+                assert (execution.state, execution.missed) == (ExecutionState.SUCCEEDED, None), (
+                    f"seed {seed}: {execution.id}"
+                )
+                rates = required_rates(execution.application)
                 assert rates is not None
-                later += one.promise.terms.begin_by_s > one.submitted_at_s + 60.0
+                later += execution.promise.terms.begin_by_s > execution.submitted_at_s + 60.0
     assert kept > 15
     assert later > 5
 
@@ -148,8 +150,8 @@ def test_what_others_of_its_tenant_hold_now_is_promised_for_later() -> None:
     assert offers.offers[0].terms.begin_by_s >= 1300.0, "one and a half times the other's expected time"
     world.accept(soon, 1)
     world.run(2000.0, check_invariants)
-    assert [world.get(one).missed for one in (soon, late)] == [None] * 2
-    assert [world.state(one) for one in (soon, late)] == [ExecutionState.SUCCEEDED] * 2
+    assert [world.get(text).missed for text in (soon, late)] == [None] * 2
+    assert [world.state(text) for text in (soon, late)] == [ExecutionState.SUCCEEDED] * 2
 
 
 def test_later_work_of_its_tenant_does_not_take_the_limit_of_a_promise() -> None:
@@ -169,5 +171,5 @@ def test_later_work_of_its_tenant_does_not_take_the_limit_of_a_promise() -> None
     assert reason.code is ReasonCode.BOOKED
     world.run(2500.0, check_invariants)
     assert world.get(promised[1]).marks[Mark.PLACED] <= begins_s + 1.0
-    assert [world.state(one) for one in (*promised, long)] == [ExecutionState.SUCCEEDED] * 3
-    assert [world.get(one).missed for one in promised] == [None] * 2
+    assert [world.state(text) for text in (*promised, long)] == [ExecutionState.SUCCEEDED] * 3
+    assert [world.get(text).missed for text in promised] == [None] * 2

@@ -43,15 +43,15 @@ def test_all_are_promised_at_once_each_by_the_time_at_which_the_next_begins() ->
     world = work_of({"job": 100.0})
     ids = ask(world, pipeline(), in_s=500.0)
     world.run(5.0, check_invariants)
-    first, left, right, last = (terms(world.get(one)) for one in ids)
+    first, left, right, last = (terms(world.get(id_)) for id_ in ids)
     assert last.finish_s == 1500.0
     assert left.finish_s <= last.begin_by_s
     assert right.finish_s <= last.begin_by_s
     assert first.finish_s <= min(left.begin_by_s, right.begin_by_s)
-    assert {one.confidence for one in (first, left, right, last)} == {0.9}
+    assert {terms.confidence for terms in (first, left, right, last)} == {0.9}
     world.run(600.0, check_invariants)
-    assert [world.state(one) for one in ids] == [ExecutionState.SUCCEEDED] * 4
-    assert [world.get(one).missed for one in ids] == [None] * 4
+    assert [world.state(id_) for id_ in ids] == [ExecutionState.SUCCEEDED] * 4
+    assert [world.get(id_).missed for id_ in ids] == [None] * 4
 
 
 def test_the_room_of_later_steps_is_kept_while_they_wait_for_earlier_ones_under_a_new_leader_too() -> None:
@@ -64,34 +64,34 @@ def test_the_room_of_later_steps_is_kept_while_they_wait_for_earlier_ones_under_
             world.run(1.0)
         long = [world.submit(job("long", 8, 2000.0)) for _ in range(4)]
         world.run(500.0, check_invariants)
-        assert [world.state(one) for one in ids] == [ExecutionState.SUCCEEDED] * 4
-        assert [world.get(one).missed for one in ids] == [None] * 4
-        assert all(world.get(one).marks.get(Mark.PLACED, 1e9) > 200.0 for one in long)
+        assert [world.state(id_) for id_ in ids] == [ExecutionState.SUCCEEDED] * 4
+        assert [world.get(id_).missed for id_ in ids] == [None] * 4
+        assert all(world.get(text).marks.get(Mark.PLACED, 1e9) > 200.0 for text in long)
 
 
 def test_what_cannot_be_in_time_as_a_whole_is_offered_as_a_whole() -> None:
     world = work_of({"job": 100.0})
     ids = ask(world, pipeline(), in_s=250.0)
     world.run(2.0, check_invariants)
-    found = [world.get(one) for one in ids]
-    assert all(one.promise is None for one in found)
-    offered = [one.offers for one in found]
-    assert all(one is not None and one.offers[0].kind is OfferKind.EARLIEST for one in offered)
-    ends = [one.offers[0].terms.finish_s for one in offered if one is not None]
+    found = [world.get(id_) for id_ in ids]
+    assert all(execution.promise is None for execution in found)
+    offered = [execution.offers for execution in found]
+    assert all(offers is not None and offers.offers[0].kind is OfferKind.EARLIEST for offers in offered)
+    ends = [offers.offers[0].terms.finish_s for offers in offered if offers is not None]
     assert ends[0] < ends[1] <= ends[3] or ends[0] < ends[2] <= ends[3]
     takes_s = ends[3] - (offered[0].ends_s if offered[0] is not None else 0.0)
     assert 400.0 < takes_s < 440.0, "not side by side: promises hold no more than their share of the cores"
-    rooms = {one.execution_id for one in world.master._cache.promises.frozen()}
+    rooms = {booking.execution_id for booking in world.master._cache.promises.bookings()}
     assert {f"{ids[0]}#1", ids[0]} & rooms == {f"{ids[0]}#1"}
     others = [world.submit(job("job", 8, 100.0)) for _ in range(6)]
-    for one in ids:
-        world.accept(one, 1)
+    for id_ in ids:
+        world.accept(id_, 1)
     world.run(2.0)
-    rooms = {one.execution_id for one in world.master._cache.promises.frozen()}
-    assert not [one for one in rooms if "#" in one], "the room of offers is free again once one is accepted"
+    rooms = {booking.execution_id for booking in world.master._cache.promises.bookings()}
+    assert not [room for room in rooms if "#" in room], "the room of offers is free again once one is accepted"
     world.run(800.0, check_invariants)
-    assert [world.get(one).missed for one in ids] == [None] * 4
-    assert [world.state(one) for one in (*ids, *others)] == [ExecutionState.SUCCEEDED] * 10
+    assert [world.get(id_).missed for id_ in ids] == [None] * 4
+    assert [world.state(id_) for id_ in (*ids, *others)] == [ExecutionState.SUCCEEDED] * 10
 
 
 def test_a_budget_is_that_of_the_whole() -> None:
@@ -100,7 +100,7 @@ def test_a_budget_is_that_of_the_whole() -> None:
         world = work_of({"job": 100.0})
         ids = ask(world, pipeline(), in_s=500.0, wish=PromiseWish(0.9, budget))
         world.run(2.0)
-        assert all((world.get(one).promise is not None) is promised for one in ids)
+        assert all((world.get(id_).promise is not None) is promised for id_ in ids)
 
 
 def test_it_is_said_which_of_budget_time_and_room_is_missing() -> None:
@@ -119,20 +119,20 @@ def test_it_is_said_which_of_budget_time_and_room_is_missing() -> None:
         offers = world.get(ids[0]).offers
         assert offers is not None
         assert said in offers.why
-        assert [one.kind for one in offers.offers] == kinds
-        for one in ids:
-            world.accept(one, 1)
+        assert [offer.kind for offer in offers.offers] == kinds
+        for id_ in ids:
+            world.accept(id_, 1)
         world.run(2500.0, check_invariants)
-        assert [world.get(one).missed for one in ids] == [None] * 4
+        assert [world.get(id_).missed for id_ in ids] == [None] * 4
 
 
 def test_without_an_answer_none_of_them_runs() -> None:
     world = work_of({"job": 100.0})
     ids = ask(world, pipeline(), in_s=50.0)
     world.run(2000.0, check_invariants)
-    assert all(world.get(one).state is ExecutionState.FAILED for one in ids)
-    assert {world.get(one).cause for one in ids} <= {Cause.NO_PROMISE, Cause.DEPENDENCY_FAILED}
-    assert not any(Mark.PLACED in world.get(one).marks for one in ids)
+    assert all(world.get(id_).state is ExecutionState.FAILED for id_ in ids)
+    assert {world.get(id_).cause for id_ in ids} <= {Cause.NO_PROMISE, Cause.DEPENDENCY_FAILED}
+    assert not any(Mark.PLACED in world.get(id_).marks for id_ in ids)
 
 
 def test_what_is_cancelled_before_the_decision_does_not_keep_the_others_waiting_for_ever() -> None:
@@ -163,23 +163,23 @@ def test_random_pipelines_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
             world.run(chance.uniform(1.0, 40.0))
             world.submit(job("other", chance.choice([2, 8]), 80.0))
         world.run(3000.0, check_invariants)
-        found = [world.get(one) for one in ids]
-        assert len({one.promise is None for one in found}) == 1, f"seed {seed}"
+        found = [world.get(id_) for id_ in ids]
+        assert len({execution.promise is None for execution in found}) == 1, f"seed {seed}"
         if found[0].promise is not None:
-            assert [one.missed for one in found] == [None] * len(found), f"seed {seed}"
+            assert [execution.missed for execution in found] == [None] * len(found), f"seed {seed}"
 
 
 def test_a_step_that_is_held_is_announced_as_such_and_those_after_it_as_late_by_it() -> None:
     world = work_of({"job": 50.0})
     ids = ask(world, [(job("job", 2, 50.0), []), (job("job", 2, 50.0), [0])], in_s=200.0)
     world.run(2.0)
-    assert all(world.get(one).promise is not None for one in ids)
+    assert all(world.get(id_).promise is not None for id_ in ids)
     held = ids[0] if world.state(ids[0]) is ExecutionState.SUBMITTED else ids[1]
     world.store.append(held, [ev.Held(at_s=world.clock.now_s(), by=Holder.USER)], world.get(held).version, None)
     for _ in range(60):
         world.run(5.0)
         world.waker.wake()
-    risks = [promise.notice.risk for one in ids if (promise := world.get(one).promise) is not None and promise.notice]
+    risks = [promise.notice.risk for id_ in ids if (promise := world.get(id_).promise) is not None and promise.notice]
     assert risks == ([PromiseRisk.HELD, PromiseRisk.INPUT_LATE] if held == ids[0] else [PromiseRisk.HELD])
 
 
@@ -206,12 +206,12 @@ def test_it_is_decided_when_what_it_runs_after_beside_its_own_has_ended() -> Non
         world.run(60.0, check_invariants)
         world.waker.wake()
         world.run(2.0)
-        assert not any(world.get(one).promise or world.get(one).offers for one in (first, second))
+        assert not any(world.get(text).promise or world.get(text).offers for text in (first, second))
         world.run(60.0, check_invariants)
         if way == "held":
             world.store.append(first, [ev.Released(at_s=world.clock.now_s())], world.get(first).version, None)
         world.run(5.0, check_invariants)
-        assert all(world.get(one).promise is not None for one in (first, second)), way
+        assert all(world.get(text).promise is not None for text in (first, second)), way
         world.run(3000.0, check_invariants)
-        assert [world.state(one) for one in (first, second)] == [ExecutionState.SUCCEEDED] * 2
-        assert [world.get(one).missed for one in (first, second)] == [None] * 2
+        assert [world.state(text) for text in (first, second)] == [ExecutionState.SUCCEEDED] * 2
+        assert [world.get(text).missed for text in (first, second)] == [None] * 2

@@ -46,9 +46,9 @@ class Promising(World):
         tick = super().tick()
         self.master.run_times.work_off(1000)
         decisions = PromiseDecisions(self.master.run_times, StoredPrices(no_prices, self.clock))
-        made = decisions.made_on(tick, progress=self.progress)
+        made = decisions.decide_on(tick, progress=self.progress)
         if made:
-            self.master.tell_promises(made)
+            self.master.note_promises(made)
             self.waker.wake()
         return tick
 
@@ -119,8 +119,8 @@ def test_later_work_does_not_take_the_room_of_a_promise() -> None:
     assert found.state is ExecutionState.SUCCEEDED
     assert found.missed is None
     assert found.marks[Mark.PLACED] <= begin_by_s + 1.0
-    assert all(world.state(one) is ExecutionState.SUCCEEDED for one in short)
-    others = [world.get(one).marks.get(Mark.PLACED, math.inf) for one in long]
+    assert all(world.state(text) is ExecutionState.SUCCEEDED for text in short)
+    others = [world.get(text).marks.get(Mark.PLACED, math.inf) for text in long]
     assert sum(at_s < found.marks[Mark.PLACED] for at_s in others) <= 1, "one node is left to them, the other is booked"
 
 
@@ -157,7 +157,7 @@ def test_what_an_early_one_gives_back_others_get_and_a_new_leader_knows_it() -> 
     promise = world.get(one).promise
     assert promise is not None
     assert world.kinds(one).count("promise_adjusted") == 1
-    assert promise.guaranteed(1) < 8
+    assert promise.elastic_guarantee(1) < 8
     assert world.state(other) is ExecutionState.RUNNING
     world.restart()
     world.run(10.0, check_invariants)
@@ -260,7 +260,7 @@ def test_a_budget_is_kept_or_what_it_takes_is_offered() -> None:
     assert (world.terms(cheap).price, world.terms(cheap).currency) == ("4.0000", "core-hours")
     offers = world.get(dear).offers
     assert offers is not None
-    assert [one.kind for one in offers.offers] == [OfferKind.DEARER, OfferKind.EARLIEST]
+    assert [offer.kind for offer in offers.offers] == [OfferKind.DEARER, OfferKind.EARLIEST]
     assert offers.why == "It costs at least 4.0000 core-hours, which is more than its budget of 3.9 core-hours"
 
 
@@ -303,11 +303,11 @@ def test_a_promise_never_breaks_an_older_one() -> None:
                 asked.append(world.ask(app, in_s=run_s * chance.uniform(1.2, 5.0) + 10))
             world.run(chance.uniform(1.0, 60.0), check_invariants)
         world.run(5000.0, check_invariants)
-        kept = [world.get(one) for one in asked]
-        promised = [one for one in kept if one.promise is not None]
+        kept = [world.get(text) for text in asked]
+        promised = [execution for execution in kept if execution.promise is not None]
         assert promised
-        assert [one.id for one in promised if one.missed is not None] == [], f"seed {seed}"
-        assert all(one.promise or one.cause is Cause.NO_PROMISE for one in kept)
+        assert [execution.id for execution in promised if execution.missed is not None] == [], f"seed {seed}"
+        assert all(execution.promise or execution.cause is Cause.NO_PROMISE for execution in kept)
 
 
 def test_a_new_leader_keeps_what_the_former_one_promised() -> None:
@@ -323,7 +323,7 @@ def test_a_new_leader_keeps_what_the_former_one_promised() -> None:
     world.run(900.0, check_invariants)
     assert world.get(promised).missed is None
     assert world.state(promised) is ExecutionState.SUCCEEDED
-    assert any(world.get(one).marks.get(Mark.PLACED) for one in long)
+    assert any(world.get(text).marks.get(Mark.PLACED) for text in long)
 
 
 def test_a_new_leader_keeps_the_room_of_offers() -> None:
@@ -429,7 +429,7 @@ def test_promises_hold_no_more_of_the_cluster_than_the_policy_allows(share: floa
     world.store.set_policy(changed_policy(policy, share), policy.version, world.clock.now_s(), "test")
     ids = [world.ask(job("job", 4, 100.0), in_s=110.0) for _ in range(4)]
     world.run(3.0)
-    promised = [one for one in ids if world.get(one).promise is not None]
+    promised = [id_ for id_ in ids if world.get(id_).promise is not None]
     assert len(promised) == int(share * 4)
 
 

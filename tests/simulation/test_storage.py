@@ -17,7 +17,7 @@ from storage_bridge.simulated import SimulatedController
 from tests.simulation.world import World, application, check_invariants, component, node
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionState, Mark, ServiceState
-from zoe_lib.domain.executions.promises import refused, required, wished
+from zoe_lib.domain.executions.promises import refusal_reason, requested_rates, required_rates
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.backends.simulated import ServiceBehaviour
@@ -155,7 +155,7 @@ def test_one_that_requires_what_the_controller_refuses_waits_with_its_sentence()
     one.run(5.0)
     execution = one.get(execution_id)
     assert {s.state for s in execution.services} == {ServiceState.CREATED}
-    reason = refused(execution)
+    reason = refusal_reason(execution)
     assert reason is not None
     assert reason.sentence.endswith("unknown tenant")
     one.run(25.5)  # until its patience is over and it pauses
@@ -282,7 +282,7 @@ def test_never_more_is_promised_than_there_is_and_nothing_runs_without_its_promi
 def check_promises(one: World) -> None:
     check_invariants(one)
     active = [e for e in one.store.active() if e.state in ACTIVE_STATES]
-    guaranteed = [wish.read for e in active if (wish := required(e.application)) is not None]
+    guaranteed = [wish.read for e in active if (wish := required_rates(e.application)) is not None]
     assert sum(guaranteed) <= 100 * MB, "over-committed"
     in_force = slos(one).get("default", BandwidthSlo()).read_bytes_per_s or 0
     assert in_force <= 100 * MB
@@ -291,13 +291,13 @@ def check_promises(one: World) -> None:
 
 
 def guaranteed_of(execution: Execution) -> int:
-    wish = required(execution.application)
+    wish = required_rates(execution.application)
     runs = any(s.alive and s.state is not ServiceState.CREATED for s in execution.services)
     return wish.read if wish is not None and runs else 0
 
 
 def granted_of(execution: Execution) -> int:
-    wish = wished(execution.application)
+    wish = requested_rates(execution.application)
     return wish.read if wish is not None and Mark.STORAGE_GRANTED in execution.marks else 0
 
 

@@ -14,7 +14,7 @@ from tests.simulation.test_storage import kinds, of_kind, slos, wants
 from tests.simulation.world import World, node
 from tests.support.limited_controller import SAYS, Limited
 from zoe_lib.domain.executions.execution import ExecutionState, Mark
-from zoe_lib.domain.executions.promises import refused
+from zoe_lib.domain.executions.promises import refusal_reason
 from zoe_lib.domain.values.storage import Guarantee
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.storage.reconciler import StorageReconciler
@@ -76,10 +76,10 @@ def test_one_that_requires_too_much_holds_up_no_other_that_requires_some() -> No
     large, small = one.submit(wants(120)), one.submit(wants(60))
     one.tick()
     assert one.get(small).services[0].state.value != "created"
-    waiting = refused(one.get(large))
+    waiting = refusal_reason(one.get(large))
     assert waiting is not None
     assert waiting.sentence.endswith(SAYS)
-    assert refused(one.get(small)) is None
+    assert refusal_reason(one.get(small)) is None
     controller.most = 200 * MB
     one.run(300.0)
     assert {one.state(large), one.state(small)} == {ExecutionState.SUCCEEDED}

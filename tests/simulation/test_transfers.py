@@ -59,7 +59,7 @@ class Site(World):
         )
 
     def told(self, execution_id: str, kind: str = ev.StorageTransferred.kind) -> Sequence[JournalEntry]:
-        return [one for one in self.store.journal(0, 1000, execution_id=execution_id) if one.kind == kind]
+        return [entry for entry in self.store.journal(0, 1000, execution_id=execution_id) if entry.kind == kind]
 
     def until_running(self, execution_id: str) -> None:
         for _ in range(50):
@@ -115,7 +115,7 @@ def test_each_attempt_tells_what_it_moved() -> None:
     site.run(60.0)
     assert site.state(execution_id) is ExecutionState.SUCCEEDED
     told = site.told(execution_id)
-    assert [(one.data["attempt"], one.data["transfers"]["read_bytes"]) for one in told] == [(1, 100), (2, 23)]  # type: ignore[index]
+    assert [(entry.data["attempt"], entry.data["transfers"]["read_bytes"]) for entry in told] == [(1, 100), (2, 23)]  # type: ignore[index]
     transfers = site.get(execution_id).transfers
     assert transfers is not None
     assert (transfers.read_bytes, transfers.written_bytes) == (123, 2)
@@ -162,7 +162,7 @@ def test_what_was_moved_teaches_how_long_another_bandwidth_takes() -> None:
     kept = site.master.cache.run_times
     kept.work_off(1000)
     [same], [better] = (
-        kept.choices(application(component("m", 1, 1), storage=one), "default", "ada") for one in (slow, fast)
+        kept.choices(application(component("m", 1, 1), storage=demand), "default", "ada") for demand in (slow, fast)
     )
     assert same.p50_s == pytest.approx(10.5, abs=1.0)
     assert better.p50_s < same.p50_s / 3

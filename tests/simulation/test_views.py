@@ -112,8 +112,8 @@ def test_of_a_service_that_does_not_exist_there_is_no_view_and_the_reason_names_
     one = world(SimulatedController(CAPACITY))
     known = one.get(one.submit(reader()))
     views = InputViews(("swift2d",), {"other"})
-    assert views.of(known) == {}
-    [read] = views.reads(known, {}, "no reason")
+    assert views.views_for(known) == {}
+    [read] = views.ways_to_read(known, {}, "no reason")
     assert read.why == "plainly: this installation has no object-store service zoe"
 
 

@@ -61,12 +61,12 @@ class Verdict:
 def verdicts(series: Sequence[Series], seconds: float) -> list[Verdict]:
     """Compare the last third with the second; ValueError for a series with too few samples to say anything."""
     found = []
-    for one in series:
-        if len(one.points) < LEAST_SAMPLES:
-            raise ValueError(f"only {len(one.points)} samples of {one.kind.name} of {one.of}")
-        medians = one.thirds(seconds)
-        bound = medians[1] * (1 + one.kind.share) + one.kind.amount
-        found.append(Verdict(one, medians, medians[2] > bound and one.of not in KEPT_LONGER))
+    for entry in series:
+        if len(entry.points) < LEAST_SAMPLES:
+            raise ValueError(f"only {len(entry.points)} samples of {entry.kind.name} of {entry.of}")
+        medians = entry.thirds(seconds)
+        bound = medians[1] * (1 + entry.kind.share) + entry.kind.amount
+        found.append(Verdict(entry, medians, medians[2] > bound and entry.of not in KEPT_LONGER))
     return found
 
 

@@ -15,8 +15,12 @@ def draw(series: Sequence[Series], path: Path) -> None:
     """Write the picture; lines are programs or tables. Tables that hold next to nothing are left out."""
     figure = Figure(figsize=(10, 7), layout="constrained")
     for axes, kind in zip(figure.subplots(2, 2).flat, KINDS, strict=True):
-        for one in (one for one in series if one.kind is kind and max(value for _, value in one.points) >= _least(one)):
-            axes.plot([s / 60 for s, _ in one.points], [value for _, value in one.points], label=one.of, linewidth=0.9)
+        for entry in (
+            entry for entry in series if entry.kind is kind and max(value for _, value in entry.points) >= _least(entry)
+        ):
+            axes.plot(
+                [s / 60 for s, _ in entry.points], [value for _, value in entry.points], label=entry.of, linewidth=0.9
+            )
         axes.set_xlabel("minutes")
         axes.set_ylabel(f"{kind.name}{f' ({kind.unit})' if kind.unit else ''}")
         axes.set_ylim(bottom=0)

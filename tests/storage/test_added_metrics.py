@@ -76,7 +76,7 @@ def done_with(ann: Person, controller: httpx.Client, place: str) -> list[str]:
     ann.put(place, BODY)
     container, _, name = place.partition("/")
     why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": container, "object": name})
-    return [one["filter"] for one in why.json()["done"]]
+    return [entry["filter"] for entry in why.json()["done"]]
 
 
 def follows(ann: Person, controller: httpx.Client, container: str, filters: list[str]) -> None:
@@ -94,7 +94,7 @@ def test_an_expression_turns_a_rule_on_and_off_again(
     follows(ann, controller, "hot", ["COMPRESSION"])
     ann.put("cold")
     assert done_with(ann, controller, "cold/a") == []
-    rows = {one["id"]: one["metrics"] for one in controller.get("/v1/rules").json()}
+    rows = {entry["id"]: entry["metrics"] for entry in controller.get("/v1/rules").json()}
     assert (rows[rule["id"]]["MY_METRIC"], rows[other["id"]]["MY_METRIC"]) == (9.0, 1.0)
     tried = added_try(controller, "hot")
     assert tried["filters"] == ["COMPRESSION"]
@@ -102,7 +102,7 @@ def test_an_expression_turns_a_rule_on_and_off_again(
     follows(ann, controller, "hot", [])
     assert "my_metric > 5: it is 2" in added_try(controller, "hot")["verdicts"][0]["sentence"]
     shown = controller.get(f"/v1/controllers/rule-{rule['id']}").json()
-    assert [(one["active"], one["dry"], one["metrics"]) for one in shown["switches"]] == [
+    assert [(entry["active"], entry["dry"], entry["metrics"]) for entry in shown["switches"]] == [
         (False, False, {"MY_METRIC": 2.0}),
         (True, False, {"MY_METRIC": 9.0}),
     ]
@@ -137,7 +137,7 @@ def test_what_compression_saves_turns_a_rule_on(whole: Whole, ann: Person, contr
     ann.put("noise/a", secrets.token_bytes(200_000))
 
     def known() -> bool:
-        rows = {one["id"]: one["metrics"] for one in controller.get("/v1/rules").json()}
+        rows = {entry["id"]: entry["metrics"] for entry in controller.get("/v1/rules").json()}
         return "COMPRESSIBILITY" in rows[noise["id"]]
 
     until(known)
@@ -180,11 +180,11 @@ def test_a_program_turns_a_rule_on_and_off_again(whole: Whole, ann: Person, cont
     until(busy)
     until(lambda: active(name) is False)  # no more PUTs
     would = controller.get(f"/v1/controllers/rule-{dry['id']}").json()
-    assert (would["mode"], [one["dry"] for one in would["switches"][-2:]]) == ("dry", [True, True])
+    assert (would["mode"], [entry["dry"] for entry in would["switches"][-2:]]) == ("dry", [True, True])
     assert would["switches"][-1]["active"]
     assert would["last"].startswith("would have switched off")
     path = whole.store.directory / "rates.rules"
-    at_proxies = {one["id"] for one in json.loads(path.read_text())["rules"]}
+    at_proxies = {load["id"] for load in json.loads(path.read_text())["rules"]}
     assert (rule["id"] in at_proxies, dry["id"] in at_proxies) == (True, False)
     controller.delete(f"/v1/rules/{dry['id']}")
     controller.delete(f"/v1/rules/{rule['id']}")
@@ -203,7 +203,7 @@ def test_a_dry_run_counts_operations_without_the_proxies(whole: Whole, ann: Pers
 
     until(active)
     assert done_with(ann, controller, "counted/a") == []
-    [row] = [one for one in controller.get("/v1/rules").json() if one["id"] == dry["id"]]
+    [row] = [entry for entry in controller.get("/v1/rules").json() if entry["id"] == dry["id"]]
     assert (row["mode"], row["enforced"], row["metrics"]["PUTS_SEC"] > 0.5) == ("dry", False, True)
     controller.delete(f"/v1/rules/{dry['id']}")
 
@@ -221,13 +221,13 @@ def test_a_program_that_misbehaves_holds_up_no_other(whole: Whole, controller: h
         added(controller, "/v1/metrics", name=name, program=evaluate.format(body))
 
     def told() -> dict[str, str]:
-        return {one["name"].lower(): one["problem"] for one in controller.get("/v1/metrics").json()}
+        return {entry["name"].lower(): entry["problem"] for entry in controller.get("/v1/metrics").json()}
 
     until(lambda: all(told()[name] for name in bodies if name != "works"))
     problems = told()
     for name, (_, sentence) in bodies.items():
         assert any(part in problems[name] for part in sentence.split("|")), problems
-    until(lambda: next(one for one in controller.get("/v1/metrics").json() if one["name"] == "WORKS")["values"])
+    until(lambda: next(entry for entry in controller.get("/v1/metrics").json() if entry["name"] == "WORKS")["values"])
     crashed = controller.get("/v1/controllers/metric-CRASHES").json
     until(lambda: crashed()["failures"] >= 2)
     assert crashed()["waits_s"] <= 60

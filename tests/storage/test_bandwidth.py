@@ -47,8 +47,8 @@ def ann(connected: tuple[ObjectStore, Pusher]) -> Iterator[Person]:
 
 def pipeline_of_the_documentation() -> str:
     """As an operator would copy it."""
-    lines = [one for one in STORAGE_PAGE.read_text().splitlines() if one.strip().startswith("pipeline = ")]
-    [line] = [one for one in lines if one.endswith(" proxy-server")]
+    lines = [line for line in STORAGE_PAGE.read_text().splitlines() if line.strip().startswith("pipeline = ")]
+    [line] = [line for line in lines if line.endswith(" proxy-server")]
     return line.partition("=")[2].strip()
 
 

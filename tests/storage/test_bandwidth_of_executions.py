@@ -82,7 +82,7 @@ def test_a_guarantee_is_kept_beside_another_execution_and_a_client_from_outside(
     other = execution(connected, "x2", BandwidthSlo())
     over = threading.Event()
     moved: list[list[tuple[float, int]]] = [[], [], []]
-    tokens = [sign_in(connected.store, *one).headers["X-Auth-Token"] for one in (promised, other)]
+    tokens = [sign_in(connected.store, *item).headers["X-Auth-Token"] for item in (promised, other)]
     with ExitStack() as stack:
         stack.callback(over.set)
         threads = [
@@ -108,7 +108,9 @@ def test_a_guarantee_is_kept_beside_another_execution_and_a_client_from_outside(
     all_together = [sum(rates) for rates in zip(of_promised, of_other, outside, strict=True)]
     below = [round(total / MB, 1) for rate, total in zip(of_promised, all_together, strict=True) if rate < GUARANTEE]
     print(f"all three in windows below the guarantee, MB/s: {below}")
-    print(f"kept in {kept:.1%} of windows, least {min(of_promised) / MB:.1f}, MB/s {[round(one, 1) for one in sums]}")
+    print(
+        f"kept in {kept:.1%} of windows, least {min(of_promised) / MB:.1f}, MB/s {[round(value, 1) for value in sums]}"
+    )
     assert kept >= KEPT_SHARE, (kept, min(of_promised), sums)
     assert min(sum(of_other), sum(outside)) > 0
     assert max(sums[1:]) < 6, sums

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support.gateway import Pair, gateway_before_swift
 from tests.support.object_store import Person, logged_in
@@ -222,7 +222,7 @@ def test_large_objects_are_read_from_their_cached_segments(site: Site) -> None:
     first.call("PUT", "large/dlo", content=b"plain")
     assert second.call("GET", "large/dlo").content == b"plain"
     manifest_itself = first.call("GET", "large/slo?multipart-manifest=get")
-    assert [one["name"] for one in manifest_itself.json()] == ["/segments/s1", "/segments/s2"]
+    assert [entry["name"] for entry in manifest_itself.json()] == ["/segments/s1", "/segments/s2"]
 
 
 def test_versions_come_back(site: Site) -> None:
@@ -287,7 +287,7 @@ def gateway() -> Iterator[tuple[Person, Person, Path]]:
     with gateway_before_swift(make=pushed_store, cache=True) as (pair, pusher):
         assert isinstance(pair, Pair)
         with logged_in(pair.gateway, "acme:ann") as ann, logged_in(pair.behind, "gateway:gateway") as there:
-            pushed(pusher, written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET CACHING"), id=1),))))
+            pushed(pusher, book_document(RuleBook((replace(parse_rule("FOR TENANT acme DO SET CACHING"), id=1),))))
             behind = Person(there.http, f"{there.account_url.rsplit('/', 1)[0]}/AUTH_acme")
             yield ann, behind, pair.gateway.directory
 
@@ -311,7 +311,7 @@ def test_where_swift_encrypts_nothing_is_cached() -> None:
         pushed_store(nodes=1, replicas=1, encrypted=True, cache=True) as (store, pusher),
         logged_in(store, "acme:ann") as ann,
     ):
-        pushed(pusher, written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET CACHING"), id=1),))))
+        pushed(pusher, book_document(RuleBook((replace(parse_rule("FOR TENANT acme DO SET CACHING"), id=1),))))
         assert "nothing is cached: Swift encrypts objects behind zoe_filters" in store.log_of("proxy")
         ann.put("c")
         ann.put("c/x", b"secret")

@@ -38,7 +38,7 @@ def whole(connected: Whole) -> Iterator[Whole]:
     for tenant in connected.controller.slos():
         connected.controller.clear_slo(tenant)
     assert list(connected.controller.views()) == []
-    until(lambda: not any(moved.read_bytes_per_s for moved in connected.controller.achieved().values()))
+    until(lambda: not any(moved.read_bytes_per_s for moved in connected.controller.achieved_bandwidth().values()))
 
 
 def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:
@@ -61,7 +61,7 @@ def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:
         for thread in threads:
             thread.start()
         time.sleep(8.0)
-        achieved = whole.controller.achieved()
+        achieved = whole.controller.achieved_bandwidth()
         for thread in threads:
             thread.join()
     assert rates[0] > 8 * MB
@@ -163,13 +163,13 @@ def test_what_is_moved_is_told_by_the_addresses_of_clients(whole: Whole) -> None
             for _ in range(6):
                 assert len(reader.get(f"{ann.account_url}/data/object").content) == size
                 assert writer.put(f"{ann.account_url}/data/other", content=os.urandom(size)).is_success
-                for address, one in (whole.controller.clients() or {}).items():
+                for address, bandwidth in (whole.controller.clients() or {}).items():
                     before = most.get(address, AchievedBandwidth(0.0, 0.0))
                     read, write = before.read_bytes_per_s, before.write_bytes_per_s
                     most[address] = AchievedBandwidth(
-                        max(read, one.read_bytes_per_s), max(write, one.write_bytes_per_s)
+                        max(read, bandwidth.read_bytes_per_s), max(write, bandwidth.write_bytes_per_s)
                     )
-        achieved = whole.controller.achieved()
+        achieved = whole.controller.achieved_bandwidth()
     assert "acme" in achieved
     assert most["127.0.0.7"].read_bytes_per_s > MB
     assert most["127.0.0.8"].write_bytes_per_s > MB

@@ -58,8 +58,8 @@ def counted_s(controller: httpx.Client, name: str = "cpu_seconds", **labels: str
     def now() -> float:
         families = text_string_to_metric_families(controller.get("/metrics").text)
         wanted = f"zoe_object_store_{name}_total"
-        samples = [one for family in families for one in family.samples if one.name == wanted]
-        return sum(one.value for one in samples if labels.items() <= one.labels.items())
+        samples = [sample for family in families for sample in family.samples if sample.name == wanted]
+        return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
 
     time.sleep(1.5)  # a proxy reports once a second
     before = now()
@@ -97,14 +97,14 @@ def working(whole: Whole, login: str) -> Iterator[None]:
                 person.put(f"{HEAVY}/{number}", content)
 
     threads = [threading.Thread(target=store, args=(number,)) for number in range(AT_ONCE)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
         ending.set()
-        for one in threads:
-            one.join()
+        for entry in threads:
+            entry.join()
 
 
 def read_small(person: Person, seconds: float) -> None:
@@ -119,10 +119,10 @@ def test_one_tenant_takes_its_cores_and_others_are_not_held_up(whole: Whole, con
     with ExitStack() as undo:
         ann = undo.enter_context(logged_in(whole.store, "acme:ann"))
         bob = undo.enter_context(logged_in(whole.store, "beta:bob"))
-        for one in (ann, bob):
-            one.put(HEAVY)
-            one.put("small")
-            one.put("small/a", b"x" * 1000)
+        for person in (ann, bob):
+            person.put(HEAVY)
+            person.put("small")
+            person.put("small/a", b"x" * 1000)
         undo.enter_context(applied(controller, whole, RULE.format("acme"), RULE.format("beta")))
         took = {}
         for heavy, other in ((ann, bob), (bob, ann)):

@@ -18,7 +18,7 @@ from zoe_embedded.swift.store import ObjectStore
 
 ACCOUNT = "AUTH_acme"
 MB = 10**6
-X1, X2, GONE = (ExecutionUser("acme", one, 3) for one in ("x1", "a2_12r3", "x3"))
+X1, X2, GONE = (ExecutionUser("acme", entry, 3) for entry in ("x1", "a2_12r3", "x3"))
 OF_BETA = ExecutionUser("beta", "x1", 3)
 ALIVE = {ACCOUNT: {X1.execution: 3, X2.execution: 3}, "AUTH_beta": {"x1": 3}}
 ENDED_WITHIN_S = 1.0

@@ -59,8 +59,8 @@ def site(shared: Whole) -> Iterator[Site]:
                 ann.put(f"from/{name}", os.urandom(SIZE))
                 if name != "part-0":
                     truncate(newest_file(shared.store), CUT_BYTES)
-            etags = [ann.call("HEAD", f"from/part-{one}").headers["Etag"] for one in (0, 1)]
-            parts = [{"path": f"from/part-{one}", "etag": etags[one]} for one in (0, 1)]
+            etags = [ann.call("HEAD", f"from/part-{entry}").headers["Etag"] for entry in (0, 1)]
+            parts = [{"path": f"from/part-{entry}", "etag": etags[entry]} for entry in (0, 1)]
             ann.put("from/static?multipart-manifest=put", json.dumps(parts).encode())
             ann.put("from/dynamic", **{"X-Object-Manifest": "from/part-"})
             ann.put("into/flipped", bytes(SIZE))
@@ -75,16 +75,19 @@ def part_copied(one: Site, **more: str) -> httpx.Response:
 
 
 CASES: dict[str, tuple[int, Callable[[Site], httpx.Response]]] = {
-    "COPY": (422, lambda one: one.ann.call("COPY", "from/cut", headers=TO)),
-    "a part": (422, lambda one: one.ann.call("COPY", "from/cut", headers=TO | {"Range": f"bytes=5-{SIZE - 9}"})),
-    "PUT": (422, lambda one: one.ann.call("PUT", "into/copy", headers={"X-Copy-From": "from/cut"})),
-    "with a heartbeat": (202, lambda one: one.ann.call("COPY", "from/cut?heartbeat=on", headers=TO)),
-    "to where it is encrypted": (422, lambda one: one.ann.call("COPY", "from/cut", headers={"Destination": "from/x"})),
-    "segments": (422, lambda one: one.ann.call("COPY", "from/static", headers=TO)),
-    "segments by prefix": (422, lambda one: one.ann.call("COPY", "from/dynamic", headers=TO)),
-    "S3": (400, lambda one: one.s3.call("PUT", "into/copy", headers=FROM)),
+    "COPY": (422, lambda site: site.ann.call("COPY", "from/cut", headers=TO)),
+    "a part": (422, lambda site: site.ann.call("COPY", "from/cut", headers=TO | {"Range": f"bytes=5-{SIZE - 9}"})),
+    "PUT": (422, lambda site: site.ann.call("PUT", "into/copy", headers={"X-Copy-From": "from/cut"})),
+    "with a heartbeat": (202, lambda site: site.ann.call("COPY", "from/cut?heartbeat=on", headers=TO)),
+    "to where it is encrypted": (
+        422,
+        lambda site: site.ann.call("COPY", "from/cut", headers={"Destination": "from/x"}),
+    ),
+    "segments": (422, lambda site: site.ann.call("COPY", "from/static", headers=TO)),
+    "segments by prefix": (422, lambda site: site.ann.call("COPY", "from/dynamic", headers=TO)),
+    "S3": (400, lambda site: site.s3.call("PUT", "into/copy", headers=FROM)),
     "S3, a part": (400, part_copied),
-    "S3, a range": (400, lambda one: part_copied(one, **{"x-amz-copy-source-range": f"bytes=5-{SIZE - 9}"})),
+    "S3, a range": (400, lambda site: part_copied(site, **{"x-amz-copy-source-range": f"bytes=5-{SIZE - 9}"})),
 }
 
 
@@ -95,9 +98,9 @@ def test_the_client_learns_why_and_the_log_has_a_line(site: Site) -> None:
         answer, lines = call(site), site.lines(before)
         assert answer.status_code == status, (name, answer.text)
         assert "the stored object is damaged: " in answer.text, (name, answer.text)
-        assert not any("500" in one for one in answer.text.splitlines() if "Status" in one), answer.text
-        assert [one for one in lines if WRONG.search(one) and "s3:err:" not in one] == [], name
-        assert len([one for one in lines if DAMAGED.search(one)]) == 1, (name, lines)
+        assert not any("500" in line for line in answer.text.splitlines() if "Status" in line), answer.text
+        assert [line for line in lines if WRONG.search(line) and "s3:err:" not in line] == [], name
+        assert len([line for line in lines if DAMAGED.search(line)]) == 1, (name, lines)
     assert site.ann.call("HEAD", "into/copy").status_code == 404
 
 

@@ -68,8 +68,8 @@ def http(site: Site, ann: Person) -> Iterator[httpx.Client]:
         for container in ann.call("GET", "?format=json").json():
             name = container["name"]
             if name.startswith(("data", "zoe-uploads", "zoe-segments")):
-                for one in ann.listing(name):
-                    ann.call("DELETE", f"{name}/{one['name']}")
+                for entry in ann.listing(name):
+                    ann.call("DELETE", f"{name}/{entry['name']}")
                 ann.call("DELETE", name)
 
 
@@ -175,8 +175,8 @@ def test_a_large_upload_is_an_object_of_segments(
     assert content(http, "data/large", ROOT).content == data
     part = content(http, "data/large", ROOT, Range=f"bytes={MIB - 5}-{MIB + 4}")
     assert part.content == data[MIB - 5 : MIB + 5]
-    for one in ann.listing("zoe-segments"):
-        assert "X-Delete-At" not in ann.call("HEAD", f"zoe-segments/{one['name']}").headers
+    for entry in ann.listing("zoe-segments"):
+        assert "X-Delete-At" not in ann.call("HEAD", f"zoe-segments/{entry['name']}").headers
     renamed = http.post(f"{FILES}/{ROOT}/rename", json={"path": "data/large", "to": "data/other"})
     assert renamed.status_code == 204, renamed.text
     assert content(http, "data/other", ROOT).content == data
@@ -247,8 +247,8 @@ def test_of_renames_of_one_file_one_succeeds(site: Site, http: httpx.Client) -> 
         answers = in_threads(len(clients), rename)
         assert [answer.status_code for answer in answers].count(204) == 1
         assert len([name for name in names(http, ROOT, "data") if name.startswith(f"{turn}")]) == 1
-        for one in (name for name in names(http, ROOT, "data")):
-            http.delete(f"{FILES}/{ROOT}", params={"path": f"data/{one}"})
+        for text in (name for name in names(http, ROOT, "data")):
+            http.delete(f"{FILES}/{ROOT}", params={"path": f"data/{text}"})
 
 
 def planted(person: Person, container: str, name: str) -> None:
@@ -269,10 +269,10 @@ def test_a_name_with_dots_leads_to_no_other_container(http: httpx.Client, ann: P
     for left in ("5 objects", "5 objects"):
         refused = problem(http.delete(f"{FILES}/{ROOT}", params=deletion))
         assert (refused["code"], left in refused["detail"]) == ("wrong_kind", True), refused
-    assert sorted(one["name"] for one in ann.listing("data-shared")) == sorted(set(names_in) - {"x"})
+    assert sorted(entry["name"] for entry in ann.listing("data-shared")) == sorted(set(names_in) - {"x"})
     assert content(http, "data-precious/file.txt", ROOT).content == b"precious"
     listed = http.get(f"{FILES}/{ROOT}", params={"path": "data-shared"}).json()["entries"]
-    assert {one["name"]: one["kind"] for one in listed} == {
+    assert {entry["name"]: entry["kind"] for entry in listed} == {
         "..": "other",
         "../": "other",
         "a": "directory",
@@ -300,7 +300,7 @@ def test_many_objects_that_stay_end_a_deletion(
         planted(ann, "data-many", name)
     refused = problem(http.delete(f"{FILES}/{ROOT}", params={"path": "data-many", "recursive": True}))
     assert "4 objects" in refused["detail"], refused
-    names_left = [one["name"] for one in ann.listing("data-many")]
+    names_left = [entry["name"] for entry in ann.listing("data-many")]
     assert names_left == ["../a", "../b", "../c", "b/../c"]
     for name in names_left:
         target = f"{urlsplit(ann.account_url).path}/data-many/{name}".encode()
@@ -403,5 +403,5 @@ def test_the_command_line_names_it_as_descriptions_do(site: Site, http: httpx.Cl
     found = sorted(str(path.relative_to(tmp_path / "back")) for path in (tmp_path / "back").rglob("*"))
     assert found == ["2026", "2026/a.csv", "b.csv"]
     with Client(str(http.base_url), token) as client:
-        entries = {one.name: one.kind for one in client.files.list("data-new/in", "store:zoe")}
+        entries = {entry.name: entry.kind for entry in client.files.list("data-new/in", "store:zoe")}
     assert entries == {"2026": "directory", "b.csv": "file"}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from storage_bridge.model import WHY_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from storage_filters.rules.rules import ModuleVersion
 from storage_filters.transforms.seek_table import FRAME_BYTES
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, TRAPPING, module
@@ -37,8 +37,8 @@ MODULES = {
 }
 VERSIONS = {
     "": {
-        name: ModuleVersion(name.lower(), hashlib.sha256(module(*one)).hexdigest(), "transform" in one[0])
-        for name, one in MODULES.items()
+        name: ModuleVersion(name.lower(), hashlib.sha256(module(*item)).hexdigest(), "transform" in item[0])
+        for name, item in MODULES.items()
     }
 }
 
@@ -68,14 +68,14 @@ def ask(keyring: Path) -> Iterator[Ask]:
             found: list[Any] = json.loads(stdout.readline())
             return found
 
-        asked([{"method": "MODULE", "body": base64.b64encode(module(*one)).decode()} for one in MODULES.values()])
+        asked([{"method": "MODULE", "body": base64.b64encode(module(*item)).decode()} for item in MODULES.values()])
         yield asked
         stdin.close()
 
 
 def rules(*texts: str) -> dict[str, Any]:
     book = RuleBook(tuple(parse_rule(text) for text in texts), {}, {"DOCS": frozenset({"txt"})}, modules=VERSIONS)
-    return {"method": "RULES", "book": written(book)}
+    return {"method": "RULES", "book": book_document(book)}
 
 
 def put(name: str, body: bytes, headers: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
@@ -176,14 +176,14 @@ def _with_tags(wanted: list[dict[str, Any]], ask: Ask) -> list[dict[str, Any]]:
     answers = ask(wanted)
     present: dict[str, str] = {}
     found = []
-    for one, (plain, _) in zip(wanted, answers, strict=True):
+    for entry, (plain, _) in zip(wanted, answers, strict=True):
         headers = {
-            name: value.replace("PRESENT", f'"{present.get(one["path"], "none")}"')
-            for name, value in one.get("headers", {}).items()
+            name: value.replace("PRESENT", f'"{present.get(entry["path"], "none")}"')
+            for name, value in entry.get("headers", {}).items()
         }
-        if one["method"] == "PUT" and plain["status"].startswith("2"):
-            present[one["path"]] = plain["headers"]["etag"].strip('"')
-        found.append({**one, "headers": headers} if "headers" in one else one)
+        if entry["method"] == "PUT" and plain["status"].startswith("2"):
+            present[entry["path"]] = plain["headers"]["etag"].strip('"')
+        found.append({**entry, "headers": headers} if "headers" in entry else entry)
     return found
 
 
@@ -219,9 +219,9 @@ def test_what_is_stored_is_what_the_rules_say(ask: Ask) -> None:
 
 def test_rules_whose_filters_no_proxy_has_store_what_is_put_and_ranges_are_read(ask: Ask) -> None:
     text = b"all work and no play " * 500
-    ranges = [{"Range": f"bytes={one}"} for one in ("5-20", "-7", "0-", "1-2,5-6", "99999-")]
+    ranges = [{"Range": f"bytes={entry}"} for entry in ("5-20", "-7", "0-", "1-2,5-6", "99999-")]
     stores = [rules("FOR TENANT acme DO SET NOSUCH"), put("a.txt", text), rules()]
-    for plain, behind in ask([*stores, *(get("a.txt", one) for one in ranges)])[3:]:
+    for plain, behind in ask([*stores, *(get("a.txt", entry) for entry in ranges)])[3:]:
         assert behind == plain
 
 
@@ -254,7 +254,7 @@ def test_head_says_what_get_says_of_an_object_that_cannot_be_read(ask: Ask) -> N
         )
     finally:
         ask([again])
-    assert [one[1]["status"][:3] for one in answers[3:]] == ["409", "409", "200"]
+    assert [answer[1]["status"][:3] for answer in answers[3:]] == ["409", "409", "200"]
 
 
 def test_a_damaged_object_is_refused_or_ends_early(ask: Ask) -> None:
@@ -286,7 +286,10 @@ def test_what_is_encrypted_is_never_given_out_as_contents(ask: Ask, place: str, 
             rules(f"FOR TENANT acme DO SET ENCRYPTION {place}"),
             put("a", secret),
             {"method": "LOSE", "named": named},
-            *(get("a", one) for one in ({}, *({"Range": f"bytes={some}"} for some in ("0-3", "100000-", "5-6,9-9")))),
+            *(
+                get("a", entry)
+                for entry in ({}, *({"Range": f"bytes={some}"} for some in ("0-3", "100000-", "5-6,9-9")))
+            ),
         ]
     )
     for _, behind in answers[3:]:
@@ -308,7 +311,7 @@ def test_an_encrypted_object_in_place_of_another_one_is_not_read(ask: Ask, place
             get("b", method="HEAD"),
         ]
     )
-    assert [one[1]["status"][:3] for one in answers[4:]] == ["422", "200", "422", "200"]
+    assert [answer[1]["status"][:3] for answer in answers[4:]] == ["422", "200", "422", "200"]
     assert base64.b64decode(answers[5][1]["body"]) == b"the salary of Bob"
 
 
@@ -374,7 +377,7 @@ def test_a_stored_object_whose_module_is_away_is_refused_by_name_and_asked_for(a
 TEXT = bytes(range(65, 91)) * 10_000
 
 
-@given(header=st.just({}) | st.builds(lambda one: {"Range": one}, RANGES), chain=st.sampled_from(ACTIONS[:6]))
+@given(header=st.just({}) | st.builds(lambda entry: {"Range": entry}, RANGES), chain=st.sampled_from(ACTIONS[:6]))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_module_that_keeps_the_size_is_seen_in_every_range(ask: Ask, header: dict[str, str], chain: str) -> None:
     """Of a plain object, the lower half of ASCII; behind it, readers get its capital letters in lower case."""
@@ -444,5 +447,5 @@ def test_a_range_beyond_where_a_filter_failed_is_refused(ask: Ask, asked: str) -
             get("t", {"Range": "bytes=5-9"}),
         ]
     )
-    assert [one[1]["status"][:3] for one in answers[2:]] == ["409", "206"]
+    assert [answer[1]["status"][:3] for answer in answers[2:]] == ["409", "206"]
     assert "the filter trapping cannot read this object" in base64.b64decode(answers[2][1]["body"]).decode()

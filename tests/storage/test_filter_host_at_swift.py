@@ -17,7 +17,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.storage.test_filter_host import MODULES, PATH, get, requests
 from tests.storage.test_rules import seen
 from tests.support.gateway import gateway_before_swift
@@ -85,7 +85,7 @@ def test_clients_of_a_real_swift_see_no_difference(both: Both, wanted: list[dict
     for name, condition in itertools.product(("a.txt", "b"), ("If-Match", "If-None-Match")):
         one = get(name, {condition: "PRESENT"})
         assert judged(asked(bob, one, tags)) == judged(asked(ann, one, tags)), one
-    pushed(pusher, written(RuleBook()))
+    pushed(pusher, book_document(RuleBook()))
     for person in (bob, ann):
         for name in ("a.txt", "b"):
             person.call("DELETE", f"c/{name}")

@@ -14,16 +14,16 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage_filters.transforms.modules.engine import Module, compiled
+from storage_filters.transforms.modules.engine import Module, compile_module
 from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
-from storage_filters.transforms.stream_filters import FilterRefused
+from storage_filters.transforms.stream_filters import FilterRefusedError
 from zoe_embedded.runtimes.runtime import CLONE
 
 FILTERS = CLONE / "app_descriptions" / "filters"
 
 
 def loaded(name: str) -> Module:
-    return compiled((FILTERS / f"{name}.wasm").read_bytes())
+    return compile_module((FILTERS / f"{name}.wasm").read_bytes())
 
 
 MASK, COLUMNS = loaded("mask"), loaded("columns")
@@ -58,7 +58,7 @@ def test_mask_reads_its_parameters_and_refuses_others() -> None:
     text = b'1;"a ""b""\n";3\n4;5;6\n'
     assert masked(text, columns="2", delimiter=";", character="x", header="no") == b'1;"xx""x""x";3\n4;x;6\n'
     for wrong in ({}, {"columns": ""}, {"columns": "0"}, {"columns": "2,"}, {"columns": "x"}, {"columns": "1025"}):
-        with pytest.raises(FilterRefused, match="columns"):
+        with pytest.raises(FilterRefusedError, match="columns"):
             masked(text, **wrong)
 
 
@@ -83,7 +83,7 @@ def test_columns_lets_compression_find_more() -> None:
         for i in range(20_000)
     )
     table = "".join(rows).encode()
-    plain, by_column = (len(zstandard.compress(one, level=1)) for one in (table, stored(table)))
+    plain, by_column = (len(zstandard.compress(data, level=1)) for data in (table, stored(table)))
     assert by_column < plain * 0.8
 
 

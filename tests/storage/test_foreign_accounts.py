@@ -10,7 +10,7 @@ from storage_bridge.model import StorageUnavailableError, View
 from tests.storage.test_views import meters
 from tests.support.object_store import Person, logged_in
 from tests.support.whole_storage import Whole
-from zoe_lib.domain.values.storage import Credential, located
+from zoe_lib.domain.values.storage import Credential, object_of
 from zoe_master.state.crash_points import never_crash
 from zoe_master.storage.input_places import PlaceFinder
 from zoe_master.storage.tenant_tokens import OTHER_ACCOUNT, TenantTokens
@@ -61,11 +61,11 @@ def test_a_credential_of_another_account_has_no_views_and_no_places_and_the_reas
         fill(bob, SECRET)
     guesses = (View("e1", "acme", SOURCE, ("id",)), View("e2", "acme", SOURCE, (SECRET,)), View("e3", "acme", SOURCE))
     looks = ViewReconciler(whole.controller, never_crash, tokens(whole, "beta:bob"))
-    found = looks.look(guesses, frozenset(one.id for one in guesses))
+    found = looks.look(guesses, frozenset(guess.id for guess in guesses))
     assert {verdict.why for verdict in found.values()} == {f"plainly: there is no view ({OTHER_ACCOUNT})"}
     assert not any(verdict.columns for verdict in found.values())
     assert list(whole.controller.views()) == []
-    one = located("acme", SOURCE)
+    one = object_of("acme", SOURCE)
     assert PlaceFinder(whole.controller, tokens(whole, "beta:bob")).look(frozenset({one})) == {one: None}
 
 

@@ -63,7 +63,7 @@ def steps(chance: random.Random) -> Iterator[tuple[str, str, bytes, dict[str, st
     """Requests for a few objects: PUT, POST, reads of ranges and under conditions, COPY and DELETE."""
     names = ["a", "b/c", "ä ö", "d%e?f"]
     contents = [b"", b"x", chance.randbytes(70_000)]
-    etags = [f'"{hashlib.md5(one).hexdigest()}"' for one in contents]
+    etags = [f'"{hashlib.md5(content).hexdigest()}"' for content in contents]
     for _ in range(120):
         path, content = chance.choice(names), chance.choice(contents)
         match chance.randrange(8):
@@ -94,7 +94,7 @@ def told(answer: httpx.Response) -> tuple[object, ...]:
     several = "multipart/byteranges" in answer.headers.get("content-type", "")
     names = () if several or answer.is_error else SAME_HEADERS
     body = len(answer.content) if several else b"" if answer.is_error else answer.content
-    return answer.status_code, body, [answer.headers.get(one) for one in names]
+    return answer.status_code, body, [answer.headers.get(name) for name in names]
 
 
 @pytest.mark.parametrize("seed", long.SEEDS_OF_STORAGE)
@@ -130,7 +130,7 @@ def test_large_objects_are_the_gateways_and_listed_with_their_size(ann: Person, 
     sizes = {entry["name"]: entry["bytes"] for entry in ann.listing(name)}
     assert sizes == {"part-0": 1000, "part-1": 700, "whole": 1700}
     plain = behind.call("GET", f"{name}/whole")  # to the store it is an object with a list of its parts
-    assert [one["bytes"] for one in json.loads(plain.content)] == [1000, 700]
+    assert [load["bytes"] for load in json.loads(plain.content)] == [1000, 700]
     assert "x-static-large-object" not in plain.headers
     assert ann.call("POST", f"{name}/whole", headers={"X-Object-Meta-Colour": "blue"}).status_code == 202
     assert ann.call("GET", f"{name}/whole").content == whole, "what middleware keeps stays when metadata is replaced"
@@ -172,8 +172,8 @@ def test_clients_neither_see_nor_set_what_the_gateway_keeps(ann: Person, behind:
     ann.put(name, **{"X-Container-Meta-Zoe-Gateway-0-Container-Read": ".r:*", "X-Container-Meta-Colour": "blue"})
     seen = ann.call("HEAD", name).headers
     assert seen["x-container-meta-colour"] == "blue"
-    assert [one for one in seen if "zoe" in one or one == "x-container-read"] == []
-    assert [one for one in behind.call("HEAD", name).headers if "zoe" in one] == []
+    assert [entry for entry in seen if "zoe" in entry or entry == "x-container-read"] == []
+    assert [header for header in behind.call("HEAD", name).headers if "zoe" in header] == []
     ann.put(f"{name}/a", b"x", **{"X-Object-Meta-Zoe-Gateway-0-Static-Large-Object": "True", "X-Auth-User": "admin"})
     assert ann.call("GET", f"{name}/a").content == b"x"
     assert "x-static-large-object" not in ann.call("HEAD", f"{name}/a").headers
@@ -203,7 +203,7 @@ def test_a_store_that_is_away_is_told_and_found_again(pair: Pair, ann: Person, n
     ann.put(name)
     ann.put(f"{name}/a", b"content")
     pair.behind.signal("proxy", signal.SIGKILL)
-    until(lambda: pair.behind.ended() is not None)
+    until(lambda: pair.behind.ended_server() is not None)
     for method, content in (("GET", b""), ("PUT", b"x"), ("DELETE", b"")):
         answer = ann.call(method, f"{name}/a", content=content)
         assert (answer.status_code, answer.headers.get("retry-after", "5")) == (503, "5")

@@ -15,7 +15,7 @@ import pytest
 
 from storage_bridge.model import REWRITE, REWRITE_HEADER, WHY_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from storage_filters.rules.file import RuleFile
 from tests.storage.test_gateway import PART, multipart, steps, told
 from tests.storage.test_rules import TEXT
@@ -105,7 +105,7 @@ def test_objects_are_stored_again_and_no_write_is_lost(gateway: ObjectStore, her
         here.put(name)
         here.put(f"{name}/a", TEXT, **{"X-Object-Meta-Colour": "red"})
         before = _seen(here, f"{name}/a")
-        file.write(written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=1),))))
+        file.write(book_document(RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=1),))))
         try:
             over = threading.Event()
 
@@ -137,11 +137,11 @@ def test_objects_are_stored_again_and_no_write_is_lost(gateway: ObjectStore, her
                     over.set()
                 assert counted.result() > 5
         finally:
-            file.write(written(RuleBook()))
+            file.write(book_document(RuleBook()))
 
 
 def _seen(person: Person, path: str) -> tuple[object, ...]:
     answer = person.call("GET", path)
-    [entry] = [one for one in person.listing(path.partition("/")[0]) if one["name"] == path.partition("/")[2]]
+    [entry] = [entry for entry in person.listing(path.partition("/")[0]) if entry["name"] == path.partition("/")[2]]
     headers = ("Etag", "Content-Length", "Content-Type", "X-Object-Meta-Colour")
     return answer.content, *map(answer.headers.get, headers), entry["bytes"], entry["hash"]

@@ -164,12 +164,12 @@ def test_metadata_is_what_was_put(here: Person, ann: Person, name: str) -> None:
     for person in (here, ann):
         person.put(name)
         assert person.call("PUT", f"{name}/a", content=b"x", headers=headers).status_code == 201
-    seen = [[person.call("HEAD", f"{name}/a").headers.get(one) for one in kept] for person in (here, ann)]
+    seen = [[person.call("HEAD", f"{name}/a").headers.get(text) for text in kept] for person in (here, ann)]
     assert seen[0] == seen[1]
     assert seen[0].count(None) == 0
     for person in (here, ann):
         assert person.call("POST", f"{name}/a", headers={"X-Object-Meta-Part": "ü".encode()}).status_code == 202
-    seen = [[person.call("HEAD", f"{name}/a").headers.get(one) for one in kept] for person in (here, ann)]
+    seen = [[person.call("HEAD", f"{name}/a").headers.get(text) for text in kept] for person in (here, ann)]
     assert seen[0] == seen[1]
 
 
@@ -226,7 +226,7 @@ def test_large_objects_are_the_gateways_and_listed_with_their_size(here: Person,
     whole = b"".join(parts)
     answer = here.call("GET", f"{name}/whole")
     assert (answer.content, answer.headers["x-static-large-object"]) == (whole, "True")
-    assert not [one for one in answer.headers if "zoe-gateway" in one.lower()]
+    assert not [header for header in answer.headers if "zoe-gateway" in header.lower()]
     assert here.call("GET", f"{name}/whole", headers={"Range": "bytes=990-1009"}).content == whole[990:1010]
     etag = answer.headers["etag"]
     assert here.call("GET", f"{name}/whole", headers={"If-None-Match": etag}).status_code == 304

@@ -37,10 +37,10 @@ def planted(ann: Person, marks: Marks) -> list[str]:
 
 def state(ann: Person, names: list[str]) -> list[object]:
     """Return everything of Ann's that other users could have changed."""
-    containers = [(one["name"], one["count"]) for one in ann.call("GET", params={"format": "json"}).json()]
-    heads = [ann.call("HEAD", one).headers for one in ("", *{name.partition("/")[0] for name in names}, *names)]
+    containers = [(entry["name"], entry["count"]) for entry in ann.call("GET", params={"format": "json"}).json()]
+    heads = [ann.call("HEAD", text).headers for text in ("", *{name.partition("/")[0] for name in names}, *names)]
     kept = [
-        {k: v for k, v in one.items() if k.lower().startswith(("x-container", "x-object", "etag"))} for one in heads
+        {k: v for k, v in head.items() if k.lower().startswith(("x-container", "x-object", "etag"))} for head in heads
     ]
     return [containers, kept, [ann.call("GET", name).content for name in names]]
 
@@ -74,5 +74,5 @@ def test_no_hostile_request_finds_a_fault(shared: Whole) -> None:
         line.close()
         assert state(ann, names) == before
         logged = shared.store.log_of("proxy")[log:].splitlines()
-    wrong += [unquote(one)[:300] for one in logged if WRONG.search(one)]
+    wrong += [unquote(text)[:300] for text in logged if WRONG.search(text)]
     assert wrong == [], (statuses, wrong[:20])

@@ -123,7 +123,7 @@ def test_uploads_at_once_do_not_exceed_it(admin: Person, ann: Person, amy: Perso
     with ThreadPoolExecutor(5) as pool:
         hers = [pool.submit(status, ann, f"kept/{number}", os.urandom(1000)) for number in range(4)]
         another = pool.submit(status, amy, "kept/amy", os.urandom(1000))
-    assert sorted(one.result() for one in hers) == [201, 413, 413, 413]
+    assert sorted(her.result() for her in hers) == [201, 413, 413, 413]
     assert another.result() == 201
     [stored] = [entry["name"] for entry in ann.listing("kept") if entry["name"] not in ("small", "amy")]
     assert amy.call("DELETE", f"kept/{stored}").status_code == 204

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from storage_bridge.model import View
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
 from storage_filters.execution_auth.alive_executions import AliveExecutions, AliveFile, alive_file
 from storage_filters.execution_auth.names import ExecutionUser
@@ -112,10 +112,10 @@ def world() -> Iterator[World]:
         users = (ADMIN, StoreUser(ann.project.id, "zoe", "zoes-key"))
         with object_store(with_sections(sections), users=users, **options) as store:
             found = World(made, store, sections, ann, bob, namesake)
-            for one in (ann, bob, namesake):
-                assert found.native(one, one.project.account, "inbox", "PUT").status_code == 201
-                address = f"{found.root}/v1/{one.project.account}/inbox/upload"
-                assert httpx.put(address, content=CONTENT, headers={"X-Auth-Token": one.token}).status_code == 201
+            for entry in (ann, bob, namesake):
+                assert found.native(entry, entry.project.account, "inbox", "PUT").status_code == 201
+                address = f"{found.root}/v1/{entry.project.account}/inbox/upload"
+                assert httpx.put(address, content=CONTENT, headers={"X-Auth-Token": entry.token}).status_code == 201
             yield found
 
 
@@ -207,8 +207,8 @@ def test_an_access_key_opens_no_other_account_whatever_its_name(world: World) ->
         key = keystone_.chosen_key(ann.user, ann.token, access, ann.project)
         for wire in (key.url(GET), key.header_v2(GET)):
             assert not opened(world, wire), access
-    for one in (bob, world.namesake):
-        assert world.native(one, one.project.account, "inbox").text.split() == ["upload"]
+    for entry in (bob, world.namesake):
+        assert world.native(entry, entry.project.account, "inbox").text.split() == ["upload"]
     root = member(keystone_, "root", keystone_.project("ops"), "ResellerAdmin")
     moved = replace(root.key, access_key=f"{root.key.access_key}:{bob.project.id}")
     for wire in (moved.url(GET), moved.header(GET), moved.url_v2(GET), moved.header_v2(GET)):
@@ -234,7 +234,7 @@ def shared_with(world: World, acl: str) -> list[int]:
     """What Bob, and Bob of the other domain, get in Ann's container: natively, for both ways of naming it."""
     account = world.ann.project.account
     assert world.native(world.ann, account, "inbox", "POST", X_Container_Read=acl).status_code == 204
-    return [world.native(one, account).status_code for one in (world.bob, world.namesake)]
+    return [world.native(member, account).status_code for member in (world.bob, world.namesake)]
 
 
 def test_an_acl_names_ids_and_no_names(world: World) -> None:
@@ -286,7 +286,7 @@ def test_zoe_signs_in_at_a_proxy_with_tempauth(world: World) -> None:
         answer.close()
         assert answer.status_code == 204
         world.forget()
-    with pytest.raises(Refused, match="refuses the login"):
+    with pytest.raises(RequestRefusedError, match="refuses the login"):
         SwiftHttp(SwiftAdmin(urls[0], ADMIN.login, ADMIN.key)).ask("HEAD", ann.project.account, "inbox", {})
 
 
@@ -295,8 +295,8 @@ def test_zoe_signs_in_at_keystone_with_application_credentials(world: World) -> 
     view = View("one", ann.project.id, "swift2d://inbox.zoe/upload")
     user, key = made.application_credential(ann.user, ann.project)
     good, wrong, other = (
-        Credential(*one)
-        for one in ((user, key), (user, "wrong"), made.application_credential(world.bob.user, world.bob.project))
+        Credential(*item)
+        for item in ((user, key), (user, "wrong"), made.application_credential(world.bob.user, world.bob.project))
     )
 
     def token_of(credential: Credential) -> str:
@@ -319,7 +319,7 @@ def test_zoe_signs_in_at_keystone_with_application_credentials(world: World) -> 
         answer = controller.ask("HEAD", world.namesake.project.account, "inbox", {})
         answer.close()
         assert answer.status_code == 204
-    with pytest.raises(Refused, match="refuses the login"):
+    with pytest.raises(RequestRefusedError, match="refuses the login"):
         SwiftHttp(SwiftAdmin(made.url, user, "wrong")).ask("HEAD", ann.project.account, "inbox", {})
 
 

@@ -73,7 +73,9 @@ class Site:
         if name == "postgres":
             return psutil.Process(int((self.home / "pg/data/postmaster.pid").read_text().split()[0]))
         children = psutil.Process(self.process.pid).children()
-        return next(one for one in children if any(word.endswith((name, f"{name}.conf")) for word in one.cmdline()))
+        return next(
+            child for child in children if any(word.endswith((name, f"{name}.conf")) for word in child.cmdline())
+        )
 
     def end(self, number: int) -> None:
         self.process.send_signal(number)
@@ -83,7 +85,7 @@ class Site:
 
     def left(self) -> list[str]:
         """Servers of this home that run."""
-        told = (" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"]))
+        told = (" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"]))
         return [line for line in told if str(self.home) in line and "rotating" not in line]
 
 
@@ -106,7 +108,7 @@ def test_work_goes_on_whichever_part_is_killed_and_after_all_of_it_was(home: Pat
             site.says("was restarted", count)
             site.works()
         site.begin("sleep 6131")
-        until(lambda: any(one.info["cmdline"] == ["sleep", "6131"] for one in psutil.process_iter(["cmdline"])))
+        until(lambda: any(process.info["cmdline"] == ["sleep", "6131"] for process in psutil.process_iter(["cmdline"])))
         site.end(signal.SIGKILL)
         site = Site(home)  # at once: servers of the first one may still be ending
         site.works()

@@ -119,9 +119,9 @@ def left(whole: Whole) -> tuple[dict[str, Any], list[str], list[str]]:
     """Return SLOs and views at the controller, and view containers in Swift; without renewing any lease."""
     with httpx.Client(base_url=whole.url, headers=HEADERS, trust_env=False, timeout=30) as http:
         slos = http.get("/v1/owners/zoe/slos").json()
-        views = [one["id"] for one in http.get("/v1/owners/zoe/views").json()]
+        views = [entry["id"] for entry in http.get("/v1/owners/zoe/views").json()]
     with logged_in(whole.store, "acme:ann") as ann:
-        containers = [one["name"] for one in ann.call("GET", "?format=json").json()]
+        containers = [entry["name"] for entry in ann.call("GET", "?format=json").json()]
     return slos, views, [name for name in containers if name.startswith("zoe-view-")]
 
 

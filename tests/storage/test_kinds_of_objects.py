@@ -95,7 +95,7 @@ def test_encrypted_objects_are_filtered_by_the_proxy() -> None:
         assert ann.view("zoe-view-1") == wanted
         kept = [path.read_bytes() for path in (store.directory / "devices").rglob("*.data")]
     assert kept
-    assert not any(b"Nice" in one for one in kept)
+    assert not any(b"Nice" in entry for entry in kept)
 
 
 def test_erasure_coded_objects_are_filtered_by_the_proxy_also_with_a_node_less() -> None:

@@ -64,11 +64,11 @@ def test_a_damaged_module_is_missing_and_its_code_runs_on(directory: Path) -> No
 
 def test_what_stored_objects_need_is_asked_for_until_it_is_there(tmp_path: Path) -> None:
     files = ModuleFiles(tmp_path / "modules")
-    assert not files.any()
+    assert not files.has_modules()
     files.ask(SHA256)
     assert files.missing(()) == files.missing([SHA256]) == [SHA256]
     files.keep(CONTENT)
-    assert files.any()
+    assert files.has_modules()
     assert files.missing(()) == []
     assert not list(files.directory.glob("*.wanted"))
 
@@ -84,11 +84,11 @@ def test_what_is_no_module_is_not_kept(tmp_path: Path) -> None:
     files = ModuleFiles(tmp_path / "modules")
     with pytest.raises(InvalidModuleError):
         files.keep(b"\0asm and no more")
-    assert not files.any()
+    assert not files.has_modules()
 
 
 def test_many_modules_are_loaded_in_turn(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage_filters.transforms.modules.files._LOADED_MAX", 1)
     files = ModuleFiles(directory)
     other = files.keep(module(*READING))
-    assert [files.load(one).reads for one in (SHA256, other, SHA256, other)] == [False, True, False, True]
+    assert [files.load(text).reads for text in (SHA256, other, SHA256, other)] == [False, True, False, True]

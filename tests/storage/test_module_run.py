@@ -12,10 +12,10 @@ import pytest
 import wasmtime
 
 from storage_filters.transforms.modules import run as module_run
-from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX, InvalidModuleError, compiled
+from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX, InvalidModuleError, compile_module
 from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.transforms.modules.run import ModuleFaultError, ModuleRun, run
-from storage_filters.transforms.stream_filters import FilterRefused
+from storage_filters.transforms.stream_filters import FilterRefusedError
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, copying, entry, module
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.runtime import CLONE
@@ -26,12 +26,12 @@ BOUND_S = 2.0
 
 
 def named(*functions: str, **parameters: str) -> NamedModule:
-    return NamedModule("one", "0" * 64, compiled(module(*functions)), parameters, lambda: None)
+    return NamedModule("one", "0" * 64, compile_module(module(*functions)), parameters, lambda: None)
 
 
 def ran(content: bytes | Iterable[bytes], *functions: str, entry: str = "forward", **metadata: str) -> bytes:
     chunks = [content] if isinstance(content, bytes) else content
-    return b"".join(w for _, w in run(compiled(module(*functions)), entry, metadata, chunks, lambda: None))
+    return b"".join(w for _, w in run(compile_module(module(*functions)), entry, metadata, chunks, lambda: None))
 
 
 @pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 300_000])
@@ -97,7 +97,7 @@ def test_a_module_that_takes_long_within_its_fuel_is_ended() -> None:
         "(loop $l (local.set $i (i64.add (i64.rem_u (i64.const -1) (i64.or (local.get $i) (i64.const 1)))"
         "(i64.const 1))) (br $l)) (i32.const 0)",
     )
-    one = ModuleRun(compiled(module(slow, copying("reverse"))), "forward", {})
+    one = ModuleRun(compile_module(module(slow, copying("reverse"))), "forward", {})
     fuel, module_run.FUEL_A_CALL = module_run.FUEL_A_CALL, 10**12
     begun_s = time.process_time()
     try:
@@ -149,10 +149,10 @@ def test_garbage_of_the_process_is_not_collected_in_its_time(monkeypatch: pytest
 
 
 def test_a_filter_that_does_not_give_back_what_was_put_stores_nothing() -> None:
-    with pytest.raises(FilterRefused, match="the filter one cannot store this object: its reverse"):
+    with pytest.raises(FilterRefusedError, match="the filter one cannot store this object: its reverse"):
         b"".join(ModuleFilter(named(*LYING)).forward([b"content"]))
     short = entry("reverse", "(drop (call $read (i32.const 0) (i32.const 65536))) (i32.const 0)")
-    with pytest.raises(FilterRefused, match="does not return the last 7 bytes"):
+    with pytest.raises(FilterRefusedError, match="does not return the last 7 bytes"):
         b"".join(ModuleFilter(named(copying("forward"), short)).forward([b"content"]))
 
 
@@ -185,10 +185,10 @@ INVALID = [
 @pytest.mark.parametrize(("content", "sentence"), INVALID)
 def test_a_file_that_is_no_filter_is_refused_with_a_sentence(content: bytes, sentence: str) -> None:
     with pytest.raises(InvalidModuleError, match=sentence):
-        compiled(bytes(content))
+        compile_module(bytes(content))
 
 
 def test_more_memory_than_the_limit_is_refused_at_the_start() -> None:
     big = wasmtime.wat2wasm(f'(module (memory (export "memory") 1000) {entry("transform", "(i32.const 0)")})')
     with pytest.raises(ModuleFaultError, match="memory"):
-        ModuleRun(compiled(bytes(big)), "transform", {})
+        ModuleRun(compile_module(bytes(big)), "transform", {})

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from storage_filters.rules.rules import ModuleVersion
 from tests.support.modules import FLIPPING, GROWING, LYING, READING, TRAPPING, copying, entry, module
 from tests.support.object_store import Person, logged_in
@@ -58,7 +58,7 @@ def made(up: tuple[ObjectStore, Pusher]) -> Iterator[tuple[Person, Pusher]]:
     with logged_in(store, "acme:ann") as ann:
         for name in ("flipping", "reading", "growing", "spinning", "lying", "trapping"):
             pusher.send_module(module(*ALL[name]))
-        pusher.rules = written(RuleBook(rules, modules={"": versions}))
+        pusher.rules = book_document(RuleBook(rules, modules={"": versions}))
         pusher.push()
         pusher.push(AUTH_nobody={"get": 1.0})
         for name in (*ALL, "all", "plain"):
@@ -136,7 +136,7 @@ def test_a_module_that_never_ends_is_refused_and_others_do_not_wait(made: tuple[
     with ThreadPoolExecutor(5) as pool:
         spins = [pool.submit(lambda: [ann.call("GET", "spinning/a") for _ in range(10)]) for _ in range(4)]
         took = pool.submit(others).result()
-    answers = [answer for one in spins for answer in one.result()]
+    answers = [answer for spin in spins for answer in spin.result()]
     assert {answer.status_code for answer in answers} == {409}
     assert "the filter spinning cannot read this object: it computes" in answers[0].text
     assert statistics.median(took) < OTHERS_WAIT_S
@@ -160,5 +160,5 @@ def test_refused_and_broken_uploads_leave_no_traceback(
     until(lambda: ann.call("GET", "plain/broken").status_code == 404)
     assert ann.call("PUT", "plain/after", content=b"x").status_code == 201
     told = store.log_of("proxy")[before:]
-    wrong = [one for one in told.splitlines() if "Traceback" in one or "ERROR" in one or '"error"' in one]
+    wrong = [line for line in told.splitlines() if "Traceback" in line or "ERROR" in line or '"error"' in line]
     assert wrong == [], told[-3000:]

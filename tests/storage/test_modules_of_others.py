@@ -17,14 +17,14 @@ from typing import TextIO
 import pytest
 import wasmtime
 
-from storage_filters.transforms.modules.engine import InvalidModuleError, compiled, engine
+from storage_filters.transforms.modules.engine import InvalidModuleError, compile_module, engine
 from tests.support.long import LONG
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, TRAPPING, module
 from tests.support.node import node
 
 SEED = 20261129
 MODULES = 10_000 if LONG else 800
-OURS = tuple(module(*one) for one in (EMPTY, FLIPPING, LYING, READING, GROWING, TRAPPING))
+OURS = tuple(module(*item) for item in (EMPTY, FLIPPING, LYING, READING, GROWING, TRAPPING))
 HEADER_BYTES = 8
 PROGRAM = """
 require('readline').createInterface({input: process.stdin}).on('line', line =>
@@ -101,4 +101,4 @@ def test_v8_says_the_same_of_each_module() -> None:
 def test_what_filters_have_no_use_for_is_off(text: str, why: str) -> None:
     entry = '(func (export "transform") (param i32) (result i32) (i32.const 0))'
     with pytest.raises(InvalidModuleError, match=why):
-        compiled(bytes(wasmtime.wat2wasm(f"(module {text} {entry})")))
+        compile_module(bytes(wasmtime.wat2wasm(f"(module {text} {entry})")))

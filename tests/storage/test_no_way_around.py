@@ -48,7 +48,7 @@ def plain_files(whole: Whole) -> set[Path]:
     """The files of the store in which the secret can be read."""
     at = Path(whole.store.directory).rglob("*.data")
     told = SECRET[:60], base64.b64encode(SECRET[:60])
-    return {file for file in at if any(one in file.read_bytes() for one in told)}
+    return {file for file in at if any(data in file.read_bytes() for data in told)}
 
 
 def large(s3: S3Client, name: str, *, copied_from: str = "") -> None:

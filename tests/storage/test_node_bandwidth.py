@@ -61,7 +61,7 @@ class Nodes:
         wanted = [(account, way, rate) for account, rates in accounts.items() for way, rate in rates.items()]
         now_s = time.monotonic()
         if not wanted:
-            return not any(table.turn(name, way, 0, now_s).rate for name, way in table.uses(now_s))
+            return not any(table.turn(name, way, 0, now_s).rate for name, way in table.uses_by_account(now_s))
         return all(table.turn(account, way, 0, now_s).rate == rate for account, way, rate in wanted)  # type: ignore[arg-type]
 
     def listen(self, seconds: float = 1.0) -> None:
@@ -236,7 +236,7 @@ def test_an_execution_is_held_apart_from_its_tenant_also_for_segments(whole: Who
         tables = [RateTable(whole.store.directory / f"node-rates-{number}") for number in (1, 2)]
 
         def counted(name: str) -> int:
-            uses = [table.uses(time.monotonic()).get((name, "get")) for table in tables]
+            uses = [table.uses_by_account(time.monotonic()).get((name, "get")) for table in tables]
             return sum(use.total for use in uses if use is not None)
 
         account = account_of(ann)

@@ -17,7 +17,7 @@ from storage_controller.nodes.restarts import NodeRestarts
 from storage_controller.nodes.watch import NodeHealth, NodeWatch
 from storage_controller.rules.dsl import parse_rule
 from storage_controller.settings import NodeSettings
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support.object_store import logged_in, object_store
 from tests.support.pusher import pushed_store
@@ -56,13 +56,13 @@ def watch(store: ObjectStore, **further: Any) -> Iterator[NodeWatch]:
 
 def looked(watch: NodeWatch) -> dict[str, NodeHealth]:
     watch.look()
-    return {one.name: one for one in watch.nodes()}
+    return {node.name: node for node in watch.nodes()}
 
 
 def test_all_servers_are_up_and_tell_of_their_disks(store: ObjectStore) -> None:
     with watch(store) as all_nodes:
         found = looked(all_nodes)
-    assert {name: (str(one.kind), one.state, one.reason) for name, one in found.items()} == {
+    assert {name: (str(health.kind), health.state, health.reason) for name, health in found.items()} == {
         "proxy": ("proxy", NodeState.UP, ""),
         "account-1": ("account", NodeState.UP, ""),
         "container-1": ("container", NodeState.UP, ""),
@@ -79,17 +79,17 @@ def test_what_is_wrong_with_a_node_is_told(store: ObjectStore) -> None:
     device = store.directory / "devices" / "node1" / "d1"
     apart = [device / "quarantined" / "objects" / name for name in "abc"]
     with watch(store, bounds=Bounds(slow_s=30.0, full=0.0)) as strict:
-        [reason] = {one.reason for one in looked(strict).values() if one.kind != "proxy"}
+        [reason] = {health.reason for health in looked(strict).values() if health.kind != "proxy"}
         assert reason.startswith("disk d1 ")
         assert reason.endswith(" % full")
     with watch(store) as all_nodes:
-        for one in apart:
-            one.mkdir(parents=True)
+        for path in apart:
+            path.mkdir(parents=True)
         found = looked(all_nodes)
         assert (found["object-1"].state, found["object-1"].reason) == (NodeState.FAILING, "3 objects quarantined")
         assert found["container-1"].state is NodeState.UP
-        for one in apart:
-            one.rmdir()
+        for entry in apart:
+            entry.rmdir()
         (device / ".ismount").rename(device / "ismount")
         assert looked(all_nodes)["account-1"].reason == "disk d1 is not mounted"
         (device / "ismount").rename(device / ".ismount")
@@ -111,9 +111,9 @@ def test_a_server_that_hangs_is_away_and_holds_up_no_other(store: ObjectStore) -
 
 def test_a_server_that_was_killed_is_away_until_an_admin_restarts_it(store: ObjectStore) -> None:
     with StoreSocket(store) as socket, watch(store) as all_nodes:
-        restarts = NodeRestarts(nodes_of(store, socket.restarts), 120.0, all_nodes.look_soon)
+        restarts = NodeRestarts(nodes_of(store, socket.restart_command), 120.0, all_nodes.look_soon)
         store.signal("container-1", signal.SIGKILL)
-        until(lambda: store.ended() == "container-1")
+        until(lambda: store.ended_server() == "container-1")
         gone = looked(all_nodes)["container-1"]
         all_nodes.begin()
         assert (gone.state, gone.reason) == (NodeState.AWAY, "no answer for 0 s: connection refused")
@@ -121,20 +121,20 @@ def test_a_server_that_was_killed_is_away_until_an_admin_restarts_it(store: Obje
         restarts.begin("container-1", "root")
 
         def ended() -> bool:
-            last = restarts.last("container-1")
+            last = restarts.last_restart("container-1")
             return last is not None and last.ended_s is not None
 
         until(ended)
-        last = restarts.last("container-1")
+        last = restarts.last_restart("container-1")
         assert last is not None
         assert (last.code, last.output, last.author) == (0, "it was restarted", "root")
         assert store.processes["container-1"] != before
-        until(lambda: {one.state for one in all_nodes.nodes()} == {NodeState.UP})
-        assert store.ended() is None
-        strange = NodeRestarts(nodes_of(store, lambda _: socket.restarts("object-9")), 120.0)
+        until(lambda: {node.state for node in all_nodes.nodes()} == {NodeState.UP})
+        assert store.ended_server() is None
+        strange = NodeRestarts(nodes_of(store, lambda _: socket.restart_command("object-9")), 120.0)
         strange.begin("object-1", None)
-        until(lambda: (one := strange.last("object-1")) is not None and one.code == 1)
-        one = strange.last("object-1")
+        until(lambda: (one := strange.last_restart("object-1")) is not None and one.code == 1)
+        one = strange.last_restart("object-1")
         assert one is not None
         assert one.output == "the store has no server 'object-9'"
 
@@ -146,7 +146,9 @@ def test_an_object_server_that_cannot_encrypt_is_failing() -> None:
         conf = store.directory / "object-1.conf"
         conf.write_text(conf.read_text().replace("keyring_file = ", "keyring_file = /nonexistent"))
         store.restart("object-1")
-        pushed(pusher, written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET ENCRYPTION ON OBJECT"), id=1),))))
+        pushed(
+            pusher, book_document(RuleBook((replace(parse_rule("FOR TENANT acme DO SET ENCRYPTION ON OBJECT"), id=1),)))
+        )
         ann.put("c/o", b"secret")
         with watch(store) as all_nodes:
             found = looked(all_nodes)

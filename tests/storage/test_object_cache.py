@@ -117,8 +117,8 @@ def judged(request: Request, answer: Any) -> None:
         return
     possible, got, told = answer
     requests = [*request.get("before", ()), *request.get("after", ())]
-    for one, of_it in zip(requests, told, strict=False):
-        judged(one, of_it)
+    for entry, of_it in zip(requests, told, strict=False):
+        judged(entry, of_it)
     if got is None:
         return  # the proxy was killed
     replaced = bool(requests) and (got["status"].startswith("422") or got["broken"])

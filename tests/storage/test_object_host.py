@@ -19,12 +19,12 @@ BOTH = "FOR TENANT acme DO SET ENCRYPTION ON OBJECT, SET COMPRESSION ON PROXY"
 def records(answer: Any, name: str = "a") -> list[list[str]]:
     """Return the filters of the proxy and of the object servers, as an object's metadata have them."""
     texts = answer[1][PATH + name]
-    return [[one["filter"] for one in json.loads(text or "[]")] for text in texts]
+    return [[load["filter"] for load in json.loads(text or "[]")] for text in texts]
 
 
 def places(answer: Any) -> list[tuple[str, str, str | None]]:
     told = json.loads(answer[1]["why"])
-    return [(one["filter"], one["at"], one.get("moved")) for one in told]
+    return [(entry["filter"], entry["at"], entry.get("moved")) for entry in told]
 
 
 def why(name: str = "a") -> dict[str, Any]:
@@ -102,6 +102,6 @@ def test_nobody_but_the_proxy_says_what_object_servers_do(ask: Ask) -> None:
 def test_damage_is_refused_or_ends_early(ask: Ask, action: str) -> None:
     rule = rules(f"FOR TENANT acme DO SET {action} ON OBJECT")
     whole = bytes(range(256)) * 2000
-    for one in ask([rule, put("a", whole), {"method": "DAMAGE"}, get("a"), get("a", {"Range": "bytes=400000-"})])[3:]:
-        behind = one[1]
+    for entry in ask([rule, put("a", whole), {"method": "DAMAGE"}, get("a"), get("a", {"Range": "bytes=400000-"})])[3:]:
+        behind = entry[1]
         assert not behind["status"].startswith("2") or (behind["broken"] and whole.startswith(content(behind)))

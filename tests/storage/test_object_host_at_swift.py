@@ -14,7 +14,7 @@ import pytest
 
 from storage_bridge.model import REWRITE, REWRITE_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.storage.test_rules import TEXT, on_disk
 from tests.storage.test_views import WANTED, meters
@@ -36,7 +36,7 @@ def site() -> Iterator[Site]:
 
 def ruled(pusher: Pusher, *texts: str) -> None:
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, start=7))
-    pushed(pusher, written(RuleBook(rules)))
+    pushed(pusher, book_document(RuleBook(rules)))
 
 
 def files(store: ObjectStore) -> list[bytes]:
@@ -48,7 +48,7 @@ def files(store: ObjectStore) -> list[bytes]:
 def places(store: ObjectStore, ann: Person, name: str) -> list[tuple[str, str, str | None]]:
     with logged_in(store, "controller:controller", ann.account_url) as admin:
         told = admin.call("HEAD", name, headers={"X-Zoe-Why": "yes"}).headers.get("X-Zoe-Why", "[]")
-    return [(one["filter"], one["at"], one.get("moved")) for one in json.loads(told)]
+    return [(load["filter"], load["at"], load.get("moved")) for load in json.loads(told)]
 
 
 def test_each_replica_is_filtered_alike_and_everybody_reads_what_was_put(site: Site) -> None:
@@ -67,7 +67,7 @@ def test_each_replica_is_filtered_alike_and_everybody_reads_what_was_put(site: S
     ]
     answer = ann.call("GET", "c/a")
     assert (answer.content, answer.headers["Etag"]) == (body, put.headers["Etag"])
-    [entry] = [one for one in ann.listing("c") if one["name"] == "a"]
+    [entry] = [entry for entry in ann.listing("c") if entry["name"] == "a"]
     assert (entry["bytes"], entry["hash"]) == (len(body), put.headers["Etag"].strip('"'))
     ranged = ann.call("GET", "c/a", headers={"Range": "bytes=1000-1999", "If-Match": put.headers["Etag"]})
     assert (ranged.status_code, ranged.content) == (206, body[1000:2000])
@@ -176,7 +176,7 @@ def test_a_job_moves_filters_to_the_place_that_the_rules_say_now(site: Site) -> 
     there = [("COMPRESSION", "object server", None), ("ENCRYPTION", "object server", None)]
     assert again(BOTH) == ("changed", there)
     assert again(BOTH) == ("kept", there)
-    assert again(BOTH.replace("OBJECT", "PROXY")) == ("changed", [(one[0], "proxy", None) for one in there])
+    assert again(BOTH.replace("OBJECT", "PROXY")) == ("changed", [(item[0], "proxy", None) for item in there])
     assert again(BOTH) == ("changed", there)
     assert again(BOTH, how="plain") == ("changed", [])
     assert files(store) == [TEXT, TEXT]

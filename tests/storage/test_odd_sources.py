@@ -17,7 +17,7 @@ from tests.support.spark import spark_driver
 from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
-from zoe_master.storage.input_document import told_input
+from zoe_master.storage.input_document import input_entry
 
 PROGRAM = """
 import zoe_spark
@@ -81,10 +81,10 @@ def test_spark_finds_the_same_in_odd_sources_whether_there_is_a_view_or_not(
         # Of one that shows nothing the sample finds that there is nothing to read, and it is not used.
         views[name] = answer.is_success and ann.listing(f"zoe-view-{container}") != []
         one = StorageObject("in", f"swift2d://{container}.zoe/in", ASKED, csv)
-        told = [told_input(one, InputRead("in", one.uri))]
+        told = [input_entry(one, InputRead("in", one.uri))]
         if views[name]:
             read = InputRead("in", f"swift2d://zoe-view-{container}.zoe/data", "v", ASKED.columns)
-            told.append(told_input(one, read))
+            told.append(input_entry(one, read))
         cases.append(told)
     (tmp_path / "cases.json").write_text(json.dumps(cases))
     done = spark_driver(spark, swift, "acme:ann", tmp_path).run(PROGRAM, str(tmp_path / "cases.json"))

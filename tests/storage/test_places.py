@@ -18,7 +18,7 @@ from storage_bridge.crystal_dialects import AppendixDialect, LaterDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import UNREADABLE, StorageRefusedError, View
 from storage_bridge.zoe_controller import ZoeController
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
 from storage_controller.swift.places import LOOKED_AT_MAX, SwiftPlaces
 from tests.support.long import of_storage
@@ -156,12 +156,12 @@ def test_who_cannot_tell_is_not_known(whole: Whole, ann: Person) -> None:
     settings = ControllerSettings(whole.url, TOKEN, "zoe", timeout_s=30)
     line = ControllerHttp(settings)
     older = replace(settings, url=f"{whole.url}/older")
-    for one in (
+    for controller in (
         CrystalController(line, settings, AppendixDialect(line, "zoe")),
         CrystalController(line, settings, LaterDialect(line, "zoe")),
         ZoeController(ControllerHttp(older), older),
     ):
-        assert one.locality("acme", "swift2d://meters.zoe/2015", ann.token) is None
+        assert controller.locality("acme", "swift2d://meters.zoe/2015", ann.token) is None
 
 
 def test_of_many_objects_a_sample_is_looked_at_and_the_answer_says_so(whole: Whole, ann: Person) -> None:
@@ -182,7 +182,7 @@ def is_located(client: Client, document: dict[str, Any]) -> bool:
     execution = client.submit(document)
     until(lambda: client.execution(execution.id).services[0].node)
     client.cancel(execution.id)
-    return any(one.known for one in client.wait(execution.id, 60).places)
+    return any(place.known for place in client.wait(execution.id, 60).places)
 
 
 def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
@@ -212,7 +212,7 @@ def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
         until(lambda: is_located(client, document))  # nothing waits for it to be located
         # The first finds room where most lies, and so does no other; the last finds none at all.
         executions = [client.submit(document).id for _ in range(4)]
-        until(lambda: all(client.execution(one).services[0].node for one in executions[:3]))
+        until(lambda: all(client.execution(execution).services[0].node for execution in executions[:3]))
         assert client.execution(executions[0]).services[0].node == f"node{best[-1]}"
         [told] = client.execution(executions[0]).places
         assert told.known
@@ -225,9 +225,9 @@ def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
         # It was submitted last, so its input may not have been located yet.
         [waiting] = until(lambda: client.explain(executions[3]).places)
         assert places_words(waiting.model_dump()).startswith(said)
-        for one in executions:
-            client.cancel(one)
-        assert all(client.wait(one, 60).state is ExecutionState.CANCELLED for one in executions)
+        for execution in executions:
+            client.cancel(execution)
+        assert all(client.wait(execution, 60).state is ExecutionState.CANCELLED for execution in executions)
 
 
 def one_host_holds_most(whole: Whole, ann: Person) -> dict[str, int]:
@@ -238,7 +238,7 @@ def one_host_holds_most(whole: Whole, ann: Person) -> dict[str, int]:
         name = f"placed/2015/{number}.csv"
         sizes[name] = 2000 + 100 * number
         ann.put(name, b"x" * sizes[name])
-        held = sorted(one.bytes for one in on_disks(whole.store, sizes).values())
+        held = sorted(disk.bytes for disk in on_disks(whole.store, sizes).values())
         if len(sizes) > 2 and held[-1] > held[-2]:
             return sizes
     raise AssertionError("all hosts hold the same")
@@ -259,7 +259,7 @@ def test_of_erasure_coded_objects_no_host_has_a_copy() -> None:
 def test_a_path_that_leads_elsewhere_is_not_sent() -> None:
     line = SwiftHttp(SwiftAdmin("http://127.0.0.1:9/auth/v1.0", ADMIN.login, ADMIN.key))
     for path in ("data/../precious/x", "data/./x", ".."):
-        with pytest.raises(Refused, match="cannot be sent") as refused:
+        with pytest.raises(RequestRefusedError, match="cannot be sent") as refused:
             line.ask("GET", "AUTH_acme", path, {})
         assert refused.value.status == 422
 
@@ -270,7 +270,7 @@ def test_a_swift_that_does_not_tell_is_said_so() -> None:
         ann.put("meters")
         ann.put("meters/2015/day.csv", secrets.token_bytes(10))
         places = SwiftPlaces(SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)), lambda _: None)
-        with pytest.raises(Refused, match="list_endpoints"):
+        with pytest.raises(RequestRefusedError, match="list_endpoints"):
             places.places("acme", "swift2d://meters.zoe/2015", ann.token)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support import long
 from tests.support.gateway import gateway_before_ceph, gateway_before_seaweedfs, gateway_before_swift
@@ -29,7 +29,7 @@ RULE = "FOR TENANT acme DO SET COMPRESSION WITH TYPE=ZSTD"
 
 
 def compressing(store: ObjectStore, pusher: object) -> ObjectStore:
-    pushed(pusher, written(RuleBook((replace(parse_rule(RULE), id=1),))))  # type: ignore[arg-type]
+    pushed(pusher, book_document(RuleBook((replace(parse_rule(RULE), id=1),))))  # type: ignore[arg-type]
     return store
 
 

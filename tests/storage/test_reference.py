@@ -30,7 +30,7 @@ from tests.support.spark_reference import (
 from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
-from zoe_master.storage.input_document import told_input
+from zoe_master.storage.input_document import input_entry
 
 FILES, GROUPS, GROUPS_OF_LONG = 10, 12, 400
 WITH_NAMES = CsvInput(header=False, names=("a", "b", "c"))
@@ -177,12 +177,12 @@ def check(groups: Sequence[Group], spark: Runtime, directory: Path) -> None:
     cases.write_text(json.dumps(compared(groups, directory)))
     done = local_driver(spark, directory).run(PROGRAM, str(cases), **PROPERTIES)
     wrong = differences(done.stdout.splitlines()[-1], groups)
-    assert not wrong, "\n".join(f"{one.asked} {one.csv}: {told}" for one, told in wrong)
+    assert not wrong, "\n".join(f"{group.asked} {group.csv}: {told}" for group, told in wrong)
 
 
 def test_spark_reads_the_same_rows_from_plain_bytes_and_from_a_view(spark: Runtime, tmp_path: Path) -> None:
     groups = [*NAMED.values(), *EXHAUSTIVE, *(group_of(seed, FILES) for seed in range(GROUPS))]
-    assert sum(len(one.files) for one in groups) > 250
+    assert sum(len(group.files) for group in groups) > 250
     check(groups, spark, tmp_path)
 
 
@@ -196,21 +196,21 @@ def test_spark_reads_the_same_rows_in_thousands_of_cases(spark: Runtime, tmp_pat
 def in_swift(groups: Sequence[Group], ann: Person, admin: Person) -> list[list[dict[str, Any]]]:
     """As `compared`, of objects in Swift and of views that its proxy makes of them."""
     found = []
-    for number, one in enumerate(groups):
-        container, csv = f"reference-{number}", one.csv
+    for number, group in enumerate(groups):
+        container, csv = f"reference-{number}", group.csv
         ann.put(container)
-        for place, body in enumerate(one.files):
+        for place, body in enumerate(group.files):
             ann.put(f"{container}/data/{place:03d}.csv", body)
-        columns = delivered_columns(one)
+        columns = delivered_columns(group)
         view = f"zoe-view-reference-{number}"
         signs = {"delimiter": csv.delimiter, "quote": csv.quote, "escape": csv.escape, "header": csv.header}
         more = {"names": list(csv.names)} if csv.names else {}
-        wanted = {"columns": list(columns), "where": one.asked.where or "", "types": dict(one.asked.types), **more}
+        wanted = {"columns": list(columns), "where": group.asked.where or "", "types": dict(group.asked.types), **more}
         admin.put(view, **definition(container, prefix="data", csv=signs | {"null_text": csv.null_text}, **wanted))
-        source = StorageObject("meters", f"swift2d://{container}.zoe/data", one.asked, csv)
-        plain = told_input(source, InputRead("meters", source.uri))
+        source = StorageObject("meters", f"swift2d://{container}.zoe/data", group.asked, csv)
+        plain = input_entry(source, InputRead("meters", source.uri))
         read = InputRead("meters", f"swift2d://{view}.zoe/data", "v", columns or NAMES)
-        found.append([plain, told_input(source, read)])
+        found.append([plain, input_entry(source, read)])
     return found
 
 
@@ -223,7 +223,7 @@ def test_spark_reads_the_same_rows_from_plain_objects_and_views_of_a_real_swift(
     cases.write_text(json.dumps(in_swift(groups, ann, admin)))
     done = spark_driver(spark, swift, "acme:ann", tmp_path).run(PROGRAM, str(cases), **PROPERTIES)
     wrong = differences(done.stdout.splitlines()[-1], groups)
-    assert not wrong, "\n".join(f"{one.asked} {one.csv}: {told}" for one, told in wrong)
+    assert not wrong, "\n".join(f"{group.asked} {group.csv}: {told}" for group, told in wrong)
 
 
 @pytest.mark.parametrize(

@@ -74,15 +74,15 @@ def told(url: str, container: str) -> int:
     """How many PUTs of this container the controller knows of."""
     marks = 'tenant="acme"', f'container="{container}"', 'method="PUT"', 'result="answered"'
     lines = [
-        one for one in asked(url, "/metrics").text.splitlines() if one.startswith("zoe_object_store_requests_total")
+        line for line in asked(url, "/metrics").text.splitlines() if line.startswith("zoe_object_store_requests_total")
     ]
-    return sum(int(float(one.split()[-1])) for one in lines if all(mark in one for mark in marks))
+    return sum(int(float(line.split()[-1])) for line in lines if all(mark in line for mark in marks))
 
 
 def compressed(ann: Person, url: str) -> bool:
     ann.put("before0/one", b"text " * 10_000)
     query = "tenant=acme&container=before0&object=one"
-    return [one["filter"] for one in asked(url, f"/v1/rules/why?{query}").json()["done"]] == ["COMPRESSION"]
+    return [entry["filter"] for entry in asked(url, f"/v1/rules/why?{query}").json()["done"]] == ["COMPRESSION"]
 
 
 AWAY = """
@@ -122,7 +122,7 @@ os._exit(0)
 
 def test_the_longer_a_controller_is_away_the_more_often_it_is_not_asked(tmp_path: Path) -> None:
     """A connection with queued reports was retried for ever after it was given up, beside the later ones."""
-    public, secret = (one.decode() for one in zmq.curve_keypair())
+    public, secret = (data.decode() for data in zmq.curve_keypair())
     (tmp_path / "key").write_text(f"{public}\n{public}\n{secret}\n")
     python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"
     command = [str(python), "-P", "-c", AWAY, str(tmp_path), str(tmp_path / "key")]

@@ -65,7 +65,7 @@ def test_a_list_of_names_that_breaks_off_deletes_nothing(swift: ObjectStore, ann
     head = f"POST {at.path}?bulk-delete HTTP/1.1\r\nHost: {at.netloc}\r\nX-Auth-Token: {ann.token}\r\n"
     head += f"Content-Type: text/plain\r\nContent-Length: {len(whole)}\r\n\r\n"
     send(swift.auth_url, head.encode() + whole[: len(b"/names/a")], random.Random(SEED), ("half",))
-    assert [one["name"] for one in ann.listing("names")] == ["a", "a-longer"]
+    assert [entry["name"] for entry in ann.listing("names")] == ["a", "a-longer"]
 
 
 def test_the_name_of_a_coding_may_have_capital_letters(swift: ObjectStore, ann: Person) -> None:

@@ -62,7 +62,7 @@ def begun(controller: httpx.Client, **wanted: Any) -> int:
 
 
 def job(controller: httpx.Client, number: int) -> dict[str, Any]:
-    [found] = [one for one in controller.get("/v1/rewrites").json() if one["id"] == number]
+    [found] = [entry for entry in controller.get("/v1/rewrites").json() if entry["id"] == number]
     return dict(found)
 
 
@@ -73,7 +73,7 @@ def ended(controller: httpx.Client, number: int) -> dict[str, Any]:
 
 def done(controller: httpx.Client, container: str, name: str) -> list[str]:
     why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": container, "object": name})
-    return [one.get("name", one["filter"]) for one in why.json()["done"]]
+    return [entry.get("name", entry["filter"]) for entry in why.json()["done"]]
 
 
 def test_a_job_applies_rules_to_what_lies_there_and_another_undoes_it(
@@ -167,8 +167,8 @@ def test_a_proxy_that_hangs_is_noticed_and_the_job_goes_on(whole: Whole, ann: Pe
         until(lambda: job(controller, number)["looked"] > 0)
         parent = psutil.Process(whole.store.processes[PROXY_NAME])
         stopped = [parent, *parent.children(recursive=True)]
-        for one in stopped:
-            one.suspend()
+        for process in stopped:
+            process.suspend()
         try:
             until(
                 lambda: "cannot reach Swift" in job(controller, number)["waits"],
@@ -176,8 +176,8 @@ def test_a_proxy_that_hangs_is_noticed_and_the_job_goes_on(whole: Whole, ann: Pe
                 deadline_s=240,
             )
         finally:
-            for one in stopped:
-                one.resume()
+            for entry in stopped:
+                entry.resume()
         found = ended(controller, number)
         assert (found["state"], found["looked"], found["failed"], found["waits"]) == ("done", 20, 0, "")
         assert all(ann.call("GET", f"hung/{number}").content == b"x" * 1000 for number in range(20))
@@ -231,5 +231,5 @@ def test_a_controller_that_is_killed_goes_on_where_it_was(postgres_url: str) -> 
         found = ended(http, number)
         assert (found["state"], found["looked"], found["failed"]) == ("done", objects, 0)
         assert found["changed"] >= objects - 20  # unrecorded changes were found to be done
-        assert all(done(http, "many", f"{one:02}") == ["COMPRESSION"] for one in range(objects))
-        assert all(ann.call("GET", f"many/{one:02}").content == TEXT for one in range(objects))
+        assert all(done(http, "many", f"{number:02}") == ["COMPRESSION"] for number in range(objects))
+        assert all(ann.call("GET", f"many/{number:02}").content == TEXT for number in range(objects))

@@ -19,7 +19,7 @@ import pytest
 
 from storage_bridge.model import BOOK_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from tests.storage.test_filter_host import VERSIONS
 from tests.storage.test_filter_host_at_swift import MODULES, at_gateway, pushed
 from tests.storage.test_rules import TEXT, on_disk
@@ -57,7 +57,7 @@ class Site:
     def rules(self, *texts: str) -> None:
         """Let these hold, and no others."""
         made = (replace(parse_rule(text), id=number) for number, text in enumerate(texts, start=1))
-        pushed(self._pusher, written(RuleBook(tuple(made), modules=VERSIONS)))
+        pushed(self._pusher, book_document(RuleBook(tuple(made), modules=VERSIONS)))
 
     def rewrite(self, path: str, how: str = "rules", **headers: str) -> tuple[str, str]:
         """Return what became of an object, and why."""
@@ -68,7 +68,7 @@ class Site:
     def done(self, path: str) -> list[str]:
         """Return the filters of an object."""
         found = self.ann.call("HEAD", path, headers={"X-Zoe-Why": "yes"}).headers.get("X-Zoe-Why", "[]")
-        return [one.get("name", one["filter"]) for one in json.loads(found)]
+        return [load.get("name", load["filter"]) for load in json.loads(found)]
 
 
 @contextmanager
@@ -112,11 +112,11 @@ def site(made: Site) -> Iterator[Site]:
 
 def seen(site: Site, path: str) -> tuple[Any, ...]:
     """Return everything that a client sees of an object."""
-    answers = [site.ann.call(method, path, headers=one) for method in ("GET", "HEAD") for one in ({}, _RANGE)]
-    [entry] = [one for one in site.ann.listing(path.partition("/")[0]) if one["name"] == path.partition("/")[2]]
+    answers = [site.ann.call(method, path, headers=entry) for method in ("GET", "HEAD") for entry in ({}, _RANGE)]
+    [entry] = [entry for entry in site.ann.listing(path.partition("/")[0]) if entry["name"] == path.partition("/")[2]]
     if not site.times:
         del entry["last_modified"]
-    return entry, [_seen(one, site.times) for one in answers]
+    return entry, [_seen(answer, site.times) for answer in answers]
 
 
 def _seen(answer: httpx.Response, times: bool) -> tuple[Any, ...]:
@@ -292,7 +292,7 @@ def test_a_store_that_is_away_is_told_from_an_object_that_fails() -> None:
         ann.put("c/a", TEXT)
         site.rules("FOR TENANT acme DO SET COMPRESSION")
         store.signal("object-1", signal.SIGTERM)
-        until(lambda: store.ended() == "object-1")
+        until(lambda: store.ended_server() == "object-1")
         outcome, sentence = site.rewrite("c/a")
         assert (outcome, "the store answers 503" in sentence) == ("away", True)
         store.restart("object-1")

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from storage_filters.rules.file import RuleFile
 from storage_filters.rules.metrics import WINDOW_S
 from tests.storage.test_views import WANTED, meters
@@ -101,13 +101,13 @@ def test_a_rule_is_carried_out_and_everybody_reads_what_was_put(
         ann.put("docs/notes.txt", TEXT, **{"X-Object-Meta-Colour": "red"})
         assert on_disk(whole.store) - before < len(TEXT) / 10
         why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": "docs", "object": "notes.txt"})
-        assert [(one["filter"], one["rule"]) for one in why.json()["done"]] == [
+        assert [(entry["filter"], entry["rule"]) for entry in why.json()["done"]] == [
             ("COMPRESSION", number),
             ("ENCRYPTION", number),
         ]
     conditions: list[dict[str, str]] = [
         {},
-        *({"Range": f"bytes={one}"} for one in ("0-0", "70000-70100", "-5", "999999-", "1-2,5-6")),
+        *({"Range": f"bytes={entry}"} for entry in ("0-0", "70000-70100", "-5", "999999-", "1-2,5-6")),
         {"If-None-Match": "*"},
         {"If-Match": '"nonsense"'},
     ]
@@ -140,7 +140,7 @@ def test_rules_reach_names_in_any_script(whole: Whole, ann: Person, controller: 
             assert ann.call("PUT", quote(path), content=TEXT, headers=headers).status_code == 201
             assert ann.call("GET", quote(path)).content == TEXT
             asked = {"tenant": "acme", "container": container, "object": name}
-            done.append([one["rule"] for one in controller.get("/v1/rules/why", params=asked).json()["done"]])
+            done.append([entry["rule"] for entry in controller.get("/v1/rules/why", params=asked).json()["done"]])
     assert done == [[ids[0]], [ids[1]], [ids[2]], []]
 
 
@@ -184,7 +184,7 @@ def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person,
         ann.put("typed")
         ann.put("typed/a.txt", TEXT)
         code, printed = zoe("why", "typed/a.txt", "-o", "json", token=anns)
-        assert [one["filter"] for one in json.loads(printed)["done"]] == ["COMPRESSION", "ENCRYPTION"]
+        assert [load["filter"] for load in json.loads(printed)["done"]] == ["COMPRESSION", "ENCRYPTION"]
         rule = "FOR CONTAINER typed DO DELETE COMPRESSION"
         code, printed = zoe("policy", "try", "typed/b.txt", "--rule", rule, token=anns)
         assert (code, "then  ENCRYPTION\n" in printed, "is more specific" in printed) == (0, True, True), printed
@@ -321,7 +321,7 @@ def test_filters_stand_before_swifts_own_encryption_and_fragments(kind: dict[str
     rules = RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=7),))
     etag = hashlib.md5(TEXT, usedforsecurity=False).hexdigest()
     with pushed_store(**kind) as (store, pusher), logged_in(store, "acme:ann") as ann:
-        pusher.rules = written(rules)
+        pusher.rules = book_document(rules)
         pusher.push()
         pusher.push(AUTH_nobody={"get": 1.0})
         ann.put("both")
@@ -348,11 +348,11 @@ def test_a_rule_with_a_metric_holds_while_its_condition_does(
     def done(name: str) -> list[str]:
         ann.put(f"hot/{name}", TEXT)
         why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": "hot", "object": name})
-        return [one["filter"] for one in why.json()["done"]]
+        return [entry["filter"] for entry in why.json()["done"]]
 
     def would_be() -> tuple[list[str], float]:
         asked = {"tenant": "acme", "container": "hot", "object": "next"}
-        [row] = [one for one in controller.get("/v1/rules").json() if "PUTS_SEC" in one["rule"]]
+        [row] = [entry for entry in controller.get("/v1/rules").json() if "PUTS_SEC" in entry["rule"]]
         return controller.post("/v1/rules/try", json=asked).json()["now"]["filters"], row["metrics"]["PUTS_SEC"]
 
     with applied(controller, whole, "FOR CONTAINER acme/hot WHEN PUTS_SEC > 2 DO SET COMPRESSION TRANSIENT"):
@@ -372,7 +372,7 @@ def test_the_last_rules_hold_while_the_controller_is_away() -> None:
     """A proxy has the last rules in its file: no request asks the controller, also after a restart of the proxy."""
     rules = RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=7),))
     with pushed_store(nodes=1, replicas=1) as (store, pusher):
-        pusher.rules = written(rules)
+        pusher.rules = book_document(rules)
         pusher.push()
         pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
         pusher.limits.close()

@@ -90,7 +90,7 @@ def test_an_input_by_s3_is_read_through_a_view_that_is_a_bucket(
             def moved() -> list[tuple[str, bool]]:
                 own.call("GET", f"{bucket}/{names[0]}")
                 executions = client.storage().executions
-                return [(one.execution_id, one.achieved.read_bytes_per_s > 0) for one in executions]
+                return [(execution.execution_id, execution.achieved.read_bytes_per_s > 0) for execution in executions]
 
             until(lambda: moved() == [(execution.id, True)])
             client.cancel(execution.id)

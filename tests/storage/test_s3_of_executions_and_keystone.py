@@ -15,7 +15,7 @@ from tests.storage.test_s3_signed import EXPLOITS, SECRET, UPLOAD, Ask, answerin
 from tests.support.s3_signing import HOST, Signer, Wire
 
 GET = Wire("GET", "/inbox/upload")
-X1, X2, GONE = (ExecutionUser("acme", one, 3) for one in ("x1", "x2", "x3"))
+X1, X2, GONE = (ExecutionUser("acme", entry, 3) for entry in ("x1", "x2", "x3"))
 OF_BETA = ExecutionUser("beta", "x1", 3)
 OPTIONS = {"options": {"auth_uri": "http://keystone.example/v3", "keys_with_colon": "no"}}
 KEYSTONE = {
@@ -40,14 +40,14 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
 
 @pytest.fixture(scope="module")
 def keystone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
-    names = [name for one in shipped() for name in ({"tempauth": "s3token keystoneauth"}.get(one, one)).split()]
+    names = [name for text in shipped() for name in ({"tempauth": "s3token keystoneauth"}.get(text, text)).split()]
     yield from answering(names, tmp_path_factory.mktemp("keystone"), keystone=KEYSTONE, **OPTIONS)
 
 
 def acts(ask: Ask, wire: Wire) -> list[str]:
     """What a request reaches at the store beside HEADs; empty if it is refused."""
     status, text, seen = ask(wire)
-    found = [one[1] for one in seen if one[0] != "HEAD"]
+    found = [entry[1] for entry in seen if entry[0] != "HEAD"]
     assert status < 300 or (status in (400, 403, 501) and not found), (status, text)
     return found
 

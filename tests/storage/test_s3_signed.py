@@ -45,7 +45,7 @@ def shipped() -> list[str]:
         rules="",
         encryption="",
     )
-    return [name for one in text.split() if one not in LEFT_OUT for name in MORE.get(one, one).split()]
+    return [name for part in text.split() if part not in LEFT_OUT for name in MORE.get(part, part).split()]
 
 
 def answering(pipeline: list[str], directory: Path, **more: Any) -> Generator[Ask]:
@@ -134,7 +134,7 @@ def test_version_2_lets_nothing_of_swift_in(ask: Ask) -> None:
         for header in (("x-amz-copy-source", "/private/secret"), ("x-amz-acl", "public-read"), ("Content-Type", "a/b")):
             status, text, seen = ask(wire.plus(header))
             assert (status, "SignatureDoesNotMatch" in text) == (403, True), (header, text)
-            assert not [one for one in seen if one[0] != "HEAD"], "version 2 covers these by itself"
+            assert not [entry for entry in seen if entry[0] != "HEAD"], "version 2 covers these by itself"
         status, text, seen = ask(wire.plus(query=(("multipart-manifest", "put"),)))
         assert (status, seen) == (403, []), text
     assert ask("V2") == sorted(V2_QUERY), "of this Swift"
@@ -229,7 +229,7 @@ def signed_requests() -> Iterator[Wire]:
 
 def told(seen: list[Any], names: set[str]) -> list[Any]:
     """Return the requests at the store, without the names of an upload, and without the header itself."""
-    text = json.dumps([[*one[:3], {k: v for k, v in one[3].items() if k not in names}, one[4]] for one in seen])
+    text = json.dumps([[*entry[:3], {k: v for k, v in entry[3].items() if k not in names}, entry[4]] for entry in seen])
     return list(json.loads(re.sub(r"[\w-]{40,}", "", text)))
 
 
@@ -260,7 +260,7 @@ def test_nothing_that_any_filter_reads_has_an_effect_unless_it_is_signed(ask: As
         for name in parameters:
             status, text, seen = ask(signed.plus(query=((name, "1"),)))
             # s3api answers ?tagging of a GET by an empty list of its own, also to strangers.
-            done = [one for one in seen if one[0] != "HEAD"]
+            done = [entry for entry in seen if entry[0] != "HEAD"]
             assert (status >= 400 or name == "tagging", done) == (True, []), (signed, name, text)
 
 

@@ -15,7 +15,7 @@ from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.values.storage import CsvInput, InputRead, StorageObject
-from zoe_master.storage.input_document import told_input
+from zoe_master.storage.input_document import input_entry
 
 PROGRAM = """
 import zoe_spark
@@ -69,4 +69,4 @@ def test_types_of_a_sample_are_shown_and_what_comes_behind_it_is_read_with_them(
 
 
 def error_text_of(one: StorageObject) -> dict[str, Any]:
-    return told_input(one, InputRead(one.name, one.uri))
+    return input_entry(one, InputRead(one.name, one.uri))

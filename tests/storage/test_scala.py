@@ -33,7 +33,7 @@ def test_the_documented_scala_program_finds_what_the_module_finds(spark: Runtime
     [snippet] = re.findall(r"```scala\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     program = tmp_path / "meters.scala"
     program.write_text(snippet + SCALA)
-    documents = [one for pair in compared([NAMED[name] for name in CASES], tmp_path) for one in pair]
+    documents = [entry for pair in compared([NAMED[name] for name in CASES], tmp_path) for entry in pair]
     paths = [told_in(tmp_path / f"{number}.json", told) for number, told in enumerate(documents)]
     done = local_driver(spark, tmp_path).run(PYTHON, *map(str, paths))
     expected = [json.loads(line) for line in done.stdout.splitlines()]

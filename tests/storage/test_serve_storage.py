@@ -53,7 +53,7 @@ def _environment(commands: dict[str, str]) -> dict[str, str]:
 def _child(pid: int, name: str) -> psutil.Process:
     """The program that was started for this, not its workers nor what keeps its log."""
     children = psutil.Process(pid).children()
-    [found] = [one for one in children if any(part.endswith((name, f"{name}.conf")) for part in one.cmdline())]
+    [found] = [child for child in children if any(part.endswith((name, f"{name}.conf")) for part in child.cmdline())]
     return found
 
 
@@ -77,14 +77,14 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
         [rule] = re.findall(r"policy add '(.*)'", told)
         with Client(commands["ZOE_URL"], Path(commands["ZOE_TOKEN_FILE"]).read_text().strip()) as client:
             client.add_storage_rules(rule)
-            assert [one.service for one in client.storage_credentials().credentials] == ["zoe"]
+            assert [credential.service for credential in client.storage_credentials().credentials] == ["zoe"]
             login = httpx.get(commands["ST_AUTH"], headers={"X-Auth-User": commands["ST_USER"], "X-Auth-Key": key})
             root, token = login.headers["X-Storage-Url"], {"X-Auth-Token": login.headers["X-Auth-Token"]}
             httpx.put(f"{root}/docs", headers=token).raise_for_status()
 
             def stored() -> list[str]:
                 httpx.put(f"{root}/docs/one", headers=token, content=b"text " * 2000).raise_for_status()
-                return [one.filter for one in client.why_stored("docs", "one").done]
+                return [entry.filter for entry in client.why_stored("docs", "one").done]
 
             until(lambda: stored() == ["COMPRESSION", "ENCRYPTION"])  # a rule reaches the proxy within a second or two
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
@@ -94,7 +94,7 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             assert restarted.exit_code == 0, restarted
             assert restarted.output.splitlines()[0] == "it was restarted"
             assert "away" not in restarted.output, "the row is as the node is now"
-            until(lambda: {one.name for one in client.storage_nodes().nodes if one.latency_s is not None} == SERVERS)
+            until(lambda: {node.name for node in client.storage_nodes().nodes if node.latency_s is not None} == SERVERS)
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             second = subprocess.run(
                 [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
@@ -121,7 +121,9 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
         children = psutil.Process(running.pid).children(recursive=True)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 0, output.read_text()
-        until(lambda: not [one for one in children if one.is_running() and one.status() != psutil.STATUS_ZOMBIE])
+        until(
+            lambda: not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+        )
     finally:
         if running.poll() is None:
             running.terminate()

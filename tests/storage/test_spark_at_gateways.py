@@ -63,12 +63,12 @@ def test_views_show_the_same_rows_by_stocator_and_by_s3a(gateway: ObjectStore, s
             admin.put("zoe-view-spark", **definition("for-spark", prefix="2015/", **WANTED))
     driver = spark_driver(spark, gateway, "acme:ann", tmp_path)
     wanted = sorted(line.split(",") for _, shown in contents for line in shown.decode().splitlines())
-    for one, places in (
+    for entry, places in (
         (driver, ("swift2d://for-spark.zoe/2015/", "swift2d://zoe-view-spark.zoe/data")),
         (s3a_driver(driver, gateway, "acme:ann", by_s3), ("s3a://for-spark/2015/", "s3a://zoe-view-spark/data")),
     ):
         before = len(gateway.log_of("proxy"))
-        done = one.run(PROGRAM, f"file://{local}", *places)
+        done = entry.run(PROGRAM, f"file://{local}", *places)
         of_local, of_plain, of_view = json.loads(done.stdout.splitlines()[-1])
         assert of_local == of_plain == of_view == wanted
         log = gateway.log_of("proxy")[before:]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
 from storage_controller.swift.storage_policies import NewStoragePolicy, PolicyMaker
 from tests.support.object_store import ADMIN, logged_in, object_store
@@ -28,7 +28,7 @@ def names(store: ObjectStore) -> list[str]:
     """Names of the policies; asked again while the proxies start anew."""
 
     def policies() -> list[Any]:
-        with suppress(Refused):
+        with suppress(RequestRefusedError):
             return SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)).storage_policies()
         return []
 
@@ -44,12 +44,12 @@ def test_containers_use_what_was_made_also_after_the_store_was_started_again() -
     with object_store(make=ObjectStore, nodes=2, replicas=1) as store:
         assert names(store) == ["standard"]
         with StoreSocket(store) as socket:
-            maker = PolicyMaker(socket.makes_policies, 120.0)
+            maker = PolicyMaker(socket.policy_command, 120.0)
             assert maker.make(wanted(store)) == "the storage policy twice has the index 1"
             code = {"ec_type": "liberasurecode_rs_vand", "ec_num_data_fragments": 1, "ec_num_parity_fragments": 1}
             maker.make(wanted(store, policy_id=7, name="coded", **code))
             for change in ({"name": "other"}, {"policy_id": 2, "name": "TWICE"}, {"policy_id": 3, "replicas": 9}):
-                with pytest.raises(Refused, match="was not made") as refused:
+                with pytest.raises(RequestRefusedError, match="was not made") as refused:
                     maker.make(wanted(store, **{"name": "third", **change}))
                 assert "Traceback" not in refused.value.sentence
         assert names(store) == ["coded", "standard", "twice"]
@@ -62,6 +62,6 @@ def test_containers_use_what_was_made_also_after_the_store_was_started_again() -
         store.close()
         with store, logged_in(store, "acme:ann") as ann:  # its ports are others
             assert names(store) == ["coded", "standard", "twice"]
-            assert [ann.call("GET", f"{one}/x").content for one in ("double", "fragments")] == [content, content]
+            assert [ann.call("GET", f"{entry}/x").content for entry in ("double", "fragments")] == [content, content]
             ann.put("double/y", content)
             assert copies(store, 1) == 4

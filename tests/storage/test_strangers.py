@@ -18,7 +18,7 @@ OPERATIONS_MAX = 20
 
 def test_swift_bench_finds_no_failure(swift: ObjectStore) -> None:
     found = swift_bench(swift, swift.user("acme:ann"), objects=128, size=10_000, concurrency=64)
-    assert {name: (one.done, one.failures) for name, one in found.items()} == {
+    assert {name: (final.done, final.failures) for name, final in found.items()} == {
         "PUTS": (128, 0),
         "GETS": (128, 0),
         "DEL": (128, 0),

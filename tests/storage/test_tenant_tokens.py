@@ -51,7 +51,7 @@ def test_who_has_no_right_to_a_source_is_told_the_same_whatever_it_holds(whole: 
     assert told(whole, {"zoe": other}) == {f"plainly: there is no view ({OTHER_ACCOUNT})"}
     sentences = told(whole, {"zoe": Credential("acme:ann", whole.store.user("acme:ann").key)})
     assert len(sentences) == len(GUESSES)
-    assert any("there is no column price; the columns are id, city, kwh, note" in one for one in sentences)
+    assert any("there is no column price; the columns are id, city, kwh, note" in sentence for sentence in sentences)
 
 
 @pytest.mark.parametrize("token", ["", "made-up"])

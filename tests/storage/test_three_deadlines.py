@@ -21,7 +21,7 @@ def run_demo(home: Path, *options: str, within_s: float = 900) -> str:
     environment = {**runtimes_of_the_clone(), "ZOE_HOME": str(home)}
     done = run_through("zoe_embedded.demos.deadline", *options, within_s=within_s, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [one for one in psutil.process_iter(["cmdline", "environ"]) if _is_of(home, one)] == []
+    assert [process for process in psutil.process_iter(["cmdline", "environ"]) if _is_of(home, process)] == []
     return done.stdout
 
 

@@ -270,7 +270,9 @@ def test_requests_whose_answers_nobody_reads_are_counted(whole: Whole, ann: Pers
     for method, count in (("HEAD", 8), ("PUT", 5), ("DELETE", 2)):
         until(
             lambda method=method, count=count: totals(whole, container="unread", method=method).get(answered) == count,
-            lambda: {one: totals(whole, container="unread", method=one) for one in ("HEAD", "PUT", "DELETE", "GET")},
+            lambda: {
+                entry: totals(whole, container="unread", method=entry) for entry in ("HEAD", "PUT", "DELETE", "GET")
+            },
             15.0,
         )
     assert totals(whole, container="unread", method="PUT")[written] == 4 * len(BODY)

@@ -155,7 +155,7 @@ def told(installation: Installation) -> str:
 
 def moved(client: Client, execution_id: str) -> list[dict[str, Any]]:
     events = client.events(execution_id).events
-    return [dict(one.data["transfers"]) for one in events if one.kind == "storage_transferred"]
+    return [dict(event.data["transfers"]) for event in events if event.kind == "storage_transferred"]
 
 
 def set_prices(installation: Installation) -> None:
@@ -278,10 +278,14 @@ def test_the_history_of_an_execution_tells_its_requests_and_the_rules_that_they_
             f"rule/{made['id']}/COMPRESSION/get": (1, 0, 0, 0),
         }
         until(lambda: _amounts(told()) == wanted, lambda: _amounts(told()))
-        until(lambda: {one["subject"] for one in told()["uses"] if one["done"] > 0} >= {"cpu/PUT/data", "cpu/GET/data"})
+        until(
+            lambda: (
+                {entry["subject"] for entry in told()["uses"] if entry["done"] > 0} >= {"cpu/PUT/data", "cpu/GET/data"}
+            )
+        )
         points = told()["points"]
-        assert sum(one["read_bytes"] for one in points) == FIRST + 70_000
-        assert sum(one["written_bytes"] for one in points) == 70_000
+        assert sum(point["read_bytes"] for point in points) == FIRST + 70_000
+        assert sum(point["written_bytes"] for point in points) == 70_000
 
 
 def _put_by(ann: Any, rule: int) -> bool:
@@ -294,9 +298,9 @@ def _put_by(ann: Any, rule: int) -> bool:
 
 def _amounts(told: dict[str, Any]) -> dict[str, tuple[int, int, int, int]]:
     return {
-        one["subject"]: (one["done"], one["refused"], one["read_bytes"], one["written_bytes"])
-        for one in told["uses"]
-        if not one["subject"].startswith(("limit/", "cpu/"))  # of a busy machine
+        entry["subject"]: (entry["done"], entry["refused"], entry["read_bytes"], entry["written_bytes"])
+        for entry in told["uses"]
+        if not entry["subject"].startswith(("limit/", "cpu/"))  # of a busy machine
     }
 
 

@@ -46,13 +46,13 @@ class Readers:
             for url in urls
             for _ in range(READERS)
         ]
-        for one in self._threads:
-            one.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         self._over.set()
-        for one in self._threads:
-            one.join()
+        for thread in self._threads:
+            thread.join()
 
     def _read(self, token: str, url: str, other: str) -> None:
         while not self._over.is_set():
@@ -83,12 +83,12 @@ def test_what_one_proxy_moves_is_promised_and_kept_when_the_other_is_lost(whole:
         whole.controller.set_slo("acme", BandwidthSlo(OF_ONE_PROXY + 1))
     with ExitStack() as undo:
         people = [undo.enter_context(logged_in(whole.store, login)) for login in ("acme:ann", "beta:bob")]
-        for one in people:
-            one.put("data")
-            one.put("data/object", os.urandom(8 * MB))
+        for person in people:
+            person.put("data")
+            person.put("data/object", os.urandom(8 * MB))
         whole.controller.set_slo("acme", BandwidthSlo(PROMISED))
         urls = whole.store.proxy_urls
-        promised, other = [Readers(one, urls) for one in people]
+        promised, other = [Readers(person, urls) for person in people]
         undo.callback(other.stop)
         undo.callback(promised.stop)
         time.sleep(WARM_UP_S)

@@ -273,8 +273,8 @@ def test_a_line_of_twenty_megabytes_is_delivered_and_one_beyond_the_bound_ends_t
     answer = ann.call("GET", f"zoe-view-long/{b[0]}")
     assert (answer.status_code, "a line is longer than 32 MiB" in answer.text) == (422, True)
     # The log may come after the answer.
-    until(lambda: any("longer than 32 MiB" in one and "b.csv" in one for one in swift.log_of("proxy").splitlines()))
-    assert swift.ended() is None
+    until(lambda: any("longer than 32 MiB" in line and "b.csv" in line for line in swift.log_of("proxy").splitlines()))
+    assert swift.ended_server() is None
     assert ann.call("GET", "long").status_code == 200
 
 

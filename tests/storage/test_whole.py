@@ -137,8 +137,8 @@ def test_spark_reads_a_view_with_credentials_that_nobody_sees(
             assert stat.S_IMODE(place.stat().st_mode) == 0o600
         told = everything(installation, client, execution.id, postgres_url, whole)
         assert "fs.swift2d.service.zoe.auth.url" in told["spark"]
-        for one in (key, own_key):
-            assert [name for name, text in told.items() if one in text or one.encode().hex() in text] == []
+        for entry in (key, own_key):
+            assert [name for name, text in told.items() if entry in text or entry.encode().hex() in text] == []
         (places[0].parents[1].parent / driver.id / "go-on").touch()
         assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
         until(lambda: sign_in(whole.store, user, own_key).status_code == 401)
@@ -224,7 +224,7 @@ def pages(port: int) -> str:
             answer = http.get(path, follow_redirects=True)
             found.append(answer.text)
             if path == "/api/v1/applications" and answer.is_success and answer.text.startswith("["):
-                found += [http.get(f"{path}/{one['id']}/environment").text for one in answer.json()]
+                found += [http.get(f"{path}/{entry['id']}/environment").text for entry in answer.json()]
     return "".join(found)
 
 

@@ -17,7 +17,7 @@ from tests.support.postgres import make_home
 from tests.support.secrets_in_logs import NotingSecrets
 from tests.support.serving import Served
 from zoe_api.http.serving.connections import Bounds, Connections
-from zoe_api.http.serving.guarded import guarded
+from zoe_api.http.serving.guarded import guarded_protocol
 from zoe_api.main import create_app
 from zoe_api.services.leader_endpoint import LeaderEndpoint
 from zoe_client import Client
@@ -69,8 +69,8 @@ class Api:
             endpoint, self.settings.keys_dir, self.settings.master_timeout_s, self.settings.master_attempts_max
         )
         self.app = create_app(self.settings, self.store, self.master_client)
-        connections = Connections(Bounds.of(self.settings))
-        self._served = Served(NotingSecrets(self.app), *address[::-1], http=guarded(StrictHttp, connections))
+        connections = Connections(Bounds.from_settings(self.settings))
+        self._served = Served(NotingSecrets(self.app), *address[::-1], http=guarded_protocol(StrictHttp, connections))
         self.url = self._served.url
         self.token = make_token(self.store, tenant="red")
         self.admin = admin_token(self.store)

@@ -96,9 +96,9 @@ class World:
 
     def arguments(self, array: Array) -> list[str]:
         """Return the entry of each execution of an array, in the order of indices."""
-        found = [one for one in self.store._state.executions.values() if one.id.startswith(array.id)]
-        found.sort(key=lambda one: (member_of(one.id) or _NO_MEMBER).index)
-        return [fill(one.application.components[0].command[1], str) for one in found]
+        found = [execution for execution in self.store._state.executions.values() if execution.id.startswith(array.id)]
+        found.sort(key=lambda execution: (member_of(execution.id) or _NO_MEMBER).index)
+        return [fill(execution.application.components[0].command[1], str) for execution in found]
 
     def rest(self, ticks_max: int = 10_000) -> int:
         """Tick until nothing is due any more, with another master whenever one is killed; return the number of
@@ -107,7 +107,7 @@ class World:
         for number in range(ticks_max):
             try:
                 self.read_lists()
-                again_at_once = self.master.tick().again
+                again_at_once = self.master.tick().is_due_again
             except Killed:
                 self.lead()
                 continue
@@ -126,12 +126,12 @@ class World:
 
     def waiting(self) -> int:
         """Return how many indices wait."""
-        return sum(one.count(IndexState.WAITING) for one in self.store._state.arrays.values())
+        return sum(array.count(IndexState.WAITING) for array in self.store._state.arrays.values())
 
     def check_once_each(self, array: Array, runs: int = 1) -> None:
         """Every index has had one execution, and each of them has started once."""
-        members = [member_of(one) for one in self.store._state.executions]
+        members = [member_of(execution) for execution in self.store._state.executions]
         found = sorted(member.index for member in members if member is not None and member.array_id == array.id)
         assert found == sorted([*array.indices] * runs)
-        own = [one for one in self.started if one.startswith(array.id)]
+        own = [text for text in self.started if text.startswith(array.id)]
         assert len(own) == len(set(own)) == len(found)

@@ -16,8 +16,8 @@ from zoe_lib.domain.applications.exact_packing import Allowed, PlacementShortage
 from zoe_lib.domain.cluster.cluster import Node, gateway_reservation
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, Mark
-from zoe_lib.domain.executions.gateway import core_groups, held
-from zoe_lib.domain.executions.promises import Rates, required
+from zoe_lib.domain.executions.gateway import core_groups, held_resources
+from zoe_lib.domain.executions.promises import Rates, required_rates
 from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
@@ -33,7 +33,7 @@ class AtRest:
     def __init__(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
         self.cut = 0
         self._snapshot, self._policy, self._plan = snapshot, policy, plan
-        self._nodes = {one.name: one for one in snapshot.nodes}
+        self._nodes = {node.name: node for node in snapshot.nodes}
         self._gateway = gateway_reservation(snapshot.nodes)
 
     def problems(self) -> Iterator[str]:
@@ -88,7 +88,7 @@ class AtRest:
         """
         waiting = [
             e
-            for e in queue_sequence(Pass.of(self._snapshot, self._policy))
+            for e in queue_sequence(Pass.from_snapshot(self._snapshot, self._policy))
             if self._plan.reasons[e.id].code is ReasonCode.STORAGE_BANDWIDTH
         ]
         supply = self._snapshot.storage
@@ -96,9 +96,9 @@ class AtRest:
             return
         head = [e for e in self._snapshot.queued if holds_up_others(self._plan.reasons[e.id])]
         keeping = [*self._snapshot.active, *head]
-        guaranteed = [wanted for e in keeping if (wanted := required(e.application)) is not None]
+        guaranteed = [wanted for e in keeping if (wanted := required_rates(e.application)) is not None]
         free = supply.rates - sum(guaranteed, Rates())
-        wanted = required(waiting[0].application)
+        wanted = required_rates(waiting[0].application)
         if wanted is None or wanted.fits_in(free):
             yield f"{waiting[0].id} waits for bandwidth that there is"
 
@@ -123,12 +123,12 @@ class AtRest:
         begins_s = execution.marks.get(Mark.PLACED, now_s)
         ends_s = math.inf if run_s is None else max(begins_s + run_s, now_s)
         nodes = {name for name, node in self._nodes.items() if node.open_to(execution.tenant, now_s, ends_s)}
-        return lambda one, name: name in nodes and self._labelled(one, name)
+        return lambda component, name: name in nodes and self._labelled(component, name)
 
     def _left(self, without_elastic: bool) -> Room:
         left = {name: node.usable for name, node in self._nodes.items()}
         for execution in self._snapshot.active:
-            for service, amount in held(execution, self._gateway):
+            for service, amount in held_resources(execution, self._gateway):
                 if service.node is not None and (service.core or not without_elastic):
                     left[service.node] -= amount
         return left

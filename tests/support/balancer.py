@@ -53,8 +53,8 @@ class Balancer:
 
     def _cut_all(self) -> None:
         with self._lock:
-            for one in self._open:
-                one.shutdown(socket.SHUT_RDWR)
+            for entry in self._open:
+                entry.shutdown(socket.SHUT_RDWR)
 
     def _accept(self) -> None:
         while True:

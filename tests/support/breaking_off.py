@@ -92,7 +92,7 @@ def requests(person: Person, s3: S3Client, container: str, chance: random.Random
 
 def half_bodies(person: Person, s3: S3Client, container: str) -> Iterator[bytes]:
     """Yield each kind of request that has a body, with half of it."""
-    kinds = [_native(person, one) for one in cases(container)] + [_by_s3(s3, one) for one in s3_cases(container)]
+    kinds = [_native(person, case) for case in cases(container)] + [_by_s3(s3, case) for case in s3_cases(container)]
     for line, headers, body in kinds:
         if body:
             head = _head(line, {**headers, "Content-Length": str(len(body))})
@@ -111,7 +111,7 @@ def _written(chance: random.Random, line: str, headers: Mapping[str, str], body:
         headers = {**headers, "Transfer-Encoding": coding}
         half = len(body) // 2
         pieces = [body[:half], body[half:]] if half else [body]
-        body = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in pieces if one) + b"0\r\n\r\n"
+        body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces if piece) + b"0\r\n\r\n"
     return _head(line, headers), body
 
 

@@ -18,9 +18,9 @@ class Browser:
     def __init__(self, api: Api, user: str = "ben", role: str = "user", tenant: str = "red") -> None:
         self.user = user
         try:
-            api.store.accounts.add_user(User(user, passwords.hashed(PASSWORD)))
+            api.store.accounts.add_user(User(user, passwords.hash_password(PASSWORD)))
         except ConcurrentUpdate:
-            api.store.accounts.set_password(user, passwords.hashed(PASSWORD))
+            api.store.accounts.set_password(user, passwords.hash_password(PASSWORD))
         api.store.accounts.ensure_member(user, tenant, role)
         self.http = api.http(None)
 

@@ -21,7 +21,7 @@ from storage_filters.cache.fenced_writes import FencedWrites
 from storage_filters.cache.files import CacheFiles
 from storage_filters.cache.object_cache import ObjectCache
 from storage_filters.filter_host.middleware import FilterHost
-from storage_filters.rules.documents import RuleBook, read
+from storage_filters.rules.documents import RuleBook, read_book
 from storage_filters.transforms.keyring import Keyring
 from tests.support.memory_store import MemoryStore, _answer, _env
 
@@ -136,7 +136,7 @@ class _Site:
         proxy = self.proxies[wanted.get("proxy", 0)]
         match wanted["method"]:
             case "RULES":
-                self.rules = read(wanted["book"])
+                self.rules = read_book(wanted["book"])
             case "FORGET":
                 self.memcached.numbers.clear()
             case "CUT" | "MEND":
@@ -176,8 +176,8 @@ class _Site:
 
         def meanwhile(when: str) -> Callable[[], None]:
             def act() -> None:
-                for one in wanted.get(when, []):
-                    told.append(self.ask(one))
+                for entry in wanted.get(when, []):
+                    told.append(self.ask(entry))
                     look()
                 if wanted.get("killed") and when == "after":
                     proxy.line.dead = True

@@ -25,7 +25,7 @@ from tests.support.node import node
 from tests.support.oidc import answers
 from tests.support.waiting import until
 from zoe_embedded.processes.ports import HeldPorts
-from zoe_embedded.runtimes.pip_configuration import downloading
+from zoe_embedded.runtimes.pip_configuration import download_environment
 
 SOURCES = Path(__file__).with_name("oidc_provider")
 BIN = Path(sys.executable).parent
@@ -96,7 +96,7 @@ def _installed() -> Path:
         return place
     draft = cache / f"draft-{os.getpid()}"
     shutil.copytree(SOURCES, draft, ignore=shutil.ignore_patterns("node_modules"))
-    env = {**downloading(Path(sys.executable)), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    env = {**download_environment(Path(sys.executable)), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     npm = [str(BIN / "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"]
     subprocess.run(npm, cwd=draft, env=env, check=True, capture_output=True, timeout=300)
     draft.rename(place)

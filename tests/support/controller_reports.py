@@ -32,7 +32,7 @@ class GivenReports:
     counting: Callable[[], bool] = lambda: False
     """Return whether all proxies report transfers of executions."""
 
-    def achieved(self) -> Mapping[str, AchievedBandwidth]:
+    def achieved_by_tenant(self) -> Mapping[str, AchievedBandwidth]:
         return self.rates
 
     def achieved_by_execution(self) -> Mapping[str, AchievedBandwidth]:
@@ -41,13 +41,13 @@ class GivenReports:
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         return {}
 
-    def missed(self) -> Mapping[str, MissedBandwidth]:
+    def missed_by_tenant(self) -> Mapping[str, MissedBandwidth]:
         return self.missing
 
     def counts_transfers(self) -> bool:
         return self.counting()
 
-    def hosted(self) -> Collection[str]:
+    def hosted_filters(self) -> Collection[str]:
         return KINDS
 
     def hosted_by(self) -> Mapping[str, Collection[str]]:

@@ -46,8 +46,8 @@ class CountingRelay:
             # Bytes in the kernel's buffers are not forwarded yet.
             server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIECE_BYTES)
             server.connect(self._server)
-            for one in (client, server):
-                one.settimeout(_PATIENCE_S)
+            for entry in (client, server):
+                entry.settimeout(_PATIENCE_S)
             back = threading.Thread(target=self._copy, args=(server, client, False))
             back.start()
             self._copy(client, server, True)

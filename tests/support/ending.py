@@ -17,7 +17,7 @@ def cancel_all(client: Client) -> None:
     for execution in _alive(client):
         with contextlib.suppress(Conflict):  # it has ended by itself
             client.cancel(execution.id)
-    until(lambda: not _alive(client), lambda: [(one.name, one.state) for one in _alive(client)])
+    until(lambda: not _alive(client), lambda: [(summary.name, summary.state) for summary in _alive(client)])
 
 
 def _alive(client: Client) -> list[ExecutionSummary]:

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from tests.support.manual_clock import ManualClock
 from tests.support.serving import Served
 from zoe_api.http.serving.connections import Bounds, Connections
-from zoe_api.http.serving.guarded import guarded
+from zoe_api.http.serving.guarded import guarded_protocol
 from zoe_lib.http.strict_http import StrictHttp
 
 HEAD_S, BODY_S, RATE, WRITE_S = 10, 20, 100, 40
@@ -34,7 +34,7 @@ class Guarded:
     def __init__(self, parser: str, app: Any, bounds: Bounds = BOUNDS) -> None:
         self.clock = ManualClock(0.0)
         self.connections = Connections(bounds, self.clock)
-        self.served: Any = Served(app, http=guarded(PROTOCOLS[parser], self.connections))
+        self.served: Any = Served(app, http=guarded_protocol(PROTOCOLS[parser], self.connections))
         self.sockets: list[socket.socket] = []
 
     def tick(self, seconds: float = 1.0) -> None:
@@ -58,6 +58,6 @@ class Guarded:
         return made
 
     def close(self) -> None:
-        for one in self.sockets:
-            one.close()
+        for connection in self.sockets:
+            connection.close()
         self.served.close()

@@ -47,7 +47,7 @@ class Job:
 
 def start(api: Api, execution_id: str) -> None:
     found = api.store.execution(execution_id)
-    placed = tuple(ev.Placement(service_id=one.id, node="n1") for one in found.current())
+    placed = tuple(ev.Placement(service_id=service.id, node="n1") for service in found.current())
     queued = [ev.Queued(at_s=2.0)] if found.state is ExecutionState.SUBMITTED else []
     api.store.append(execution_id, [*queued, ev.StartPlanned(at_s=2.0, placements=placed)], found.version, None)
 
@@ -55,6 +55,10 @@ def start(api: Api, execution_id: str) -> None:
 def finish(api: Api, execution_id: str) -> None:
     """End an attempt that was being stopped."""
     found = api.store.execution(execution_id)
-    stopped = [ev.ServiceEnded(at_s=5.0, service_id=one.id, cause=Cause.STOPPED) for one in found.services if one.alive]
+    stopped = [
+        ev.ServiceEnded(at_s=5.0, service_id=service.id, cause=Cause.STOPPED)
+        for service in found.services
+        if service.alive
+    ]
     last = ev.Requeued(at_s=5.0, not_before_s=5.0) if found.cause is Cause.REQUEUED else ev.Ended(at_s=5.0)
     api.store.append(execution_id, [*stopped, last], found.version, None)

@@ -15,11 +15,11 @@ from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest
 from zoe_embedded import stack
 from zoe_embedded.demos.data import Dataset
-from zoe_embedded.demos.demo import alone_submitted
+from zoe_embedded.demos.demo import submitted_alone
 from zoe_embedded.demos.storage import CONTAINER, RATE, upload
 from zoe_embedded.home import Home
 from zoe_embedded.processes import keeping
-from zoe_embedded.processes.keeping import PATIENCE_S, KeptUp
+from zoe_embedded.processes.keeping import PATIENCE_S, PartsKeeper
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
@@ -40,7 +40,7 @@ def ran(site: Site, command: list[str]) -> str:
         with Client(site.stack.url, site.stack.token, patience_s=PATIENCE_S) as client:
             client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
             document = job(*command, storage=description["storage"])
-            with alone_submitted(Console(), client, site.stack.home, document) as execution_id:
+            with submitted_alone(Console(), client, site.stack.home, document) as execution_id:
                 return client.wait(execution_id, 120).state.value
     except (StoreError, ZoeError) as error:
         return f"{type(error).__name__}: {error}"
@@ -52,7 +52,7 @@ def main() -> None:
     setattr(stack, "ensure_runtime", lambda _: None)  # noqa: B010 - the module does not export it
     keeping.REVIVALS_WITHIN_S = 0.0
     console = Console(soft_wrap=True)
-    with storage_site(Home.find(CLONE), BandwidthSlo(RATE, RATE)) as site, KeptUp(console, site.revive_all):
+    with storage_site(Home.find(CLONE), BandwidthSlo(RATE, RATE)) as site, PartsKeeper(console, site.revive_all):
         print("up", flush=True)
         for line in sys.stdin:
             print(f"{line.strip()}: {ran(site, line.split())}", flush=True)

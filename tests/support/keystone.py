@@ -129,7 +129,7 @@ class Keystone:
 
     def _path_of(self, user: KeystoneUser, project: Project, role: str) -> str:
         if not self._roles:
-            self._roles = {one["name"]: one["id"] for one in self._http.get("/roles").json()["roles"]}
+            self._roles = {entry["name"]: entry["id"] for entry in self._http.get("/roles").json()["roles"]}
         if role not in self._roles:
             self._roles[role] = self._made("roles", "role", name=role)["id"]
         return f"/projects/{project.id}/users/{user.id}/roles/{self._roles[role]}"

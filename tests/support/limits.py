@@ -37,8 +37,8 @@ def set_quota(store: ExecutionStore, tenant: str, quota: Quota) -> None:
 
     def change(limits: Limits) -> Limits:
         of_tenant = {"executions": quota.executions_max, "time_limit_s": quota.time_limit_s_max}
-        limits = limits.changed(LimitSubject(tenant), of_tenant)
-        return limits.changed(LimitSubject(tenant, EVERY), {"executions": quota.executions_of_user_max})
+        limits = limits.with_changed_amounts(LimitSubject(tenant), of_tenant)
+        return limits.with_changed_amounts(LimitSubject(tenant, EVERY), {"executions": quota.executions_of_user_max})
 
     store.change_limits(change, 1.0, "test")
 
@@ -46,5 +46,5 @@ def set_quota(store: ExecutionStore, tenant: str, quota: Quota) -> None:
 def quota_of(store: ExecutionStore, tenant: str) -> Quota:
     """Return the limits in force."""
     limits = store.policy().limits
-    of_tenant = limits.of(tenant)
-    return Quota(of_tenant.executions, limits.of(tenant, EVERY).executions, of_tenant.time_limit_s)
+    of_tenant = limits.for_subject(tenant)
+    return Quota(of_tenant.executions, limits.for_subject(tenant, EVERY).executions, of_tenant.time_limit_s)

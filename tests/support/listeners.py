@@ -61,7 +61,9 @@ class Listener:
             location = b"Location: ws://" + there + b"/\r\n"
             connection.sendall(b"HTTP/1.1 302 Found\r\n" + location + b"Content-Length: 0\r\nConnection: close\r\n\r\n")
             return
-        keys = [one.partition(b":")[2].strip() for one in headers if one.lower().startswith(b"sec-websocket-key")]
+        keys = [
+            header.partition(b":")[2].strip() for header in headers if header.lower().startswith(b"sec-websocket-key")
+        ]
         if not keys:
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return

@@ -63,7 +63,7 @@ def groups(count: int) -> Answers:
         number = number_of(request)
         found = [MIA] if b"entryUUID" in request else [entry(f"cn=g{n},dc=x", cn=b"g%d" % n) for n in range(count)]
         for at in range(0, len(found), 100):
-            yield b"".join(message(number, one) for one in found[at : at + 100])
+            yield b"".join(message(number, data) for data in found[at : at + 100])
         yield message(number, done())
 
     return after_the_bind(answers)

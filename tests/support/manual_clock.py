@@ -84,10 +84,10 @@ class ManualClock:
 
     def _wake(self) -> None:
         with self._changed:
-            due = [one for one in self._waiters if one.due_s <= self._monotonic_s]
+            due = [waiter for waiter in self._waiters if waiter.due_s <= self._monotonic_s]
         for waiter in due:
             with waiter.event._cond:  # type: ignore[attr-defined]
                 waiter.event._cond.notify_all()  # type: ignore[attr-defined]
         with self._changed:
-            woke = self._changed.wait_for(lambda: not any(one in self._waiters for one in due), PATIENCE_S)
+            woke = self._changed.wait_for(lambda: not any(waiter in self._waiters for waiter in due), PATIENCE_S)
             assert woke, "a thread whose time has come did not wake"

@@ -38,9 +38,9 @@ from swift.common.utils import iter_multipart_mime_documents, parse_mime_headers
 
 from storage_filters.filter_host.middleware import FilterHost
 from storage_filters.object_host import ObjectHost
-from storage_filters.rules.documents import RuleBook, read
+from storage_filters.rules.documents import RuleBook, read_book
 from storage_filters.rules.file import DamagedRulesError
-from storage_filters.rules.placing import Moved
+from storage_filters.rules.placing import MoveReason
 from storage_filters.transforms.keyring import Keyring
 from storage_filters.transforms.modules.files import ModuleFiles
 from storage_filters.wsgi.headers import DONE, NODE_DONE
@@ -198,9 +198,9 @@ class MemoryServers:
         self.host = ObjectHost(self._plain, keyring)
         self.bare = self.fragments = False
 
-    def why_none(self, _request: Request) -> Moved | None:
+    def why_none(self, _request: Request) -> MoveReason | None:
         """Return a proxy's reason under the container's policy."""
-        return Moved.FRAGMENTS if self.fragments else None
+        return MoveReason.FRAGMENTS if self.fragments else None
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
         """Answer a client's request. As at a real object server, a condition is judged before the body is read."""
@@ -250,7 +250,7 @@ class _Pair:
 
     def ask(self, wanted: dict[str, Any]) -> list[Any]:
         if wanted["method"] == "RULES":
-            self.book = read(wanted["book"])
+            self.book = read_book(wanted["book"])
             return [None, None]
         if wanted["method"] == "MODULE":
             return [None, self.files.keep(base64.b64decode(wanted["body"]))]
@@ -265,7 +265,7 @@ class _Pair:
             return [None, None]
         if wanted["method"] == "RECORDS":
             names = (DONE, NODE_DONE)
-            return [None, {path: [one[1].get(n) for n in names] for path, one in self.behind.objects.items()}]
+            return [None, {path: [item[1].get(n) for n in names] for path, item in self.behind.objects.items()}]
         if wanted["method"] == "DAMAGE RULES":
             self.damaged = True
             return [None, None]
@@ -282,7 +282,7 @@ class _Pair:
             return [None, None]
         if wanted["method"] == "LOSE":
             for _, headers in self.behind.objects.values():
-                for name in [one for one in headers if wanted["named"] in one.lower()]:
+                for name in [header for header in headers if wanted["named"] in header.lower()]:
                     del headers[name]
             return [None, None]
         if wanted["method"] == "SWAP":
@@ -290,7 +290,7 @@ class _Pair:
             self.behind.objects[first] = self.behind.objects[second]
             return [None, None]
         if wanted["method"] == "STORED":
-            return [{path: len(one[0]) for path, one in store.objects.items()} for store in (self.plain, self.behind)]
+            return [{path: len(item[0]) for path, item in store.objects.items()} for store in (self.plain, self.behind)]
         self.servers.bare = wanted.get("bare", False)
         return [_answer(Request(_env(wanted)), app) for app in (self.plain, self.host)]
 

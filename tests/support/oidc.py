@@ -133,7 +133,7 @@ class Tampering:
                 key = STRANGERS_KEY
             case "unsigned":
                 whole = [json.dumps({"alg": "none"}).encode(), json.dumps(claims).encode(), b""]
-                return ".".join(base64.urlsafe_b64encode(one).rstrip(b"=").decode() for one in whole)
+                return ".".join(base64.urlsafe_b64encode(data).rstrip(b"=").decode() for data in whole)
             case "audience":
                 claims["aud"] = "somebody-else"
             case "other party":

@@ -46,7 +46,7 @@ REQUEST_ID = "request-1"
 def person(
     user: str = USER, role: str = "user", tenant: str = TENANT, scopes: frozenset[str] | None = None, **more: str
 ) -> Principal:
-    return Principal.of(user, tenant, role, scopes, **more)
+    return Principal.of_member(user, tenant, role, scopes, **more)
 
 
 def operator(user: str = "olga", tenant: str = TENANT) -> Principal:
@@ -141,16 +141,16 @@ class Accounts:
         return list(self.people.values())
 
     def tenants(self) -> Sequence[Tenant]:
-        return [Tenant(name) for name in dict.fromkeys(one.tenant for one in self.members)]
+        return [Tenant(name) for name in dict.fromkeys(member.tenant for member in self.members)]
 
     def memberships(self, user: str | None = None) -> Sequence[Membership]:
-        return [one for one in self.members if user in (None, one.user)]
+        return [member for member in self.members if user in (None, member.user)]
 
     def _role(self, user: str, tenant: str) -> str | None:
-        return next((one.role for one in self.members if (one.user, one.tenant) == (user, tenant)), None)
+        return next((member.role for member in self.members if (member.user, member.tenant) == (user, tenant)), None)
 
     def tokens(self, user: str | None = None) -> Sequence[Token]:
-        return [one for one in self.stored_tokens.values() if user in (None, one.user)]
+        return [token for token in self.stored_tokens.values() if user in (None, token.user)]
 
     def add_token(self, token: Token) -> None:
         self.stored_tokens[token.id] = token
@@ -166,7 +166,7 @@ class Accounts:
         role = self._role(token.user, token.tenant)
         if role is None:
             return None
-        return Principal.of(token.user, token.tenant, role, token.scopes, token_id), token.secret_hash
+        return Principal.of_member(token.user, token.tenant, role, token.scopes, token_id), token.secret_hash
 
     def principal_and_terms(self, token_id: str, now_s: float) -> tuple[tuple[Principal, str] | None, object]:
         return self.principal(token_id, now_s), "terms"
@@ -177,11 +177,11 @@ class Accounts:
         if found is None or found.expires_at_s <= now_s:
             return None
         role = self._role(found.user, found.tenant)
-        return None if role is None else Principal.of(found.user, found.tenant, role, session_id=session_id)
+        return None if role is None else Principal.of_member(found.user, found.tenant, role, session_id=session_id)
 
     def sessions_among(self, ids: Sequence[str], now_s: float) -> Mapping[str, tuple[Principal, str | None]]:
-        found = {one: self.session(one, now_s) for one in ids}
-        return {one: (who, self.browsers[one].proof_hash) for one, who in found.items() if who is not None}
+        found = {id_: self.session(id_, now_s) for id_ in ids}
+        return {text: (who, self.browsers[text].proof_hash) for text, who in found.items() if who is not None}
 
     def add_session(self, session: Session) -> None:
         self.browsers[session.id] = session
@@ -247,7 +247,7 @@ class Billing:
         self.lists.append(StoredPriceList(len(self.lists) + 1, {"of": "it"}, prices, 5.0, "root", replaced_at_s))
 
     def price_lists(self, history: bool = False) -> Sequence[StoredPriceList]:
-        return [one for one in self.lists if history or one.replaced_at_s is None]
+        return [entry for entry in self.lists if history or entry.replaced_at_s is None]
 
     def budgets(self) -> Sequence[Budget]:
         return self.found
@@ -255,14 +255,14 @@ class Billing:
     def set_budget(self, budget: Budget) -> None:
         self.found.append(budget)
 
-    def spent(self, tenant: str, month: str, now_s: float) -> Mapping[str, Decimal]:
+    def spending_by_user(self, tenant: str, month: str, now_s: float) -> Mapping[str, Decimal]:
         return self.by_user
 
     def hourly(self, tenant: str, now_s: float) -> Mapping[str, Decimal]:
         return self.hourly_by_user
 
     def charges_of(self, ids: Collection[str], now_s: float) -> Mapping[str, Sequence[Line]]:
-        return {one: self.charges[one] for one in ids if one in self.charges}
+        return {id_: self.charges[id_] for id_ in ids if id_ in self.charges}
 
 
 class Master:
@@ -318,19 +318,19 @@ class PlainStore(MemoryStore):
 
     def shares_of(self, ids: Collection[str]) -> Mapping[str, Any]:
         found = super().shares_of(ids)
-        levels: dict[str, dict[str | None, ShareLevel]] = {one: {} for one in found}
+        levels: dict[str, dict[str | None, ShareLevel]] = {text: {} for text in found}
         for (execution_id, _, user), level in self.accounts.shared.items():
             if execution_id in levels:
                 levels[execution_id][user] = level
-        return {one: replace(shares, levels=levels[one]) for one, shares in found.items()}
+        return {text: replace(shares, levels=levels[text]) for text, shares in found.items()}
 
 
 def services(*executions: Execution, master: Master | None = None, **settings: Any) -> Any:
     """Return the services of a process whose store has these executions, as they are."""
     store = PlainStore()
     store.accounts, store.billing = Accounts(), Billing()
-    for one in executions:
-        store._state.put(one)
+    for execution in executions:
+        store._state.put(execution)
     return SimpleNamespace(
         settings=Settings(**settings),
         store=store,

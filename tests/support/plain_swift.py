@@ -65,8 +65,8 @@ class PlainSwift:
             self.containers.setdefault(container, {})
             return httpx.Response(201)
         if not container:
-            names = [one for one in sorted(self.containers) if one > str(query.get("marker", ""))]
-            return self._page([{"name": one} for one in names], query)
+            names = [container for container in sorted(self.containers) if container > str(query.get("marker", ""))]
+            return self._page([{"name": name} for name in names], query)
         if container not in self.containers:
             return httpx.Response(404)
         if request.method == "DELETE":
@@ -139,7 +139,7 @@ class PlainSwift:
         else:
             content = b"".join([piece async for piece in request.body or ()])
         if request.query.get("multipart-manifest") == "put":
-            parts = [one["path"].lstrip("/").partition("/") for one in json.loads(content)]
+            parts = [load["path"].lstrip("/").partition("/") for load in json.loads(content)]
             content = b"".join(self.containers[of][part] for of, _, part in parts)
             own["large"] = "true"
         objects[name] = content

@@ -29,7 +29,7 @@ class Expressions:
             return 400, {"status": "error", "errorType": "bad_data", "error": "parse error: unclosed left parenthesis"}
         result = [
             {
-                "metric": {name: one for name, one in zip(("tenant", "container"), place, strict=True) if one},
+                "metric": {name: text for name, text in zip(("tenant", "container"), place, strict=True) if text},
                 "value": [time.time(), str(value)],
             }
             for place, value in self.answers.get(expression, {}).items()

@@ -10,5 +10,5 @@ from zoe_master.storage.slo_reconciler import DesiredSlos
 
 def required_by(rates: Mapping[str, Rates], uris: frozenset[str] = frozenset()) -> DesiredSlos:
     return DesiredSlos(
-        tuple(BandwidthGuarantee(tenant, tenant, one, True) for tenant, one in sorted(rates.items())), uris
+        tuple(BandwidthGuarantee(tenant, tenant, entry, True) for tenant, entry in sorted(rates.items())), uris
     )

@@ -89,7 +89,7 @@ class Proxied:
             status = self.send(target, more)
         assert status < b"500", (target, status)
         here = ("127.0.0.1", self.application.port)
-        assert [one for one in connected if one != here] == [], target
+        assert [value for value in connected if value != here] == [], target
         assert self.other.connections == 0, target
         if _PLAIN.fullmatch(target) and status in (b"200", b"101"):
             assert self.application.lines[before:] == [b"GET " + target + b" HTTP/1.1"]

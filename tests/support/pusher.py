@@ -115,9 +115,9 @@ def pushed_store(**changes: Any) -> Iterator[tuple[ObjectStore, Pusher]]:
 
     def line(apart: Path, account: Account | None) -> ControllerLine:
         ports = []
-        for one in (limits, usage):
-            one.curve_server, one.curve_publickey, one.curve_secretkey = True, server_public, server_secret
-            ports.append(one.bind_to_random_port("tcp://127.0.0.1"))
+        for socket in (limits, usage):
+            socket.curve_server, socket.curve_publickey, socket.curve_secretkey = True, server_public, server_secret
+            ports.append(socket.bind_to_random_port("tcp://127.0.0.1"))
         keys = apart / "keys"
         keys.write_bytes(b"\n".join((server_public, own_public, own_secret)))
         if account is not None:

@@ -69,7 +69,7 @@ class End:
         return self._answer(request)(env, start_response)
 
     def _answer(self, request: Request) -> Response:
-        parts = [one for one in request.environ["PATH_INFO"].split("/", _VERSION_PARTS - 1) if one]
+        parts = [part for part in request.environ["PATH_INFO"].split("/", _VERSION_PARTS - 1) if part]
         if request.method in ("GET", "HEAD") and len(parts) < _VERSION_PARTS - 1:
             return Response(request=request, body=b"[]", content_type="application/json")
         if request.method in ("GET", "HEAD"):

@@ -104,7 +104,7 @@ def _plan(plan: Plan) -> Any:
 
 
 def _places(of: Mapping[str, Iterable[Placement]]) -> Any:
-    return {execution: sorted((one.service_id, one.node) for one in places) for execution, places in of.items()}
+    return {execution: sorted((place.service_id, place.node) for place in places) for execution, places in of.items()}
 
 
 def _entry(entry: JournalEntry) -> Any:

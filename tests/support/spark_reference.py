@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from storage_filters.csv.selection import CsvFormat, Selection
-from storage_filters.csv.stream import first_byte, selected
-from storage_filters.wsgi.delivery import packed
+from storage_filters.csv.stream import first_byte, select_records
+from storage_filters.wsgi.delivery import gzip_blocks
 from tests.support.csv_cases import NAMES, random_predicate, random_text, random_types
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.pushdown.predicate import columns, parse
-from zoe_master.storage.input_document import told_input
+from zoe_master.storage.input_document import input_entry
 
 PROGRAM = """
 from collections import Counter
@@ -93,17 +93,17 @@ def _entries(group: Group, directory: Path) -> Iterator[dict[str, Any]]:
         border = chance.randint(min(len(body) - len(body.lstrip()) + 1, len(body)), len(body))
         for start, end in ((0, border), (border, None)):
             part = selection(group, delivered, start, end)
-            text = b"".join(packed(selected([body[first_byte(part) :]], part)))
+            text = b"".join(gzip_blocks(select_records([body[first_byte(part) :]], part)))
             (view / f"{number:03d}.{start}.csv.gz").write_bytes(text)
     source = StorageObject("meters", str(plain), group.asked, group.csv)
-    yield told_input(source, InputRead("meters", str(plain)))
-    yield told_input(source, InputRead("meters", str(view), "v", delivered or NAMES))
+    yield input_entry(source, InputRead("meters", str(plain)))
+    yield input_entry(source, InputRead("meters", str(view), "v", delivered or NAMES))
 
 
 def delivered_rows(group: Group) -> int:
     """Return how many records a view delivers of its files."""
     part = selection(group, delivered_columns(group), 0, None)
-    return sum(b"".join(selected([body], part)).count(b"\n") for body in group.files)
+    return sum(b"".join(select_records([body], part)).count(b"\n") for body in group.files)
 
 
 def delivered_columns(group: Group) -> tuple[str, ...]:
@@ -121,4 +121,4 @@ def differences(answers: str, groups: Sequence[Group]) -> list[tuple[Group, dict
     """Return the groups with different rows through the view."""
     found = json.loads(answers)
     assert len(found) == len(groups)
-    return [(group, one) for group, one in zip(groups, found, strict=True) if one["missing"] or one["surplus"]]
+    return [(group, entry) for group, entry in zip(groups, found, strict=True) if entry["missing"] or entry["surplus"]]

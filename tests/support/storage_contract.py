@@ -81,9 +81,9 @@ class StorageContract:
         assert list(controller.views()) == [other]
 
     def test_tenants_and_objects_that_nobody_knows_have_nothing(self, controller: StorageController) -> None:
-        achieved = controller.achieved()
+        achieved = controller.achieved_bandwidth()
         assert achieved is not None
         assert "stranger" not in achieved
-        assert controller.missed() == {}
+        assert controller.missed_bandwidth() == {}
         with contextlib.suppress(StorageRefusedError):
             assert controller.locality("a", "swift2d://nothing.zoe/here") is None

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
-from storage_controller.answers import Refused
-from storage_controller.app import Door, make_app
+from storage_controller.answers import RequestRefusedError
+from storage_controller.app import RequestCheck, make_app
 from storage_controller.database.controller_ledger import ControllerLedger
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Mode, Supervisor
@@ -57,7 +57,7 @@ class Served:
     missed: dict[str, MissedBandwidth] = field(default_factory=dict)
     made: list[View] = field(default_factory=list)
     removed: list[View] = field(default_factory=list)
-    refuses: Refused | None = None
+    refuses: RequestRefusedError | None = None
     strangers: set[str] = field(default_factory=set)
     proxies: dict[str, int] = field(default_factory=dict)
     """Maximum transfer of each proxy; reported before the first request."""
@@ -110,7 +110,7 @@ class Served:
 
     def remove(self, view: View) -> None:
         if view.id in self.keeps:
-            raise Refused(503, "Swift answers 409 to the removal of a view")
+            raise RequestRefusedError(503, "Swift answers 409 to the removal of a view")
         self.removed.append(view)
 
     def settings(self, owner: str = "zoe", **changes: object) -> ControllerSettings:
@@ -152,7 +152,7 @@ def served_controller(
             capacity,
             lambda tenant: tenant not in served.strangers,
             served.proxies,
-            ControllerLedger(ledger).unkept,
+            ControllerLedger(ledger).caveats,
         ),
         served.reports(),
         served.views,
@@ -164,7 +164,7 @@ def served_controller(
         prometheus_url=prometheus_url,
         keys=keys,
     )
-    app = serving.Served(make_app(services, Door(TOKEN, dialect=dialect)), http=StrictHttp, loop="asyncio")
+    app = serving.Served(make_app(services, RequestCheck(TOKEN, dialect=dialect)), http=StrictHttp, loop="asyncio")
     served.url = app.url
     try:
         yield served

@@ -122,9 +122,9 @@ class SwarmHarness:
     def _looks(self) -> Iterator[tuple[str, Callable[[], list[str]]]]:
         """By kind, the last ones first: a wait for all polls one kind until it is gone."""
         api: Any = self.cluster.manager.api
-        yield "networks", lambda: [one["Name"] for one in api.networks(filters={"scope": "swarm"})]
-        yield "services", lambda: [one["Spec"]["Name"] for one in api.services()]
-        yield "secrets", lambda: [one["Spec"]["Name"] for one in api.secrets()]
+        yield "networks", lambda: [network["Name"] for network in api.networks(filters={"scope": "swarm"})]
+        yield "services", lambda: [service["Spec"]["Name"] for service in api.services()]
+        yield "secrets", lambda: [secret["Spec"]["Name"] for secret in api.secrets()]
         for host in self.cluster.hosts:
             yield f"containers of {host.name}", partial(_containers, host.api)
             yield f"volumes of {host.name}", partial(_volumes, host.api)

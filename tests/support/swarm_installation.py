@@ -149,7 +149,7 @@ class Installation:
             wanted = [f"{labels.EXECUTION}={execution.id}", labels.SERVICES]  # its gateway is no service
             mine = host.api.containers(filters={"label": wanted})
             try:
-                found[host.name] = [host.api.inspect_container(one["Id"]) for one in mine]
+                found[host.name] = [host.api.inspect_container(entry["Id"]) for entry in mine]
             except docker.errors.NotFound:
                 found[host.name] = []  # it ended just now
         return {node: containers for node, containers in found.items() if containers}
@@ -157,7 +157,7 @@ class Installation:
     def story(self, execution: Execution) -> str:
         """Return states, and the end of the output of each started service."""
         told = [f"{execution.state} {execution.message}"]
-        for service in (one for one in execution.services if one.node is not None):
+        for service in (service for service in execution.services if service.node is not None):
             told.append(f"--- {service.name} on {service.node} {service.cause} {service.message}")
             if service.started_at_s is not None:
                 told.append(self.harness.output(service.id)[-3000:])

@@ -46,7 +46,7 @@ class Talk:
         self.takes = True
 
     def send(self, message: bytes) -> None:
-        self.socket.sendall(frames.framed(message))
+        self.socket.sendall(frames.add_length(message))
 
     def turn(self) -> bool:
         """Read once; return False at the end of the connection."""
@@ -61,7 +61,7 @@ class Talk:
             else:
                 self.texts[kind] += content
                 if self.takes:
-                    self.send(frames.taken(len(content)))
+                    self.send(frames.taken_message(len(content)))
         return bool(data)
 
     def until_end(self) -> dict[str, object]:

@@ -164,7 +164,7 @@ class Visitor:
 
     def _found(self, options: dict[str, Any]) -> list[str]:
         found = self.page.evaluate("options => axe.run(options)", {"resultTypes": ["violations"], **options})
-        return [f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]]
+        return [f"{entry['id']}: {node['html'][:200]}" for entry in found["violations"] for node in entry["nodes"]]
 
     def close(self) -> None:
         self.context.close()

@@ -27,7 +27,7 @@ def test_services_that_compete_get_what_they_have_reserved(harness: SwarmHarness
         harness.start(component, service, "node-2")
     for service in RESERVED:
         harness.reach(service, ObservedState.READY)
-    containers = {one["Labels"][labels.SERVICES]: one["Id"] for one in api.containers()}
+    containers = {container["Labels"][labels.SERVICES]: container["Id"] for container in api.containers()}
     before = {service: cpu_s(api, containers[service]) for service in RESERVED}
     time.sleep(SECONDS)
     used = {service: cpu_s(api, containers[service]) - before[service] for service in RESERVED}
@@ -49,8 +49,8 @@ def test_a_promised_core_is_a_core_beside_others_that_reserve_more(harness: Swar
         harness.start(component, service, "node-2", promised=service == "e.c.0.1")
     for service in ("e.c.0.1", "e.d.0.1"):
         harness.reach(service, ObservedState.READY)
-    containers = {one["Labels"][labels.SERVICES]: one["Id"] for one in api.containers()}
-    before = {service: cpu_s(api, one) for service, one in containers.items()}
+    containers = {container["Labels"][labels.SERVICES]: container["Id"] for container in api.containers()}
+    before = {service: cpu_s(api, entry) for service, entry in containers.items()}
     time.sleep(SECONDS)
-    used = {service: cpu_s(api, one) - before[service] for service, one in containers.items()}
+    used = {service: cpu_s(api, entry) - before[service] for service, entry in containers.items()}
     assert used["e.c.0.1"] / sum(used.values()) >= 0.95, used

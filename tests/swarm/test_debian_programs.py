@@ -37,7 +37,9 @@ def test_a_cell_of_the_r_notebook_computes_and_only_the_proxys_secret_lets_in(
 ) -> None:
     provide(swarm, "zoe/jupyter-r")
     submitted = installation.submit(document("r-notebook"))
-    running = installation.until(submitted, lambda one: all(s.state is ServiceState.READY for s in one.services), 240)
+    running = installation.until(
+        submitted, lambda execution: all(s.state is ServiceState.READY for s in execution.services), 240
+    )
     at = installation.address(running, "notebook", "lab")
     notebook = Notebook(at.host, at.port, installation.master.port_secrets.secret(running), at.headers)
     notebook.check_strangers()

@@ -17,7 +17,7 @@ def test_what_swarm_rejects_of_them_is_no_fault_of_theirs(installation: Installa
     platform = Platform(tuple(backend.nodes()), backend.capabilities())
     alone = {**sleepers("alone", **devices)["components"][0], "ports": []}
     told = {
-        name: [(one.code, one.certain) for one in findings(parse(description), Target(platform))]
+        name: [(finding.code, finding.certain) for finding in findings(parse(description), Target(platform))]
         for name, description in {
             "with a port": sleepers("port", **devices),
             "of two components": {

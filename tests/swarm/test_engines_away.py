@@ -53,11 +53,11 @@ def submit_while(installation: Installation, away: Any, back: Any) -> Sequence[E
     drive(installation, time.monotonic() + AWAY_S)
     back()
     end_s = time.monotonic() + 90
-    while not all(installation.store.execution(one).terminal for one in ids):
-        assert time.monotonic() < end_s, [installation.story(installation.store.execution(one)) for one in ids]
+    while not all(installation.store.execution(id_).terminal for id_ in ids):
+        assert time.monotonic() < end_s, [installation.story(installation.store.execution(id_)) for id_ in ids]
         installation.master.tick()
         installation.harness.waker.wait(0.1)
-    return [installation.store.execution(one) for one in ids]
+    return [installation.store.execution(id_) for id_ in ids]
 
 
 def check(installation: Installation, executions: Sequence[Execution]) -> None:

@@ -103,8 +103,8 @@ def asked(installation: Installation, tmp_path: Path) -> Iterator[Callable[[], A
         return made[-1]
 
     yield ask
-    for one in made:
-        one.close()
+    for asked in made:
+        asked.close()
 
 
 @contextmanager
@@ -177,6 +177,6 @@ def test_engines_that_do_not_answer(
 
 def seen_to_fail(installation: Installation, running: str, starting: str, node: str) -> bool:
     """Return whether the node is known to be away, and the pending start has met it."""
-    away = not next(one for one in installation.harness.backend.nodes() if one.name == node).ready
+    away = not next(entry for entry in installation.harness.backend.nodes() if entry.name == node).ready
     services = installation.store.execution(starting).services
     return away and any(service.message for service in services)

@@ -132,8 +132,8 @@ def test_an_image_without_python_is_refused(packages: Packages) -> None:
 
 
 def test_bytes_are_bounded_and_what_nobody_uses_is_swept(packages: Packages) -> None:
-    for one in ("apple==2.0", "pear"):
-        packages.run(with_packages("true", one))
+    for entry in ("apple==2.0", "pear"):
+        packages.run(with_packages("true", entry))
     before = packages.made()
     harness = packages.harness
     held: Any = with_packages("echo held; exec sleep 600", "apple==1.0")

@@ -62,14 +62,14 @@ class Installation:
         for host in self.harness.cluster.hosts:
             api: Any = host.api
             for container in api.containers(filters={"label": f"zoe.execution={self.id}"}):
-                found = [" ".join(one) for one in api.top(container["Id"], ps_args="-eo pid,args")["Processes"]]
-                return [one for one in found if "docker-init" not in one and "sleep 600" not in one]
+                found = [" ".join(entry) for entry in api.top(container["Id"], ps_args="-eo pid,args")["Processes"]]
+                return [text for text in found if "docker-init" not in text and "sleep 600" not in text]
         return []
 
     def entries(self) -> list[AuditEntryView]:
         """Terminals in the audit log, newest first."""
         with self.api.client(self.api.admin) as admin:
-            return [one for one in admin.admin.audit(limit=50).entries if one.action == "open_terminal"]
+            return [entry for entry in admin.admin.audit(limit=50).entries if entry.action == "open_terminal"]
 
     def close(self) -> None:
         try:

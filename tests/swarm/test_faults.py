@@ -149,7 +149,7 @@ def begun(api: Any, name: str, number: int) -> bool:
 
 
 def running(api: Any) -> list[str]:
-    return [one["Names"][0] for one in api.containers()]
+    return [container["Names"][0] for container in api.containers()]
 
 
 def test_an_image_that_is_on_no_node_is_told_and_cannot_be_started(harness: SwarmHarness) -> None:

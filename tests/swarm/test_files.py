@@ -49,8 +49,8 @@ class Files:
         """The engine and the id of each by its owner."""
         found = {}
         for host in self.harness.cluster.hosts:
-            for one in host.api.containers(filters={"label": labels.FILES_OF}):
-                found[one["Labels"][labels.FILES_OF]] = (host.api, one["Id"])
+            for container in host.api.containers(filters={"label": labels.FILES_OF}):
+                found[container["Labels"][labels.FILES_OF]] = (host.api, container["Id"])
         return found
 
 

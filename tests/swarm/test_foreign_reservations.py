@@ -23,7 +23,7 @@ def idle(swarm: Cluster) -> Iterator[str]:
         "MemoryBytes": GIB,
         "GenericResources": [{"DiscreteResourceSpec": {"Kind": "gpu", "Value": 1}}],
     }
-    node = next(one["ID"] for one in api.nodes() if one["Description"]["Hostname"] == "node-2")
+    node = next(node["ID"] for node in api.nodes() if node["Description"]["Hostname"] == "node-2")
     task = {
         "ContainerSpec": {"Image": "shell:latest", "Args": ["sleep", "1000"], "StopGracePeriod": 10**8, "Init": True},
         "Resources": {"Reservations": reserved},

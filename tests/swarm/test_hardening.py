@@ -86,7 +86,7 @@ def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
     checked.settings = replace(checked.settings, images=("void",))
     assert "(void:latest: " in (said := message_of(checked, "node-2"))
     assert "/bin/cat" in said.partition("(void:latest: ")[2]
-    assert old["Id"] not in {one["Id"] for one in api.containers(all=True)}
+    assert old["Id"] not in {container["Id"] for container in api.containers(all=True)}
     api.remove_image("void", force=True)  # the next look may have made a container of it
     checked.reopen()
     checked.settings = replace(checked.settings, allow_unhardened=True)
@@ -103,7 +103,7 @@ def test_what_a_master_killed_during_a_check_left_goes_while_its_successor_leads
     api: Any = swarm.host("node-2").api
     marks = {labels.INSTALLATION: "zoe", labels.OF_A_MOMENT: "true"}
     made = api.create_container("shell", ["sleep", "1000"], labels=marks)
-    harness.until(lambda: made["Id"] not in {one["Id"] for one in api.containers(all=True)})
+    harness.until(lambda: made["Id"] not in {container["Id"] for container in api.containers(all=True)})
 
 
 def test_short_lives_keep_their_output(closing: SwarmHarness) -> None:
@@ -116,4 +116,4 @@ def test_short_lives_keep_their_output(closing: SwarmHarness) -> None:
         assert closing.reach(service, ObservedState.ENDED).exit_code == 0
         closing.backend.forget([service])
     for service in services:
-        closing.until(lambda one=service: closing.output(one) == f"{one}\n")
+        closing.until(lambda entry=service: closing.output(entry) == f"{entry}\n")

@@ -34,8 +34,8 @@ class Directories:
         for top, text in ((self.allowed, "mine"), (self.outside, "stolen")):
             directory = top.joinpath(*PARTS)
             directory.mkdir(parents=True)
-            for one in (directory, *directory.parents[:2]):
-                (one / "file").write_text(f"{text}\n")
+            for parent in (directory, *directory.parents[:2]):
+                (parent / "file").write_text(f"{text}\n")
         (self.outside / "file").write_text("stolen\n")
         os.chown(self.allowed.joinpath(*PARTS), NOBODY, NOBODY)
         os.chown(self.workspaces / "tenant", NOBODY, NOBODY)

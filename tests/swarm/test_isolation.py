@@ -87,7 +87,9 @@ def test_executions_without_ports_do_not_reach_each_other(harness: SwarmHarness)
     bridged = api.inspect_network("docker_gwbridge")["Containers"].values()
     addresses += [end["IPv4Address"].partition("/")[0] for end in bridged]
     told = run(
-        harness, "; ".join(f"nc -w 1 {one} 8080 < /dev/null 2>&1" for one in addresses) + "; echo asked", "b.c.0.1"
+        harness,
+        "; ".join(f"nc -w 1 {address} 8080 < /dev/null 2>&1" for address in addresses) + "; echo asked",
+        "b.c.0.1",
     )
     assert len(addresses) >= 2
     assert told[-1] == "asked"

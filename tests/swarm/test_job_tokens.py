@@ -59,7 +59,10 @@ def test_a_job_between_containers_requeues_itself(
     ended = installation.until(submitted, lambda execution: execution.terminal, 120)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
     assert ended.attempt == 2
-    first, last = (next(one for one in ended.services if one.component == "main" and one.attempt == n) for n in (1, 2))
+    first, last = (
+        next(service for service in ended.services if service.component == "main" and service.attempt == n)
+        for n in (1, 2)
+    )
     lines = harness.output(first.id).splitlines()
     assert lines[:4] == ["400 5001", "restart", "next PD", "next|CANCELLED by 5001"], lines
     assert "code 1" in lines

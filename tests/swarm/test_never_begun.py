@@ -58,7 +58,7 @@ def test_it_is_taken_from_the_swarm_once_it_is_to_end(
     harness: SwarmHarness, registry: ServiceRegistry, unbegun: Record
 ) -> None:
     group = ServiceGroup("group", (SERVICE,))
-    registry.belongs([SERVICE], group)
+    registry.set_group([SERVICE], group)
     harness.until(lambda: harness.backend._watches.engine("node-1") is not None)
     with ThreadPoolExecutor(1) as pool:
         driver = ServiceDriver(registry, harness.backend._watches, pool, harness.settings)

@@ -34,7 +34,9 @@ def test_a_program_of_another_user_reaches_nothing(swarm: Cluster, harness: Swar
     harness.until((workspaces / "tenant" / "ann" / "mine").exists)
     api: Any = swarm.manager.api
     [container] = api.containers(filters={"label": "zoe.execution=a"})
-    addresses = [one["IPAddress"] for one in container["NetworkSettings"]["Networks"].values() if one["IPAddress"]]
+    addresses = [
+        entry["IPAddress"] for entry in container["NetworkSettings"]["Networks"].values() if entry["IPAddress"]
+    ]
     bridged = api.inspect_network("docker_gwbridge")["Containers"].values()
     addresses += [end["IPv4Address"].partition("/")[0] for end in bridged]
     tries = [

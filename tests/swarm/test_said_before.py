@@ -58,7 +58,7 @@ def world(swarm: Cluster, request: pytest.FixtureRequest) -> Iterator[SwarmHarne
     made.settings = replace(made.settings, host_paths_allowed=(made.base / "allowed",), workspaces_dir=workspaces)
     yield made
     api = made.cluster.host("node-1").api
-    made.backend.forget([one.service_id for one in made.backend.observe()])
+    made.backend.forget([observation.service_id for observation in made.backend.observe()])
     made.until(lambda: not api.containers(all=True))
     for volume in api.volumes()["Volumes"] or []:
         api.remove_volume(volume["Name"])
@@ -76,8 +76,8 @@ def test_what_cannot_run_is_told_before(world: SwarmHarness) -> None:
     wishes = list(Wishes(IMAGES, [str(path) for path in paths], TARGETS, TOO_LITTLE).components())
     whole = LONG or world.settings.workspaces_dir is not None
     if not whole:  # a container for each of the others would show the same again
-        wishes = [one for one in wishes if "workspace" in repr(one)]
-    asked = {f"e{number}.c.0.1": one for number, one in enumerate(wishes)}
+        wishes = [wish for wish in wishes if "workspace" in repr(wish)]
+    asked = {f"e{number}.c.0.1": component for number, component in enumerate(wishes)}
     found = {service: told(world, component) for service, component in asked.items()}
     for service, component in asked.items():
         world.start(component, service)
@@ -89,7 +89,7 @@ def test_what_cannot_run_is_told_before(world: SwarmHarness) -> None:
             ended = world.reach(again, ObservedState.ENDED)
         refused = ended.cause in (Cause.START_FAILED, Cause.IMAGE_UNAVAILABLE)
         assert refused == bool(found[service]), (component, found[service], ended)
-    codes = {one.code for findings in found.values() for one in findings}
+    codes = {finding.code for findings in found.values() for finding in findings}
     if not whole:
         assert "no_workspaces" in codes
         assert any(not findings for findings in found.values())
@@ -165,7 +165,7 @@ def test_images_that_nodes_lack_or_cannot_run_are_told_as_doubts(swarm: Cluster)
         wanted = {"lacking": "image_absent", "test/foreign": "image_of_other_platform"}
         for number, (image, code) in enumerate(wanted.items()):
             component = replace(BASE, image=image, command=("/program",))
-            assert [(one.code, one.certain) for one in told(harness, component)] == [(code, False)]
+            assert [(finding.code, finding.certain) for finding in told(harness, component)] == [(code, False)]
             service = harness.start(component, f"e{number}.c.0.1")
             ended = harness.reach(service, ObservedState.ENDED)
             assert ended.exit_code != 0, ended

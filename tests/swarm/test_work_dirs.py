@@ -38,9 +38,11 @@ def world(swarm: Cluster) -> Iterator[SwarmHarness]:
     made.settings = replace(made.settings, workspaces_dir=workspace.parent)
     yield made
     api = swarm.host("node-1").api
-    made.backend.stop([one.service_id for one in made.backend.observe()])  # where the test failed, some still run
-    made.until(lambda: all(one.state in GONE for one in made.backend.observe()))
-    made.backend.forget([one.service_id for one in made.backend.observe()])
+    made.backend.stop(
+        [observation.service_id for observation in made.backend.observe()]
+    )  # where the test failed, some still run
+    made.until(lambda: all(observation.state in GONE for observation in made.backend.observe()))
+    made.backend.forget([observation.service_id for observation in made.backend.observe()])
     made.until(lambda: not api.containers(all=True))
     for volume in api.volumes()["Volumes"] or []:
         if volume["Name"].endswith("-data"):  # a named volume stays, by its purpose; nothing else may
@@ -53,9 +55,9 @@ def test_components_can_write_to_their_work_dirs(world: SwarmHarness) -> None:
     come to one place.
     """
     begun = {
-        world.start(replace(one, name=f"c{number}"), f"e.c{number}.{index}.1"): (one.work_dir or "", index)
-        for number, one in enumerate(PLACES)
-        for index in range(2 if one.volumes or any(word in str(one.work_dir) for word in SHARED) else 1)
+        world.start(replace(component, name=f"c{number}"), f"e.c{number}.{index}.1"): (component.work_dir or "", index)
+        for number, component in enumerate(PLACES)
+        for index in range(2 if component.volumes or any(word in str(component.work_dir) for word in SHARED) else 1)
     }
     for service, (work_dir, index) in begun.items():
         ended = world.reach(service, ObservedState.ENDED)

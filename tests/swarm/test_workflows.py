@@ -65,10 +65,10 @@ def test_a_step_reads_what_another_left(swarm: Cluster, installation: Installati
         application = parse(step.application)
         execution = Execution(ids[position], step.name, TENANT, "ada", application, time.time(), conditions=conditions)
         installation.store.submit(execution, "test")
-    ended = installation.until(ids[1], lambda one: one.terminal, 120)
+    ended = installation.until(ids[1], lambda execution: execution.terminal, 120)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
     assert installation.output(ended, ended.services[0].component).split() == ["20"]
-    alarm = installation.until(ids[2], lambda one: one.terminal, 60)
+    alarm = installation.until(ids[2], lambda execution: execution.terminal, 60)
     assert alarm.state is ExecutionState.CANCELLED, "nothing failed"
 
 
@@ -102,12 +102,12 @@ def test_the_number_of_workers_follows_what_one_tells(swarm: Cluster, installati
 
     def workers(execution: Execution) -> int:
         services = execution.services
-        return sum(one.component == "worker" and one.state is ServiceState.READY for one in services)
+        return sum(service.component == "worker" and service.state is ServiceState.READY for service in services)
 
     try:
-        installation.until(running.id, lambda one: workers(one) == 3, 90)
+        installation.until(running.id, lambda execution: workers(execution) == 3, 90)
         left.write_text("0")
-        installation.until(running.id, lambda one: workers(one) == 1, 90)
+        installation.until(running.id, lambda execution: workers(execution) == 1, 90)
     finally:
         scaling.close()
         installation.end(running.id)

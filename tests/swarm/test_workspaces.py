@@ -58,7 +58,7 @@ def world(swarm: Cluster) -> Iterator[Workspaces]:
     harness = SwarmHarness(swarm)
     yield Workspaces(harness)
     api = swarm.host("node-1").api
-    harness.backend.forget([one.service_id for one in harness.backend.observe()])
+    harness.backend.forget([observation.service_id for observation in harness.backend.observe()])
     harness.until(lambda: not api.containers(all=True))
     for volume in api.volumes()["Volumes"] or []:
         if volume["Name"].endswith("-data"):

@@ -36,4 +36,4 @@ def test_fifo_on_the_bytes_of_facebook_is_as_slow_as_published() -> None:
     """Dell'Amico, Carra and Michiardi, 2016: jobs of bytes on one server at load 0.9; mean sojourn by FIFO 11,135 s."""
     trace = read_trace(test_data() / "traces" / FILES[0][0], load=0.9)
     runs = Replay(trace, Policy(order="fifo", backfill="none")).run()
-    assert round(sum(one.turnaround_s for one in runs) / len(runs)) == 11_135
+    assert round(sum(run.turnaround_s for run in runs) / len(runs)) == 11_135

@@ -53,7 +53,10 @@ PICTURES = ROOT / "docs" / "images" if os.environ.get("ZOE_TEST_PICTURES") == "1
 
 def comes_to_be(client: Client, execution_id: str, state: ExecutionState) -> None:
     def story() -> object:
-        all_of_them = [(one.id, one.name, one.state, one.cause, one.message) for one in client.executions().executions]
+        all_of_them = [
+            (execution.id, execution.name, execution.state, execution.cause, execution.message)
+            for execution in client.executions().executions
+        ]
         return (execution_id, all_of_them, client.nodes().nodes)
 
     until(lambda: client.execution(execution_id).state is state, story)
@@ -98,7 +101,7 @@ def wrong(visitor: Visitor, name: str, pictures: Path | None) -> list[str]:
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=pictures / f"web-{name}.png")
-    found = [*visitor.violations(), *(f"dark: {one}" for one in visitor.violations_in_the_dark())]
+    found = [*visitor.violations(), *(f"dark: {text}" for text in visitor.violations_in_the_dark())]
     page.set_viewport_size(TELEPHONE)
     width = page.evaluate("document.documentElement.scrollWidth")
     page.set_viewport_size(DESK)
@@ -215,5 +218,5 @@ def test_one_window_of_a_node_is_cancelled_and_another_stays(admin: Visitor, cli
     row.get_by_role("button", name="Cancel").first.click()
     expect(row).not_to_contain_text("kernel")
     expect(row).to_contain_text("disks")
-    assert [one.note for one in client.policy().node_windows[name]] == ["disks"]
+    assert [window.note for window in client.policy().node_windows[name]] == ["disks"]
     client.set_policy(client.policy().model_copy(update={"node_windows": {}}))

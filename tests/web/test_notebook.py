@@ -104,7 +104,7 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
         # The page of JupyterLab stays open, and sends requests and saves by itself, without a user.
         client.set_policy(client.policy().model_copy(update={"idle_after_s": IDLE_S}))
         expect(page.get_by_text("unless somebody opens it")).to_be_visible(timeout=IDLE_S * 4 * 1000)
-        assert [one.id for one in client.executions().executions] == [execution_id]
+        assert [execution.id for execution in client.executions().executions] == [execution_id]
         assert client.execution(execution_id).outcome is None
         page.get_by_role("button", name="Cancel", exact=True).click()
         page.get_by_role("button", name="Cancel the execution", exact=True).click()

@@ -76,5 +76,5 @@ def test_the_browser_tells_of_own_ends_once(admin: Visitor, client: Client) -> N
 
 def _noted(admin: Visitor, count: int) -> list[list[str]]:
     """What all pages asked the browser to show, once it is as many."""
-    found = [one for page in admin.context.pages for one in page.evaluate("window.noted || []")]
+    found = [entry for page in admin.context.pages for entry in page.evaluate("window.noted || []")]
     return found if len(found) >= count else []

@@ -131,7 +131,7 @@ def test_a_program_on_a_raw_port_gets_the_cookie_and_can_do_nothing_with_it(
     browser: Browser, stack: Stack, client: Client, raw_port: RawPort, name: str
 ) -> None:
     execution = client.submit(sized(0.1, "sleep", "600", name="mine"))
-    tokens = {one.id for one in client.tokens().tokens}
+    tokens = {token.id for token in client.tokens().tokens}
     url = f"http://{name}:{urlsplit(stack.url).port}"
     visitor = Visitor.of(browser, url)
     visitor.sign_in("admin", stack.password)
@@ -157,7 +157,7 @@ def test_a_program_on_a_raw_port_gets_the_cookie_and_can_do_nothing_with_it(
     ):
         assert by_the_cookie(url, f"zoe-session={value}", method, path, body)[0] == 403, path
 
-    assert {one.id for one in client.tokens().tokens} == tokens
+    assert {token.id for token in client.tokens().tokens} == tokens
     assert client.execution(execution.id).state not in ("stopping", "cancelled")
     attacker.close()
 
@@ -165,7 +165,7 @@ def test_a_program_on_a_raw_port_gets_the_cookie_and_can_do_nothing_with_it(
     page.get_by_label("Note").fill(f"mine at {name}")
     page.get_by_role("button", name="Make a token", exact=True).click()
     expect(page.get_by_role("row").filter(has_text=f"mine at {name}")).to_be_visible()
-    (made,) = (one for one in client.tokens().tokens if one.id not in tokens)
+    (made,) = (token for token in client.tokens().tokens if token.id not in tokens)
     assert made.expires_at_s is not None
     visitor.close()
     assert visitor.errors == []

@@ -67,7 +67,7 @@ def test_secrets_are_stored_and_removed_and_never_shown(admin: Visitor, client: 
     section.get_by_role("button", name="Store it").click()
     expect(section.get_by_role("row", name="db")).to_contain_text("15")
     expect(section.get_by_label("Value")).to_have_value("")
-    assert [(one.name, one.size_bytes) for one in client.secrets().secrets] == [("db", 15)]
+    assert [(secret.name, secret.size_bytes) for secret in client.secrets().secrets] == [("db", 15)]
     page.once("dialog", lambda dialog: dialog.accept())
     section.get_by_role("button", name="Remove db").click()
     expect(section.get_by_role("row", name="db")).to_have_count(0)

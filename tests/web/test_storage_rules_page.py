@@ -337,7 +337,7 @@ def test_long_lists_are_filtered_and_shown_by_parts(admin: Visitor, many: list[i
 
 def test_the_keyboard_goes_on_where_a_rule_was_removed(admin: Visitor, many: list[int]) -> None:
     page = admin.open("/cluster/rules")
-    gone, following = (page.get_by_role("button", name=f"Remove rule {one}", exact=True) for one in many[7:9])
+    gone, following = (page.get_by_role("button", name=f"Remove rule {number}", exact=True) for number in many[7:9])
     dialog = page.get_by_role("dialog")
     gone.press("Enter")
     dialog.get_by_role("button", name="Leave it as it is").press("Enter")

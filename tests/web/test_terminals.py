@@ -100,7 +100,7 @@ def test_a_page_of_another_origin_gets_none(admin: Visitor, running: ExecutionVi
     """It can make the browser send the cookie, and has neither the origin nor the proof."""
     page = admin.open("/executions")
     proof = str(page.evaluate("localStorage.getItem('zoe-csrf-token')"))
-    cookies = "; ".join(f"{one['name']}={one['value']}" for one in admin.context.cookies())
+    cookies = "; ".join(f"{cooky['name']}={cooky['value']}" for cooky in admin.context.cookies())
     path = f"/api/v1/executions/{running.id}/services/{running.services[0].id}/terminal"
     proofs = {"origin": [proof], "proof": ["guessed"], "no proof": []}[wrong]
     origin = "http://127.0.0.1:9" if wrong == "origin" else admin.url

@@ -72,7 +72,7 @@ async def get_principal(
 
     A change is recorded before or together with its transaction, and its result afterwards.
     """
-    principal = await in_a_thread(_known, request, credentials)
+    principal = await in_a_thread(_authenticate, request, credentials)
     if no_older_than is not None:
         await in_a_thread(_wait_for, request, principal, no_older_than)
     return principal
@@ -84,19 +84,19 @@ def _wait_for(request: Request, principal: Principal, position: int) -> None:
     services.positions.wait(position, principal.user, asked, services.store.last_journal_id)
 
 
-def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Principal:
+def _authenticate(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Principal:
     accounts: AccountStore = request.app.state.services.accounts
     changes = request.method not in _SAFE_METHODS
     asker = _asker(request, credentials, changes)
     principal = asker.principal
     request.state.proved, request.state.terms = asker.proved, asker.terms
-    asked_by(request, principal)
+    log_user(request, principal)
     action = request.scope["route"].name
     target = request.path_params.get("execution_id") or request.path_params.get("array_id")
     if not changes:
         check_route(principal, action, accounts, target)
         if action != _TELLS_THE_SESSION:
-            sessions.check_meant(asker, request)
+            sessions.check_session_of_proof(asker, request)
         return principal
     if action not in _QUESTIONS | _PARTS_OF_CHANGES:
         audit_entry = entry(principal, request, action)
@@ -119,14 +119,14 @@ def _asker(request: Request, credentials: HTTPAuthorizationCredentials | None, c
     return known_by_token(services.accounts, credentials.credentials, changes)
 
 
-def still(accounts: AccountStore, principal: Principal) -> bool:
+def still_allowed(accounts: AccountStore, principal: Principal) -> bool:
     """Return whether the session or token is still valid with the same rights; True while the database does not
     answer.
     """
-    return confirmed(accounts, principal) is not False
+    return confirm_access(accounts, principal) is not False
 
 
-def confirmed(accounts: AccountStore, principal: Principal, clock: Clock = SYSTEM_CLOCK) -> bool | None:
+def confirm_access(accounts: AccountStore, principal: Principal, clock: Clock = SYSTEM_CLOCK) -> bool | None:
     """Return whether the session or token is still valid with the same rights in the same tenant; None if the database
     does not answer.
     """
@@ -141,12 +141,12 @@ def confirmed(accounts: AccountStore, principal: Principal, clock: Clock = SYSTE
     return now is not None and now.tenant == principal.tenant and principal.scopes <= now.scopes
 
 
-def asked_by(request: Request, principal: Principal) -> None:
+def log_user(request: Request, principal: Principal) -> None:
     """Add the user to the request's log line."""
     request.state.user, request.state.tenant = principal.user, principal.tenant
 
 
-def proved(request: HTTPConnection) -> bool:
+def has_proof(request: HTTPConnection) -> bool:
     """Return whether the request carries more than a session cookie: the session's proof, or a token."""
     return bool(request.state.proved)
 
@@ -215,7 +215,7 @@ def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False, 
             accounts.principal_and_terms(token.id, now_s) if with_terms else (accounts.principal(token.id, now_s), None)
         )
         current, terms = found
-        if current is not None and hmac.compare_digest(current[1], token.hashed):
+        if current is not None and hmac.compare_digest(current[1], token.secret_hash):
             return Asker(current[0], proved=True, terms=terms)
     raise ApiProblem(Code.BAD_TOKEN, hint="ask an admin or the user for a new one")
 

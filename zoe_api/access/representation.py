@@ -14,7 +14,7 @@ from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.executions.execution import Execution
 
 
-def viewed(execution: Execution, response: Response, with_secrets: bool = True) -> ExecutionView:
+def view_of_execution(execution: Execution, response: Response, with_secrets: bool = True) -> ExecutionView:
     """Return the view of an execution, with its ETag; without secrets, values of environment variables and texts of
     files are empty, and dependencies are left out.
     """
@@ -29,8 +29,8 @@ def viewed(execution: Execution, response: Response, with_secrets: bool = True) 
 def without_contents(application: Application) -> Application:
     """Return the application with the names of environment variables and files, without their contents."""
     components = tuple(
-        replace(one, environment=_names_of(one.environment), files=_names_of(one.files))
-        for one in application.components
+        replace(component, environment=_names_of(component.environment), files=_names_of(component.files))
+        for component in application.components
     )
     return replace(application, components=components)
 

@@ -55,17 +55,20 @@ def enter(
     All sessions of this browser end, whatever their user; the audit log names other users. ends_at_most_s: since the
     epoch. 403 without membership.
     """
-    chosen = next((one for one in services.accounts.memberships(user=user) if tenant in (None, one.tenant)), None)
+    chosen = next(
+        (membership for membership in services.accounts.memberships(user=user) if tenant in (None, membership.tenant)),
+        None,
+    )
     if chosen is None:
         raise ApiProblem(Code.NO_MEMBERSHIP)
-    others = sorted({one.user for one in _ended(services.accounts, request)} - {chosen.user})
+    others = sorted({session.user for session in _end_live_sessions(services.accounts, request)} - {chosen.user})
     if others:
         note_changes(request, {"ended_sessions_of": ", ".join(others)}, {})
     now_s = services.clock.now_s()
     ends_s = min(now_s + services.settings.session_lifetime_s, ends_at_most_s)
     session = Session("", chosen.user, chosen.tenant, now_s, ends_s)
     proof = _begin(services.accounts, request, response, session)
-    return proof, Principal.of(chosen.user, chosen.tenant, chosen.role)
+    return proof, Principal.of_member(chosen.user, chosen.tenant, chosen.role)
 
 
 def switch(caller: Caller, response: Response, tenant: str) -> tuple[str, Principal]:
@@ -74,7 +77,7 @@ def switch(caller: Caller, response: Response, tenant: str) -> tuple[str, Princi
     return enter(caller.services, caller.request, response, caller.user, tenant, ends_s)
 
 
-def _ended(accounts: AccountStore, request: HTTPConnection) -> list[Principal]:
+def _end_live_sessions(accounts: AccountStore, request: HTTPConnection) -> list[Principal]:
     """End the live sessions of the browser's cookies, and return their users."""
     live = [principal for principal, _ in _live(accounts, request)]
     for principal in live:
@@ -122,7 +125,7 @@ def check_proved(asker: Asker) -> None:
         )
 
 
-def check_meant(asker: Asker, request: Request) -> None:
+def check_session_of_proof(asker: Asker, request: Request) -> None:
     """Raise 403 if the request has the proof of another session: its page would show one tenant's data as another's."""
     if request.headers.get(CSRF_HEADER):
         check_proved(asker)
@@ -142,4 +145,4 @@ def _live(
     """Return the live sessions of the browser's cookies, in their order, with one query."""
     ids = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
     sessions = accounts.sessions_among(ids, clock.now_s()) if ids else {}
-    return (sessions[one] for one in ids if one in sessions)
+    return (sessions[id_] for id_ in ids if id_ in sessions)

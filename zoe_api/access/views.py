@@ -69,7 +69,7 @@ def event_view(entry: JournalEntry, principal: Principal) -> EventView:
 
 
 def _without_application(value: object) -> object:
-    return {key: one for key, one in value.items() if key != "application"} if isinstance(value, Mapping) else value
+    return {key: entry for key, entry in value.items() if key != "application"} if isinstance(value, Mapping) else value
 
 
 # Users of a shared execution see neither the platform's own messages nor its dependencies, which the owner finds in the
@@ -93,7 +93,7 @@ def with_details(view: ExecutionView, entries: Iterable[JournalEntry], principal
     if not principal.operator:
         return view
     details = {entry.data.get("service_id"): entry.data[DETAIL] for entry in entries if entry.data.get(DETAIL)}
-    services = [one.model_copy(update={DETAIL: details.get(one.id, "")}) for one in view.services]
+    services = [service.model_copy(update={DETAIL: details.get(service.id, "")}) for service in view.services]
     return view.model_copy(update={"services": services, DETAIL: details.get(None, "")})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from zoe_api.access.access import confirmed, entry
+from zoe_api.access.access import confirm_access, entry
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
@@ -48,7 +48,7 @@ def seen_execution(
         execution = caller.store.execution(execution_id)
     except NotFound:
         raise unknown from None
-    if owns(caller.principal, execution):
+    if is_owner(caller.principal, execution):
         return execution
     if caller.principal.operator:
         note_look(caller, f"{PREFIX}/executions/{execution.id}")
@@ -78,14 +78,14 @@ def entered_execution(caller: Caller, execution_id: str, level: ShareLevel) -> E
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner, and users with a share, may open it", hint) from None
 
 
-def owns(principal: Principal, execution: Execution) -> bool:
+def is_owner(principal: Principal, execution: Execution) -> bool:
     """Return whether the execution is the principal's own."""
     return (principal.tenant, principal.user) == (execution.tenant, execution.user)
 
 
 def may_see_secrets(principal: Principal, execution: Execution) -> bool:
     """Return whether the values of environment variables may be shown: to the owner and to operators."""
-    return principal.operator or owns(principal, execution)
+    return principal.operator or is_owner(principal, execution)
 
 
 def still_visible(caller: Caller, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK) -> bool:
@@ -97,8 +97,8 @@ def confirmed_visible(caller: Caller, execution: Execution | None, level: ShareL
     """Return whether a client still has the same rights, and the execution is still shared; None if the database does
     not answer.
     """
-    told = confirmed(caller.services.accounts, caller.principal)
-    if not told or execution is None or caller.principal.operator or owns(caller.principal, execution):
+    told = confirm_access(caller.services.accounts, caller.principal)
+    if not told or execution is None or caller.principal.operator or is_owner(caller.principal, execution):
         return told
     try:
         given = caller.services.accounts.shared_level(execution.id, caller.tenant, caller.user)
@@ -109,11 +109,15 @@ def confirmed_visible(caller: Caller, execution: Execution | None, level: ShareL
 
 def levels_of(caller: Caller, executions: Collection[Execution]) -> Mapping[ExecutionId, ShareLevel]:
     """Return the access levels of the principal for visible executions; owners and operators have all."""
-    theirs = [one.id for one in executions if not caller.principal.operator and not owns(caller.principal, one)]
+    theirs = [
+        execution.id
+        for execution in executions
+        if not caller.principal.operator and not is_owner(caller.principal, execution)
+    ]
     shares = caller.store.shares_of(theirs) if theirs else {}
-    levels = {one: given.level_of(caller.tenant, caller.user) for one, given in shares.items()}
-    full = {one.id: ShareLevel.CONTROL for one in executions if one.id not in theirs}
-    return full | {one: levels.get(one) or ShareLevel.LOOK for one in theirs}
+    levels = {text: given.level_of(caller.tenant, caller.user) for text, given in shares.items()}
+    full = {execution.id: ShareLevel.CONTROL for execution in executions if execution.id not in theirs}
+    return full | {their: levels.get(their) or ShareLevel.LOOK for their in theirs}
 
 
 def note_look(caller: Caller, target: str) -> None:

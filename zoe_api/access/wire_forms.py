@@ -36,7 +36,7 @@ from zoe_lib.domain.cluster.policy import Policy, shown_limits, with_shown_limit
 from zoe_lib.domain.executions.deadline_misses import expected_run_s, status_of
 from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState, ran_s
 from zoe_lib.domain.executions.guaranteed import awaits_promise
-from zoe_lib.domain.executions.promises import Rates, pushed_down, refused
+from zoe_lib.domain.executions.promises import Rates, pushed_down, refusal_reason
 from zoe_lib.domain.values.clock import utc_text
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, reason_of
 from zoe_lib.domain.values.finish_times import Promise, PromiseOffers
@@ -108,11 +108,11 @@ def waits_for(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> Reason | Non
     if execution.state is ExecutionState.SUBMITTED:
         kept = reason_of(execution.conditions, clock.now_s())
         offered = execution.offers is not None and awaits_promise(execution)  # the user has little time to answer
-        return _unpromised(execution) if offered or kept is None else kept
-    return execution.reason or refused(execution)
+        return _promise_reason(execution) if offered or kept is None else kept
+    return execution.reason or refusal_reason(execution)
 
 
-def _unpromised(execution: Execution) -> Reason | None:
+def _promise_reason(execution: Execution) -> Reason | None:
     """Return whether it waits for a promise, or for its user to accept an offer."""
     if not awaits_promise(execution):
         return None
@@ -135,8 +135,10 @@ def input_reads(execution: Execution) -> list[InputReadView]:
     """Return every input with a pushdown, decided or undecided."""
     decided = {read.name: read for read in execution.inputs}
     return [
-        _input_read(decided[one.name], True) if one.name in decided else _input_read(_undecided(execution, one), False)
-        for one in pushed_down(execution.application)
+        _input_read(decided[entry.name], True)
+        if entry.name in decided
+        else _input_read(_undecided_read(execution, entry), False)
+        for entry in pushed_down(execution.application)
     ]
 
 
@@ -144,12 +146,12 @@ def stored_places(execution: Execution) -> list[InputPlacesView]:
     """Return the places recorded when the present attempt was placed."""
     alive = (s.node for s in execution.services if s.alive and s.node is not None)
     services = Counter(alive)
-    return [_places(one, services) for one in execution.places]
+    return [_places(place, services) for place in execution.places]
 
 
 def reported_places(places: Iterable[InputPlaces]) -> list[InputPlacesView]:
     """Return the places that the master reports for a waiting execution."""
-    return [_places(one, Counter()) for one in places]
+    return [_places(place, Counter()) for place in places]
 
 
 def node_view(
@@ -280,8 +282,8 @@ def offers_view(offers: PromiseOffers | None) -> OffersView | None:
     if offers is None:
         return None
     several = [
-        OfferView(number=number, kind=one.kind, terms=FinishTermsView.model_validate(one.terms))
-        for number, one in enumerate(offers.offers, start=1)
+        OfferView(number=number, kind=entry.kind, terms=FinishTermsView.model_validate(entry.terms))
+        for number, entry in enumerate(offers.offers, start=1)
     ]
     return OffersView(why=offers.why, ends_s=offers.ends_s, offers=several)
 
@@ -306,7 +308,7 @@ def _input_read(read: InputRead, decided: bool) -> InputReadView:
     )
 
 
-def _undecided(execution: Execution, one: StorageObject) -> InputRead:
+def _undecided_read(execution: Execution, one: StorageObject) -> InputRead:
     over = execution.state in TERMINAL_STATES
     why = "it ended before" if over else "it is decided after the execution gets its nodes, before it starts anything"
     return InputRead(one.name, one.uri, why=f"not decided: {why}")

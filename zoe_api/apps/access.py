@@ -69,7 +69,7 @@ class Accesses:
             return None
         return secret
 
-    def entered(self, request: Request, secret: str, path: str) -> Response:
+    def enter_application(self, request: Request, secret: str, path: str) -> Response:
         """Set the cookie, and redirect to the application."""
         answer = RedirectResponse(
             same_origin(path), 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
@@ -77,20 +77,20 @@ class Accesses:
         cookies.put(answer, request, cookies.APP, secret, self._lifetime_s)
         return answer
 
-    async def of(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
+    async def find_access(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
         """Return the principal of a request; None unless it may use this port."""
         ids = [hash_of(secret) for secret in cookies.secrets_in(connection, cookies.APP)]
         if len(ids) > 1:
             # Over plain HTTP, applications can set cookies for each other: one query finds the cookies of this port.
             of_port = await run_in_threadpool(self._accounts.app_accesses_among, ids, execution_id, number)
-            ids = [one for one in ids if one in of_port]
+            ids = [id_ for id_ in ids if id_ in of_port]
         for access_id in ids:
-            access = await self._known(access_id)
+            access = await self._cached_access(access_id)
             if access is not None and (access.execution_id, access.number) == (execution_id, number):
                 return access
         return None
 
-    async def _known(self, access_id: str) -> AppAccess | None:
+    async def _cached_access(self, access_id: str) -> AppAccess | None:
         now_s = self._clock.monotonic_s()
         remembered = self._remembered.get(access_id)
         if remembered is not None and now_s < remembered.until_s:

@@ -35,7 +35,7 @@ class Activity:
         self._store = store
         self._told_s: dict[ExecutionId, float] = {}
 
-    async def seen(self, execution_id: ExecutionId) -> None:
+    async def record_use(self, execution_id: ExecutionId) -> None:
         """Record activity now. If it cannot be written, the next activity writes it."""
         now_s = self._clock.monotonic_s()
         if now_s < self._told_s.get(execution_id, -EVERY_S) + EVERY_S:

@@ -36,7 +36,7 @@ class BrokeOff(Exception):  # noqa: N818 - the name is the fact
     """The application ended its answer early. One log line reports it, and the browser's connection ends."""
 
 
-def not_told(record: logging.LogRecord) -> bool:
+def has_no_log_line_yet(record: logging.LogRecord) -> bool:
     """Filter uvicorn's log: no stack trace for a connection that ended with BrokeOff, which has a log line already.
 
     Also drop the error that uvicorn logs for each WebSocket that is answered instead of opened.
@@ -61,20 +61,20 @@ async def forward(
     """Return the application's answer to `request_target`.
 
     Raises httpx.TransportError without an answer, NoAnswer if it is not HTTP, BrowserLeft if the browser has gone."""
-    headers = _encoded(to_application(_with_one_length(request), target, request.scope["scheme"]))
+    headers = _encode_headers(to_application(_with_one_length(request), target, request.scope["scheme"]))
     # The connection goes to this address, whatever the client wrote; the client's bytes are only a request target
     # there.
     url = httpx.URL(scheme="http", host=target.host, port=target.port, path="/")
     body = _Body(request)
     extensions = {"target": request_target, "timeout": _TIMEOUT}
     upstream = httpx.Request(request.method, url, headers=headers, content=body.stream, extensions=extensions)
-    answer = await _unless_left(transport.handle_async_request(upstream), body)
+    answer = await _answer_or_disconnect(transport.handle_async_request(upstream), body)
     if answer.status_code not in _STATUSES or not is_sound(answer.headers.raw):
         await answer.aclose()
         raise NoAnswer
     response = StreamingResponse(_passed_on(answer), answer.status_code, background=BackgroundTask(answer.aclose))
     answer.headers.encoding = _BYTE_BY_BYTE
-    response.raw_headers = _encoded(to_browser(_without_length_of_nothing(answer), target))
+    response.raw_headers = _encode_headers(to_browser(_without_length_of_nothing(answer), target))
     return response
 
 
@@ -99,7 +99,7 @@ def _without_length_of_nothing(answer: httpx.Response) -> Headers:
     return ((k, v) for k, v in answer.headers.multi_items() if has_body or k.lower() != "content-length")
 
 
-def _encoded(headers: Headers) -> list[tuple[bytes, bytes]]:
+def _encode_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(_BYTE_BY_BYTE), value.encode(_BYTE_BY_BYTE)) for name, value in headers]
 
 
@@ -114,7 +114,7 @@ class _Body:
         if not has_body:
             self._sent.set()
 
-    async def left(self) -> None:
+    async def wait_for_disconnect(self) -> None:
         """Return when the browser has closed its connection, which is visible only after its body was forwarded."""
         await self._sent.wait()
         while (await self._request.receive())["type"] != "http.disconnect":
@@ -126,9 +126,9 @@ class _Body:
         self._sent.set()
 
 
-async def _unless_left(sending: Coroutine[Any, Any, httpx.Response], body: _Body) -> httpx.Response:
+async def _answer_or_disconnect(sending: Coroutine[Any, Any, httpx.Response], body: _Body) -> httpx.Response:
     """Return the answer; abandon an application that does not answer after the browser has left."""
-    answer, departure = asyncio.create_task(sending), asyncio.create_task(body.left())
+    answer, departure = asyncio.create_task(sending), asyncio.create_task(body.wait_for_disconnect())
     try:
         await asyncio.wait((answer, departure), return_when=asyncio.FIRST_COMPLETED)
         if answer.done():

@@ -50,7 +50,7 @@ class AppsMiddleware:
     ) -> None:
         self._app = app
         self._streams = streams
-        logging.getLogger("uvicorn.error").addFilter(forwarding.not_told)
+        logging.getLogger("uvicorn.error").addFilter(forwarding.has_no_log_line_yet)
         self._suffix = f".{domain}".lower()
         self._accesses = Accesses(store.accounts, lifetime_s)
         self._targets = Targets(store, master)
@@ -83,7 +83,7 @@ class AppsMiddleware:
                 try:
                     answer = await self._answer(Request(scope, receive), request_target, execution_id, number, held)
                 except ApiProblem as refused:
-                    answer = problem_response(refused.at(scope["path"]))
+                    answer = problem_response(refused.for_path(scope["path"]))
                 try:
                     await answer(scope, receive, send)
                 except forwarding.BrokeOff as error:
@@ -100,11 +100,11 @@ class AppsMiddleware:
                 return await self._enter(request, execution_id, number)
             if foreign(request.scope):
                 return pages.foreign()
-            access = await self._accesses.of(request, execution_id, number)
+            access = await self._accesses.find_access(request, execution_id, number)
             if access is None:
                 return pages.not_entered()
             held.enter_context(self._streams.request(access.user))
-            target = await self._targets.of(execution_id, number)
+            target = await self._targets.find_target(execution_id, number)
             if target is None:
                 return pages.not_running()
             return await self._forward(request, target, request_target, execution_id, number)
@@ -119,10 +119,10 @@ class AppsMiddleware:
         if secret is None:
             return pages.ticket_used()
         try:
-            target = await self._targets.of(execution_id, number)
+            target = await self._targets.find_target(execution_id, number)
         except (MasterUnreachable, StoreUnavailable):
             target = None  # the ticket is used up; once the master is back, the cookie admits the browser
-        return self._accesses.entered(request, secret, "/" if target is None else target.path)
+        return self._accesses.enter_application(request, secret, "/" if target is None else target.path)
 
     async def _forward(
         self, request: Request, target: Target, request_target: bytes, execution_id: ExecutionId, number: int
@@ -130,7 +130,7 @@ class AppsMiddleware:
         if self._transport is None:
             self._transport = forwarding.new_transport()
         if is_use(request):
-            await self._activity.seen(execution_id)
+            await self._activity.record_use(execution_id)
         try:
             return await forwarding.forward(self._transport, request, target, request_target)
         except forwarding.NoAnswer:
@@ -143,7 +143,7 @@ class AppsMiddleware:
 
     async def _socket(self, browser: WebSocket, request_target: bytes, execution_id: ExecutionId, number: int) -> None:
         async def access() -> AppAccess | None:
-            return await self._accesses.of(browser, execution_id, number)
+            return await self._accesses.find_access(browser, execution_id, number)
 
         try:
             # A browser always sends the origin of a WebSocket; a client without an origin is not a browser and has no
@@ -152,11 +152,11 @@ class AppsMiddleware:
             if app_access is None:
                 raise ApiProblem(Code.SOCKET_REFUSED, hint="open the application from Zoe")
             with self._streams.stream(app_access.user, app_access.session_id or app_access.token_id or ""):
-                target = await self._targets.of(execution_id, number)
+                target = await self._targets.find_target(execution_id, number)
                 if target is None:
                     raise ApiProblem(Code.SOCKET_REFUSED, "the application is not running")
                 await sockets.forward(
-                    browser, target, request_target, access, lambda: self._activity.seen(execution_id)
+                    browser, target, request_target, access, lambda: self._activity.record_use(execution_id)
                 )
         except ApiProblem as refused:
             await _end(browser, refused)
@@ -168,7 +168,7 @@ class AppsMiddleware:
 async def _end(browser: WebSocket, refused: ApiProblem) -> None:
     """Answer the handshake with the refusal, then close."""
     if browser.application_state is WebSocketState.CONNECTING:
-        await problem_response(refused.at(browser.url.path))(browser.scope, browser.receive, browser.send)
+        await problem_response(refused.for_path(browser.url.path))(browser.scope, browser.receive, browser.send)
     else:
         await browser.close(sockets.TRY_AGAIN)
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import Query
 
-from zoe_api.access.access import AsReader, AsSubmitter, check, proved
-from zoe_api.access.visibility import entered_execution, owns, seen_execution
+from zoe_api.access.access import AsReader, AsSubmitter, check, has_proof
+from zoe_api.access.visibility import entered_execution, is_owner, seen_execution
 from zoe_api.apps.access import entrance, host_of, ticket_for
 from zoe_api.apps.port_numbers import number_of
 from zoe_api.http.routing import api_router
@@ -43,7 +43,7 @@ def get_port_address(
         check(caller.principal, Scope.OPERATE)
     execution = seen_execution(caller, execution_id)
     service = _running(execution, service_id)
-    described = next((one for one in execution.component_of(service).ports if one.name == port), None)
+    described = next((entry for entry in execution.component_of(service).ports if entry.name == port), None)
     if described is None:
         raise NotFound(f"service {service_id} has no port {port}")
     try:
@@ -51,7 +51,7 @@ def get_port_address(
         address = AddressView(**caller.services.master.ask("address", body, caller.request_id))
     except MasterRefused as refused:
         raise NotFound(str(refused)) from None
-    if Scope.SUBMIT not in caller.principal.scopes or not proved(caller.request) or not _may_open(caller, execution):
+    if Scope.SUBMIT not in caller.principal.scopes or not has_proof(caller.request) or not _may_open(caller, execution):
         address.headers = {}
     if direct and described.protocol is PortProtocol.HTTP:
         address.url = f"http://{address.host}:{address.port}{described.path}"
@@ -88,7 +88,7 @@ def open_port(execution_id: str, service_id: str, port: str, caller: AsSubmitter
 
 
 def _may_open(caller: Caller, execution: Execution) -> bool:
-    if owns(caller.principal, execution):
+    if is_owner(caller.principal, execution):
         return True
     given = caller.services.accounts.shared_level(execution.id, caller.tenant, caller.user)
     return given is not None and given.includes(ShareLevel.OPEN)

@@ -46,7 +46,9 @@ async def forward(
         for name, value in to_application(browser.headers.items(), target, browser.scope["scheme"])
         if name != "Host"  # the library sends it
     ]
-    async with _opened(target, request_target.decode("ascii"), headers, browser.scope["subprotocols"]) as application:
+    async with _open_socket(
+        target, request_target.decode("ascii"), headers, browser.scope["subprotocols"]
+    ) as application:
         await browser.accept(application.subprotocol)
         ways = (_up(browser, application, used), _down(browser, application), _watch(allowed))
         tasks = [asyncio.create_task(way) for way in ways]
@@ -60,7 +62,7 @@ async def forward(
 
 
 @asynccontextmanager
-async def _opened(
+async def _open_socket(
     target: Target, request_target: str, headers: Iterable[tuple[str, str]], subprotocols: Iterable[str]
 ) -> AsyncIterator[ClientConnection]:
     """Connect to the application's own address.

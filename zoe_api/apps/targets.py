@@ -36,7 +36,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _TargetReport:
     """The master's report, and its service; `ask_again_s` and `told_s` use the monotonic clock."""
 
     target: Target
@@ -52,9 +52,9 @@ class Targets:
         self._clock = clock
         self._store = store
         self._master = master
-        self._told: dict[tuple[ExecutionId, int], _Told] = {}
+        self._told: dict[tuple[ExecutionId, int], _TargetReport] = {}
 
-    async def of(self, execution_id: ExecutionId, number: int) -> Target | None:
+    async def find_target(self, execution_id: ExecutionId, number: int) -> Target | None:
         """Return the target; None if the service is not running."""
         key = (execution_id, number)
         before = self._told.get(key)
@@ -75,14 +75,14 @@ class Targets:
         if answer is not None:
             self._told[execution_id, number] = replace(answer, ask_again_s=0.0)
 
-    def _find(self, execution_id: ExecutionId, number: int, before: _Told | None) -> _Told | None:
+    def _find(self, execution_id: ExecutionId, number: int, before: _TargetReport | None) -> _TargetReport | None:
         try:
             served = service_at(self._store.execution(execution_id), number)
         except NotFound:
             return None
         return None if served is None else self._ask(*served, before)
 
-    def _ask(self, service: Service, port: Port, before: _Told | None) -> _Told | None:
+    def _ask(self, service: Service, port: Port, before: _TargetReport | None) -> _TargetReport | None:
         try:
             address = self._master.ask("address", {"service_id": service.id, "port": port.name})
         except MasterRefused:
@@ -94,4 +94,4 @@ class Targets:
             return replace(before, ask_again_s=now_s + _REMEMBERED_S)
         now_s = self._clock.monotonic_s()
         target = Target(address["host"], address["port"], port.path, address.get("headers", {}))
-        return _Told(target, service.id, now_s, now_s + _REMEMBERED_S)
+        return _TargetReport(target, service.id, now_s, now_s + _REMEMBERED_S)

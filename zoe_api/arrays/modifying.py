@@ -27,7 +27,7 @@ _ANEW = "cancel it, and submit it again"
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _ArrayChange:
     """The requested values. `fields`: those of the array and of executions with the same names. application: the new
     description, None for the present one. given: names of the fields in the request.
     """
@@ -45,7 +45,7 @@ class _Wanted:
             conditions = changed(conditions, begin_at_s=self.begin_at_s)
         # The new deadline may be missed again.
         late: dict[str, Any] = {"late_count": None} if "deadline_s" in self.fields else {}
-        application = self._limited(self.application or array.application)
+        application = self._with_time_limit(self.application or array.application)
         return changed(array, **self.fields, **late, conditions=conditions, application=application)
 
     def of_index(self, before: Requested, array: Array, execution_id: str) -> Requested:
@@ -56,9 +56,9 @@ class _Wanted:
         given = {name: value for name, value in self.fields.items() if name != "at_once"}
         if "begin_at_s" in self.given:
             given["begin_at_s"] = self.begin_at_s
-        return replace(before, **given, application=self._limited(application))
+        return replace(before, **given, application=self._with_time_limit(application))
 
-    def _limited(self, application: Application) -> Application:
+    def _with_time_limit(self, application: Application) -> Application:
         return replace(application, time_limit_s=self.time_limit_s) if "time_limit_s" in self.given else application
 
     @property
@@ -73,12 +73,12 @@ def modify(caller: Caller, array_id: str, body: ArrayModifyRequest) -> Array:
     description was checked.
     """
     seen = seen_array(array_id, caller)
-    wanted = _wanted(body, seen, caller)
+    wanted = _requested_change(body, seen, caller)
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
         if not array.open_count:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
-        if domain.asks_as_whole(array) and wanted.given - {"priority"}:
+        if domain.requests_joint_promise(array) and wanted.given - {"priority"}:
             raise ApiProblem(
                 Code.ILLEGAL_STATE, "an array that asks for a promise cannot be changed, except its priority", _ANEW
             )
@@ -89,7 +89,7 @@ def modify(caller: Caller, array_id: str, body: ArrayModifyRequest) -> Array:
         after = wanted.of_array(array)
         if after == array:
             return None
-        what = list(differences(_asked(array), _asked(after)))
+        what = list(differences(_present_request(array), _present_request(after)))
         if after.at_once != array.at_once:
             what.append(f"at once {_number(array.at_once)} to {_number(after.at_once)}")
         data = {"user": caller.user, "what": "; ".join(what), **wanted.fields}
@@ -100,12 +100,12 @@ def modify(caller: Caller, array_id: str, body: ArrayModifyRequest) -> Array:
         change_each(
             caller,
             array_id,
-            lambda one: _modified(one, wanted, array, caller, clock=caller.services.clock),
+            lambda execution: _modified_event(execution, wanted, array, caller, clock=caller.services.clock),
         )
     return caller.store.array(array_id)
 
 
-def _asked(array: Array) -> Requested:
+def _present_request(array: Array) -> Requested:
     return Requested(
         priority=array.priority,
         deadline_s=array.deadline_s,
@@ -118,7 +118,7 @@ def _number(at_once: int | None) -> str:
     return "any number" if at_once is None else str(at_once)
 
 
-def _wanted(body: ArrayModifyRequest, array: Array, caller: Caller) -> _Wanted:
+def _requested_change(body: ArrayModifyRequest, array: Array, caller: Caller) -> _ArrayChange:
     given, application = body.model_fields_set, None
     fields: dict[str, Any] = {}
     if "at_once_max" in given:
@@ -144,17 +144,17 @@ def _wanted(body: ArrayModifyRequest, array: Array, caller: Caller) -> _Wanted:
     if "time_limit_s" in given:
         asked = replace(application or array.application, time_limit_s=time_limit_s)
         time_limit_s = with_time_limit(asked, array.tenant, caller.store.policy().limits)[0].time_limit_s
-    return _Wanted(fields, frozenset(given), application, body.begin_at_s, time_limit_s)
+    return _ArrayChange(fields, frozenset(given), application, body.begin_at_s, time_limit_s)
 
 
-def _modified(
+def _modified_event(
     execution: Execution,
-    wanted: _Wanted,
+    wanted: _ArrayChange,
     array: Array,
     caller: Caller,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Event | None:
-    before = Requested.of(execution)
+    before = Requested.of_execution(execution)
     after = wanted.of_index(before, array, execution.id)
     if execution.state not in WAITING_STATES or after == before:
         return None

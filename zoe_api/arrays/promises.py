@@ -14,10 +14,10 @@ from zoe_lib.domain.executions.arrays import (
     Array,
     ArrayEventKind,
     ArrayId,
-    asks_as_whole,
     execution_of,
     member_id,
-    promised,
+    requests_joint_promise,
+    with_promise,
 )
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
@@ -28,32 +28,32 @@ def array_promise(services: Services, array: Array) -> WorkflowPromiseView | Non
     ids = _members(array)
     if not ids:
         return None
-    return promise_of(_found(services, ids))
+    return promise_of(_executions_by_id(services, ids))
 
 
 def planned_array(caller: Caller, array: Array) -> PromisePlan:
     """Return the promise for an array before its submission; 422 if it requests no promise."""
-    if not asks_as_whole(array):
+    if not requests_joint_promise(array):
         raise ApiProblem(
             Code.INVALID_REQUEST, "a plan of an array needs `promise`, with the time by which it should end"
         )
     made = (execution_of(array, position, array.submitted_at_s) for position in range(array.indices.count))
     # The label of an index changes neither its time nor its room.
-    members = [replace(one, application=array.application) for one in made]
+    members = [replace(execution, application=array.application) for execution in made]
     return PromisePlan(promise=planned_promise(caller, members), notes=list(array.notes))
 
 
 def accept_array(caller: Caller, array: Array, number: int) -> None:
     """Promise the terms of an offer to all indices; 409 if that is impossible."""
     ids = _members(array)
-    if ids and len(_found(caller.services, ids)) < len(ids):
+    if ids and len(_executions_by_id(caller.services, ids)) < len(ids):
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "it is not decided yet")
     fresh = accept_for(caller, ids, number)
-    found = _found(caller.services, ids)
-    finish_s = max(one.promise.terms.finish_s for one in found if one.promise is not None)
+    found = _executions_by_id(caller.services, ids)
+    finish_s = max(execution.promise.terms.finish_s for execution in found if execution.promise is not None)
 
     def decide(stored: Array, _: bytearray) -> ArrayChange | None:
-        after = promised(stored, finish_s)
+        after = with_promise(stored, finish_s)
         data = {"user": caller.user, "offer": number, "deadline_s": finish_s, "what": f"offer {number}"}
         return None if after is stored and not fresh else ArrayChange(after, ArrayEventKind.ACCEPTED, data)
 
@@ -64,19 +64,23 @@ def not_begun(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]
     """Return the arrays that wait for a decision, an answer, or their begin although the executions of their indices
     exist: these are promised together, so the first represents all.
     """
-    first = {member_id(one.id, one.indices.first): one for one in arrays if asks_as_whole(one) and one.open_count}
-    found = _found(services, list(first)) if first else ()
+    first = {
+        member_id(array.id, array.indices.lowest): array
+        for array in arrays
+        if requests_joint_promise(array) and array.open_count
+    }
+    found = _executions_by_id(services, list(first)) if first else ()
     now_s = services.clock.now_s()
-    waiting = (one for one in found if not one.terminal)
+    waiting = (execution for execution in found if not execution.terminal)
     return frozenset(
-        first[one.id].id for one in waiting if one.promise is None or first[one.id].conditions.begins_s > now_s
+        first[entry.id].id for entry in waiting if entry.promise is None or first[entry.id].conditions.begins_s > now_s
     )
 
 
-def _found(services: Services, ids: Sequence[str]) -> Sequence[Execution]:
+def _executions_by_id(services: Services, ids: Sequence[str]) -> Sequence[Execution]:
     return services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=len(ids))).executions
 
 
 def _members(array: Array) -> list[str]:
     """Return the executions that are promised together; the master makes all of them at once."""
-    return [member_id(array.id, index) for index in array.indices] if asks_as_whole(array) else []
+    return [member_id(array.id, index) for index in array.indices] if requests_joint_promise(array) else []

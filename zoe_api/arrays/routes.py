@@ -125,7 +125,7 @@ def list_arrays(
     )
     page = caller.store.arrays(query)
     waiting = not_begun(caller.services, page.arrays)
-    told = (with_all_waiting(one, b"")[0] if one.id in waiting else one for one in page.arrays)
+    told = (with_all_waiting(array, b"")[0] if array.id in waiting else array for array in page.arrays)
     return ArrayList(arrays=[array_summary(array) for array in told], next_cursor=page.next_cursor)
 
 
@@ -133,7 +133,7 @@ def list_arrays(
 def show_array(array_id: str, caller: AsReader) -> ArrayView:
     """Return an array with its indices by state, and its description."""
     seen_array(array_id, caller)
-    return _shown(caller, array_id)
+    return _view_of_array(caller, array_id)
 
 
 @router.post("/{array_id}/accept", response_model=ArrayView)
@@ -143,10 +143,10 @@ def accept_array_offer(array_id: str, body: AcceptRequest, caller: AsSubmitter) 
     """
     array = seen_array(array_id, caller)
     accept_array(caller, array, body.offer)
-    return _shown(caller, array_id)
+    return _view_of_array(caller, array_id)
 
 
-def _shown(caller: Caller, array_id: str) -> ArrayView:
+def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
     array, states = caller.store.array_with_states(array_id)
     promise = array_promise(caller.services, array)
     if not_begun(caller.services, [array]):
@@ -179,7 +179,7 @@ def list_indices(
     if brief:
         return Response(brief_text(page, next_after), media_type="application/json")
     newest = _newest_executions(array, [index for index, _ in page], caller.services)
-    views = [with_execution(IndexView(index=index, state=one), newest.get(index)) for index, one in page]
+    views = [with_execution(IndexView(index=index, state=state), newest.get(index)) for index, state in page]
     listed = IndexList(indices=views, next_after=next_after)
     return Response(listed.model_dump_json(), media_type="application/json")
 

@@ -29,7 +29,9 @@ def array_summary(array: Array) -> ArraySummary:
 def array_view(
     array: Array, states: bytes, with_secrets: bool = True, promise: WorkflowPromiseView | None = None
 ) -> ArrayView:
-    """Return an array with its indices by state; without secrets, as `representation.viewed` does with executions."""
+    """Return an array with its indices by state; without secrets, as `representation.view_of_execution` does with
+    executions.
+    """
     application, conditions = array.application, array.conditions
     if not with_secrets:
         application, conditions = without_contents(application), Conditions(conditions.held, conditions.begin_at_s)

@@ -12,7 +12,7 @@ from zoe_api.executions.controlling import already_promised
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.dependencies import Caller, ask
-from zoe_client.documents.shortening import shortened
+from zoe_client.documents.shortening import shortened_list
 from zoe_client.vocabulary import Cause, DeadlineStatus
 from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowRiskView, WorkflowTermsView
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
@@ -22,7 +22,7 @@ from zoe_lib.domain.executions.events import Promised
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.finish_times import FinishTerms, PromiseOffers
-from zoe_lib.pricing.told import told_price
+from zoe_lib.pricing.told import displayed_price
 from zoe_lib.store.documents.codec import decode, encode
 from zoe_lib.store.values import ExecutionChange
 
@@ -33,50 +33,50 @@ _NAMED_MAX = 5
 def planned_promise(caller: Caller, members: Sequence[Execution]) -> WorkflowPromiseView:
     """Return the promise for a group of executions that are not stored. Raises ApiProblem."""
     answers = ask(caller.services.master, "plan_together", _question(members), caller.request, caller.user)["answers"]
-    promised = [decode(FinishTerms, one["terms"]) for one in answers if one["terms"] is not None]
+    promised = [decode(FinishTerms, answer["terms"]) for answer in answers if answer["terms"] is not None]
     if len(promised) == len(answers):
-        return WorkflowPromiseView(terms=_together(promised), why="", ends_s=None, offers=[])
-    offered = [decode(PromiseOffers, one["offers"]) for one in answers if one["offers"] is not None]
+        return WorkflowPromiseView(terms=_common_terms(promised), why="", ends_s=None, offers=[])
+    offered = [decode(PromiseOffers, answer["offers"]) for answer in answers if answer["offers"] is not None]
     return WorkflowPromiseView(terms=None, why=offered[0].why, ends_s=None, offers=_offers(offered))
 
 
 def _question(members: Sequence[Execution]) -> dict[str, Any]:
     """Return the master's request for these executions; each application once, as indices of an array share one."""
-    applications = {id(one.application): one.application for one in members}
+    applications = {id(member.application): member.application for member in members}
     places = {known: place for place, known in enumerate(applications)}
     asked = [
         {
-            "id": one.id,
-            "name": one.name,
-            "application": places[id(one.application)],
-            "deadline_s": one.deadline_s,
-            "priority": one.priority,
-            "after": encode(one.conditions.after),
+            "id": member.id,
+            "name": member.name,
+            "application": places[id(member.application)],
+            "deadline_s": member.deadline_s,
+            "priority": member.priority,
+            "after": encode(member.conditions.after),
         }
-        for one in members
+        for member in members
     ]
     first = members[0]
     return {
         "tenant": first.tenant,
         "user": first.user,
         "submitted_at_s": first.submitted_at_s,
-        "applications": [encode(one) for one in applications.values()],
+        "applications": [encode(application) for application in applications.values()],
         "members": asked,
     }
 
 
 def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> WorkflowPromiseView:
     """Return the decision for executions that requested a common promise."""
-    promised = [one.promise.terms for one in members if one.promise is not None]
+    promised = [member.promise.terms for member in members if member.promise is not None]
     if promised:
-        together, risks = _together(promised), _risks(members)
+        together, risks = _common_terms(promised), _risks(members)
         status = _status(members, together.finish_s, risks, clock.now_s())
         return WorkflowPromiseView(terms=together, why="", ends_s=None, offers=[], status=status, risks=risks)
-    offered = [one.offers for one in members if one.offers is not None]
+    offered = [member.offers for member in members if member.offers is not None]
     if offered:
         first = offered[0]
         return WorkflowPromiseView(terms=None, why=first.why, ends_s=first.ends_s, offers=_offers(offered))
-    why = next((one.message for one in members if one.cause is Cause.NO_PROMISE), "")
+    why = next((member.message for member in members if member.cause is Cause.NO_PROMISE), "")
     return WorkflowPromiseView(terms=None, why=why, ends_s=None, offers=[])
 
 
@@ -85,15 +85,15 @@ def accept_for(caller: Caller, ids: Sequence[str], number: int) -> bool:
     whether it had an effect. 409 if they have another promise, or if the offer does not exist or has expired.
     """
     for _ in range(_ATTEMPTS_MAX):
-        members = [seen_execution(caller, one, ShareLevel.CONTROL) for one in ids]
+        members = [seen_execution(caller, id_, ShareLevel.CONTROL) for id_ in ids]
         left = _to_be_promised(members, number, clock=caller.services.clock)
         if not left:
             return False
         changes = []
-        for one, terms in left:
+        for execution, terms in left:
             cause, user = caller.request_id, caller.user
             event = Promised(at_s=caller.services.clock.now_s(), cause_id=cause, terms=terms, offer=number, user=user)
-            changes.append(ExecutionChange(one, [event], apply(one, event)))
+            changes.append(ExecutionChange(execution, [event], apply(execution, event)))
         stored = caller.store.append_all(changes, None)
         caller.services.master.hint()
         if len(stored) == len(changes):
@@ -105,26 +105,30 @@ def _to_be_promised(
     members: Sequence[Execution], number: int, clock: Clock = SYSTEM_CLOCK
 ) -> list[tuple[Execution, FinishTerms]]:
     """Return the executions without a promise, each with its part of this offer."""
-    left = [one for one in members if one.promise is None and not one.terminal]
-    other = next((one.promise for one in members if one.promise is not None and one.promise.offer != number), None)
+    left = [member for member in members if member.promise is None and not member.terminal]
+    other = next(
+        (member.promise for member in members if member.promise is not None and member.promise.offer != number), None
+    )
     if other is not None:
         raise ApiProblem(Code.ILLEGAL_STATE, already_promised(other))
-    if len(left) + sum(one.promise is not None for one in members) == 0:
+    if len(left) + sum(member.promise is not None for member in members) == 0:
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
-    gone = [_label(one) for one in members if one.promise is None and one.terminal and one.offers is not None]
+    gone = [
+        _label(member) for member in members if member.promise is None and member.terminal and member.offers is not None
+    ]
     if gone and len(gone) + len(left) == len(members):
-        why = f"its offers are for the whole, and parts have ended since: {shortened(gone, _NAMED_MAX)}"
+        why = f"its offers are for the whole, and parts have ended since: {shortened_list(gone, _NAMED_MAX)}"
         raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
     found, now_s = [], clock.now_s()
-    for one in left:
-        offers = one.offers
-        if one.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
+    for execution in left:
+        offers = execution.offers
+        if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
             raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
         terms = offers.terms(number)
         if terms is None:
             hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
             raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
-        found.append((one, terms))
+        found.append((execution, terms))
     return found
 
 
@@ -135,9 +139,12 @@ def _label(execution: Execution) -> str:
 
 def _risks(members: Sequence[Execution]) -> list[WorkflowRiskView]:
     """Return the steps that are expected to end too late, the first notice first."""
-    noted = [(one, one.promise.notice) for one in members if one.promise is not None and not one.terminal]
+    noted = [
+        (member, member.promise.notice) for member in members if member.promise is not None and not member.terminal
+    ]
     risks = sorted(
-        ((notice.at_s, one.name, notice) for one, notice in noted if notice is not None), key=lambda r: r[:2]
+        ((notice.at_s, execution.name, notice) for execution, notice in noted if notice is not None),
+        key=lambda r: r[:2],
     )
     return [WorkflowRiskView(step=name, risk=notice.risk, end_s=notice.end_s) for _, name, notice in risks]
 
@@ -148,10 +155,10 @@ def _status(
     """Return the status of the group against the promised time. Members that were cancelled or failed before have
     neither met nor missed it.
     """
-    ends_s = [one.marks.get(Mark.ENDED, math.inf) if one.terminal else now_s for one in members]
-    open_ = any(not one.terminal for one in members)
-    succeeded = all(one.state is ExecutionState.SUCCEEDED for one in members)
-    if max(ends_s) > finish_s and (open_ or succeeded or any(one.missed is not None for one in members)):
+    ends_s = [member.marks.get(Mark.ENDED, math.inf) if member.terminal else now_s for member in members]
+    open_ = any(not member.terminal for member in members)
+    succeeded = all(member.state is ExecutionState.SUCCEEDED for member in members)
+    if max(ends_s) > finish_s and (open_ or succeeded or any(member.missed is not None for member in members)):
         return DeadlineStatus.MISSED
     if open_:
         return DeadlineStatus.AT_RISK if risks else None
@@ -161,23 +168,23 @@ def _status(
 def _offers(offered: Sequence[PromiseOffers]) -> list[WorkflowOfferView]:
     """Return the offers for the group, with their numbers."""
     return [
-        WorkflowOfferView(number=number, kind=one.kind, terms=_together(_numbered(offered, number)))
-        for number, one in enumerate(offered[0].offers, start=1)
+        WorkflowOfferView(number=number, kind=offer.kind, terms=_common_terms(_terms_with_number(offered, number)))
+        for number, offer in enumerate(offered[0].offers, start=1)
     ]
 
 
-def _numbered(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms]:
-    return [terms for one in offered if (terms := one.terms(number)) is not None]
+def _terms_with_number(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms]:
+    return [terms for offers in offered if (terms := offers.terms(number)) is not None]
 
 
-def _together(several: Sequence[FinishTerms]) -> WorkflowTermsView:
+def _common_terms(several: Sequence[FinishTerms]) -> WorkflowTermsView:
     """Return the terms of the group: it ends with its last member, and costs the sum."""
-    prices = [one.price for one in several]
-    known = all(one is not None for one in prices)
-    price = f"{told_price(sum((Decimal(one or 0) for one in prices), Decimal(0))):f}" if known else None
+    prices = [terms.price for terms in several]
+    known = all(price is not None for price in prices)
+    price = f"{displayed_price(sum((Decimal(price or 0) for price in prices), Decimal(0))):f}" if known else None
     return WorkflowTermsView(
-        finish_s=max(one.finish_s for one in several),
-        confidence=min(one.confidence for one in several),
+        finish_s=max(terms.finish_s for terms in several),
+        confidence=min(terms.confidence for terms in several),
         price=price,
         currency=several[0].currency,
     )

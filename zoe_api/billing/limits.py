@@ -40,21 +40,23 @@ def list_limits(
     """List all limits, and how much of them tenants and users use now."""
     if tenant not in (None, EVERY):
         _check_names(store.accounts, LimitSubject(tenant, user))
-    limits, uses = store.policy().limits, store.used()
-    subjects = {LimitSubject(one.name) for one in store.accounts.tenants()} | uses.keys() | {*limits.subjects()}
+    limits, uses = store.policy().limits, store.use_by_subject()
+    subjects = {LimitSubject(tenant.name) for tenant in store.accounts.tenants()} | uses.keys() | {*limits.subjects()}
     if tenant is not None:
-        subjects = {one for one in subjects | {LimitSubject(tenant, user)} if one.tenant == tenant}
-    metered = sorted((one for one in subjects if EVERY not in one), key=lambda one: (one.tenant, one.user or ""))
+        subjects = {item for item in subjects | {LimitSubject(tenant, user)} if item.tenant == tenant}
+    metered = sorted(
+        (subject for subject in subjects if EVERY not in subject), key=lambda item: (item.tenant, item.user or "")
+    )
     return LimitList(
-        limits=[_view(limits, one) for one in limits.subjects() if tenant in (None, one.tenant)],
+        limits=[_view(limits, subject) for subject in limits.subjects() if tenant in (None, subject.tenant)],
         meters=[
             MetersView(
-                tenant=one.tenant,
-                user=one.user,
-                time_limit_s=limits.of(one.tenant).time_limit_s,
-                meters=meters(limits, uses, one),
+                tenant=item.tenant,
+                user=item.user,
+                time_limit_s=limits.for_subject(item.tenant).time_limit_s,
+                meters=meters(limits, uses, item),
             )
-            for one in metered
+            for item in metered
         ],
     )
 
@@ -66,7 +68,7 @@ def set_limit(body: LimitChange, caller: AsAdmin) -> LimitView:
     """
     subject, amounts = LimitSubject(body.tenant, body.user), body.amounts.model_dump()
     _check_subject(caller.services.accounts, subject, amounts)
-    return _view(_change(caller, lambda limits: limits.changed(subject, amounts), subject), subject)
+    return _view(_change(caller, lambda limits: limits.with_changed_amounts(subject, amounts), subject), subject)
 
 
 @router.delete("/limits", status_code=204)
@@ -78,9 +80,9 @@ def clear_limit(
 ) -> Response:
     """Clear limits of a subject; the defaults apply again."""
     subject = LimitSubject(tenant, user)
-    if not caller.store.policy().limits.own(subject):
+    if not caller.store.policy().limits.own_amounts(subject):
         raise NotFound(f"no limit is set for {name_of(subject)}")
-    _change(caller, lambda limits: limits.cleared(subject, amount or AMOUNTS), subject)
+    _change(caller, lambda limits: limits.without_amounts(subject, amount or AMOUNTS), subject)
     return Response(status_code=204)
 
 
@@ -97,7 +99,7 @@ def set_quota(tenant: str, body: QuotaView, caller: AsAdmin) -> QuotaView:
         changed = {name: most for name, most in body.model_dump().items() if most != named[name]}
         for name, most in changed.items():
             subject, amount = _OF_QUOTA[name]
-            limits = limits.changed(LimitSubject(tenant, subject), {amount: most})
+            limits = limits.with_changed_amounts(LimitSubject(tenant, subject), {amount: most})
         return limits
 
     caller.store.change_limits(change, caller.services.clock.now_s(), caller.request_id)
@@ -116,12 +118,14 @@ _OF_QUOTA = {
 
 def quota_of(limits: Limits, tenant: str) -> QuotaView:
     """Return the limits of a tenant that make up its quota."""
-    return QuotaView(**{name: getattr(limits.of(tenant, user), amount) for name, (user, amount) in _OF_QUOTA.items()})
+    return QuotaView(
+        **{name: getattr(limits.for_subject(tenant, user), amount) for name, (user, amount) in _OF_QUOTA.items()}
+    )
 
 
 def check_tenant(accounts: AccountStore, tenant: str) -> None:
     """Raise NotFound if the tenant does not exist."""
-    if all(one.name != tenant for one in accounts.tenants()):
+    if all(entry.name != tenant for entry in accounts.tenants()):
         raise NotFound(f"tenant {tenant!r} does not exist")
 
 
@@ -137,7 +141,9 @@ def _change(caller: Caller, change: Callable[[Limits], Limits], subject: LimitSu
     before = caller.store.policy().limits
     after = caller.store.change_limits(change, caller.services.clock.now_s(), caller.request_id).limits
     caller.services.master.hint()
-    note_changes(caller.request, *(dict.fromkeys(AMOUNTS) | dict(limits.own(subject)) for limits in (before, after)))
+    note_changes(
+        caller.request, *(dict.fromkeys(AMOUNTS) | dict(limits.own_amounts(subject)) for limits in (before, after))
+    )
     return after
 
 
@@ -165,4 +171,4 @@ def _amounts_of_tenants(subject: LimitSubject, amounts: Amounts) -> Iterator[Dia
 
 
 def _view(limits: Limits, subject: LimitSubject) -> LimitView:
-    return LimitView(tenant=subject.tenant, user=subject.user, amounts=dict(limits.own(subject)))
+    return LimitView(tenant=subject.tenant, user=subject.user, amounts=dict(limits.own_amounts(subject)))

@@ -55,8 +55,8 @@ def list_price_lists(
 ) -> PriceListList:
     """List the price lists by the time from which they apply."""
     lists = store.billing.price_lists(history)
-    now = in_force([one.prices for one in lists if one.replaced_at_s is None], microseconds(clock.now_s()))
-    return PriceListList(price_lists=[_list_view(one, holds=one.prices is now) for one in lists])
+    now = in_force([entry.prices for entry in lists if entry.replaced_at_s is None], microseconds(clock.now_s()))
+    return PriceListList(price_lists=[_list_view(entry, holds=entry.prices is now) for entry in lists])
 
 
 @router.post("/admin/price-lists", response_model=PriceListView, status_code=201)
@@ -104,7 +104,7 @@ def get_statement(
     if wanted != caller.tenant and not caller.principal.operator:
         raise ApiProblem(Code.ROLE_MISSING, "statements of other tenants are for operators")
     found = _statement(caller.services, month, None if wanted == "*" else wanted)
-    view = _view(found.of(None if caller.principal.operator else caller.user))
+    view = _view(found.for_user(None if caller.principal.operator else caller.user))
     if form == "csv" or (form is None and _CSV in caller.request.headers.get("accept", "")):
         return _as_csv(view)
     return view
@@ -122,8 +122,8 @@ def close_statement(month: MonthName, caller: AsAdmin) -> StatementView:
 @router.get("/budgets", response_model=BudgetList)
 def get_budgets(principal: Reader, store: StoreDep) -> BudgetList:
     """Return your budget and your tenant's, and how much of them is spent; all of your tenant for operators."""
-    found = [one for one in store.billing.budgets() if one.tenant == principal.tenant]
-    mine = [one for one in found if principal.operator or one.user in (None, principal.user)]
+    found = [budget for budget in store.billing.budgets() if budget.tenant == principal.tenant]
+    mine = [budget for budget in found if principal.operator or budget.user in (None, principal.user)]
     return _budget_list(mine, read_spent_by_tenant(store, mine))
 
 
@@ -140,7 +140,7 @@ def set_budget(body: BudgetChange, caller: AsAdmin) -> BudgetChange:
     check_tenant(caller.services.accounts, body.tenant)
     if body.user is not None:
         caller.services.accounts.user(body.user)
-    before = {f"{one.tenant}/{one.user or ''}": f"{one.amount:f}" for one in caller.store.billing.budgets()}
+    before = {f"{budget.tenant}/{budget.user or ''}": f"{budget.amount:f}" for budget in caller.store.billing.budgets()}
     wanted = Budget(body.tenant, body.user, Decimal(body.amount), body.refuses, body.warn_percent)
     caller.store.billing.set_budget(wanted)
     caller.services.spending.forget()
@@ -164,7 +164,7 @@ def clear_budget(
 def read_spent_by_tenant(store: StoreDep, found: list[Budget], clock: Clock = SYSTEM_CLOCK) -> dict[str, Spent | None]:
     """Return the amount spent by each tenant that has a budget."""
     now_s = clock.now_s()
-    return {tenant: read_spent(store, tenant, now_s) for tenant in {one.tenant for one in found}}
+    return {tenant: read_spent(store, tenant, now_s) for tenant in {budget.tenant for budget in found}}
 
 
 def _statement(services: Services, month: str, tenant: str | None) -> Statement:
@@ -198,10 +198,10 @@ def _view(found: Statement) -> StatementView:
         until_s=found.until_us / 1e6,
         closed=found.closed,
         currency=found.currency,
-        total=f"{sum((one.total for one in found.lines), Decimal(0)):f}",
-        unused=f"{sum((one.unused or Decimal(0) for one in found.lines), Decimal(0)):f}",
+        total=f"{sum((line.total for line in found.lines), Decimal(0)):f}",
+        unused=f"{sum((line.unused or Decimal(0) for line in found.lines), Decimal(0)):f}",
         gaps=list(found.gaps),
-        lines=[_line_view(one) for one in found.lines],
+        lines=[_line_view(line) for line in found.lines],
     )
 
 
@@ -231,22 +231,22 @@ def _text(amount: Decimal | None) -> str | None:
 
 def _budget_list(found: list[Budget], spent: dict[str, Spent | None]) -> BudgetList:
     views = []
-    for one in found:
-        there = spent[one.tenant]
-        so_far, hourly = there.of(one.user) if there is not None else (Decimal(0), Decimal(0))
+    for budget in found:
+        there = spent[budget.tenant]
+        so_far, hourly = there.amounts_for(budget.user) if there is not None else (Decimal(0), Decimal(0))
         views.append(
             BudgetView(
-                tenant=one.tenant,
-                user=one.user,
-                amount=f"{one.amount:f}",
-                refuses=one.refuses,
-                warn_percent=one.warn_percent,
+                tenant=budget.tenant,
+                user=budget.user,
+                amount=f"{budget.amount:f}",
+                refuses=budget.refuses,
+                warn_percent=budget.warn_percent,
                 currency=there.currency if there is not None else None,
                 spent=f"{so_far:f}",
                 hourly=f"{hourly:f}",
             )
         )
-    months = [one.month for one in spent.values() if one is not None]
+    months = [entry.month for entry in spent.values() if entry is not None]
     return BudgetList(month=months[0] if months else "", budgets=views)
 
 

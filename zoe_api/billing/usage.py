@@ -41,7 +41,7 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 def current_usage(caller: AsReader, store: StoreDep, master: MasterDep) -> UsageList:
     """Return what running services use now: your own and those shared with you, or all for operators."""
     answer = ask(master, "usage", {}, caller.request)
-    views = [UsageView(**one) for one in answer["usage"]]
+    views = [UsageView(**entry) for entry in answer["usage"]]
     running = {view.execution_id for view in views}
     visible = store.active_among(running, ALL if caller.principal.operator else caller.principal.visibility)
     return UsageList(usage=[view for view in views if view.execution_id in visible])
@@ -60,7 +60,7 @@ def usage_of_executions(
         note_look(caller, caller.request.url.path)
     now_s = caller.services.clock.now_s()
     prices = prices_of(caller.services, visible, now_s)
-    views = [ExecutionUseView.model_validate(one) for one in caller.store.use_of(visible, now_s)]
+    views = [ExecutionUseView.model_validate(use) for use in caller.store.use_of(visible, now_s)]
     return ExecutionUseList(use=[view.model_copy(update=prices.get(view.execution_id, {})) for view in views])
 
 
@@ -102,14 +102,14 @@ def daily_usage(
 @router.get("/quota", response_model=QuotaMeters)
 def get_quota(principal: Reader, store: StoreDep) -> QuotaMeters:
     """Return how much of their limits your tenant, and you in it, use now."""
-    limits, uses = store.policy().limits, store.used()
+    limits, uses = store.policy().limits, store.use_by_subject()
     tenant, user = (
-        meters(limits, uses, one)
-        for one in (LimitSubject(principal.tenant), LimitSubject(principal.tenant, principal.user))
+        meters(limits, uses, item)
+        for item in (LimitSubject(principal.tenant), LimitSubject(principal.tenant, principal.user))
     )
     return QuotaMeters(
         tenant=principal.tenant,
-        time_limit_s_max=limits.of(principal.tenant).time_limit_s,
+        time_limit_s_max=limits.for_subject(principal.tenant).time_limit_s,
         **tenant,
         **{f"{name}_of_user": meter for name, meter in user.items()},
     )

@@ -137,8 +137,12 @@ def replay_journal(body: ReplayRequest, caller: AsOperator) -> ReplayView:
             policy = _sound(policy_of(PolicyView.model_validate(fields)), caller.services.master)
         except ValidationError as error:
             errors = [
-                Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=sentence(one))
-                for one in error.errors()
+                Diagnostic(
+                    pointer=f"/policy/{'/'.join(map(str, details['loc']))}",
+                    code=details["type"],
+                    message=sentence(details),
+                )
+                for details in error.errors()
             ]
             raise ApiProblem(Code.INVALID_POLICY, errors=errors) from None
         whole = encode(policy)

@@ -10,7 +10,7 @@ import structlog
 from zoe_api.access.visibility import note_look
 from zoe_api.executions.cancelling import cancellation
 from zoe_api.executions.changing import change
-from zoe_api.executions.controlling import held, released
+from zoe_api.executions.controlling import hold_event, release_event
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.executions.submissions.conditions import conditions_of, visible_array
 from zoe_api.executions.submissions.job_submissions import refused_after, was_stopped
@@ -30,7 +30,7 @@ from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import room_for
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
-from zoe_lib.submission.checking import checked
+from zoe_lib.submission.checking import check_description
 from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id
 from zoe_lib.submission.pricing import price_notes
@@ -46,9 +46,11 @@ _NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
 def new_array(body: ArrayRequest, caller: Caller) -> Array:
     """Return the array of a request, checked like an execution; 422 with all errors."""
     indices, at_once = _indices(body.indices, caller.services)
-    fit = checked(body.application, caller.services, caller.principal, body.priority, caller.request.state.terms)
+    fit = check_description(
+        body.application, caller.services, caller.principal, body.priority, caller.request.state.terms
+    )
     array_id, now_s = new_array_id(), caller.services.clock.now_s()
-    plain = [one for one in body.after if not one.startswith(_CORR)]
+    plain = [entry for entry in body.after if not entry.startswith(_CORR)]
     (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], caller)
     if body.keep:
         conditions = changed(conditions, keep=True)
@@ -123,7 +125,7 @@ def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
     """Return the array after its active indices, or those in the text, were cancelled. 409 if all indices had ended,
     422 if the array lacks one of them.
     """
-    only = None if indices is None else _named(indices, seen_array(array_id, caller), caller.services)
+    only = None if indices is None else _indices_in_array(indices, seen_array(array_id, caller), caller.services)
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if not array.open_count:
@@ -132,18 +134,18 @@ def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
         what = {"user": caller.user} | ({} if only is None else {"what": f"indices {only}"})
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, what)
 
-    def cancelled(execution: Execution) -> Event | None:
+    def cancel_event(execution: Execution) -> Event | None:
         member = domain.member_of(execution.id)
         if only is not None and (member is None or only.position(member.index) is None):
             return None
         return cancellation(execution, caller)
 
     change_array(caller, array_id, decide)
-    change_each(caller, array_id, cancelled)
+    change_each(caller, array_id, cancel_event)
     return caller.store.array(array_id)
 
 
-def _named(text: str, array: Array, services: Services) -> IndexSet:
+def _indices_in_array(text: str, array: Array, services: Services) -> IndexSet:
     """Return the indices of an array in a text; 422 for invalid ones."""
     found, at_once = _indices(text, services)
     if at_once is not None:
@@ -164,12 +166,12 @@ def hold(caller: Caller, array_id: str) -> Array:
         return None if after is array else ArrayChange(after, ArrayEventKind.HELD, {"by": by, "user": caller.user})
 
     change_array(caller, array_id, decide)
-    change_each(caller, array_id, lambda one: _held(one, caller))
+    change_each(caller, array_id, lambda entry: _hold_event(entry, caller))
     return caller.store.array(array_id)
 
 
-def _held(execution: Execution, caller: Caller) -> Event | None:
-    return held(execution, caller) if execution.state in WAITING_STATES else None
+def _hold_event(execution: Execution, caller: Caller) -> Event | None:
+    return hold_event(execution, caller) if execution.state in WAITING_STATES else None
 
 
 def release(caller: Caller, array_id: str) -> Array:
@@ -186,7 +188,7 @@ def release(caller: Caller, array_id: str) -> Array:
         return ArrayChange(domain.release(array), ArrayEventKind.RELEASED, {"user": caller.user})
 
     change_array(caller, array_id, decide)
-    change_each(caller, array_id, lambda one: released(one, caller, clock=caller.services.clock))
+    change_each(caller, array_id, lambda entry: release_event(entry, caller, clock=caller.services.clock))
     return caller.store.array(array_id)
 
 
@@ -237,6 +239,6 @@ def change_each(
         query = ExecutionQuery(array_id=array_id, states=_NOT_ENDED, limit=_PAGE, cursor=cursor)
         page = caller.store.executions(query)
         for execution in page.executions:
-            change(caller, execution.id, None, lambda one: None if one.terminal else decide(one))
+            change(caller, execution.id, None, lambda entry: None if entry.terminal else decide(entry))
         if (cursor := page.next_cursor) is None:
             return

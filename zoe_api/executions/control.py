@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query, Response
 
 from zoe_api.access.access import AsSubmitter
-from zoe_api.access.representation import viewed
+from zoe_api.access.representation import view_of_execution
 from zoe_api.access.visibility import may_see_secrets
 from zoe_api.executions.cancelling import cancel
 from zoe_api.executions.controlling import accept, hold, modify, release, requeue, scale
@@ -32,7 +32,7 @@ def cancel_execution(
     An execution that is already stopping keeps its outcome, unless it was about to be retried.
     """
     execution = cancel(caller, execution_id, if_match)
-    return viewed(execution, response, may_see_secrets(caller.principal, execution))
+    return view_of_execution(execution, response, may_see_secrets(caller.principal, execution))
 
 
 @router.post("/{execution_id}/cancel-descendants", response_model=CancelledFamily)
@@ -54,7 +54,7 @@ def hold_execution(
     then starts anew. Only operators can release an operator's hold.
     """
     execution = hold(caller, execution_id, if_match)
-    return viewed(execution, response, may_see_secrets(caller.principal, execution))
+    return view_of_execution(execution, response, may_see_secrets(caller.principal, execution))
 
 
 @router.post("/{execution_id}/release", response_model=ExecutionView)
@@ -68,7 +68,7 @@ def release_execution(
     held.
     """
     execution = release(caller, execution_id, if_match)
-    return viewed(execution, response, may_see_secrets(caller.principal, execution))
+    return view_of_execution(execution, response, may_see_secrets(caller.principal, execution))
 
 
 @router.post("/{execution_id}/requeue", response_model=ExecutionView)
@@ -83,7 +83,7 @@ def requeue_execution(
     running.
     """
     execution = requeue(caller, execution_id, if_match, hold)
-    return viewed(execution, response, may_see_secrets(caller.principal, execution))
+    return view_of_execution(execution, response, may_see_secrets(caller.principal, execution))
 
 
 @router.post("/{execution_id}/accept", response_model=ExecutionView)
@@ -98,7 +98,7 @@ def accept_offer(
     409 if offers have expired, or another one was accepted.
     """
     execution = accept(caller, execution_id, body.offer, if_match)
-    return viewed(execution, response, may_see_secrets(caller.principal, execution))
+    return view_of_execution(execution, response, may_see_secrets(caller.principal, execution))
 
 
 @router.patch("/{execution_id}", response_model=ExecutionView)
@@ -113,7 +113,7 @@ def modify_execution(
     409 if it does not wait. The checks are those of a submission.
     """
     execution = modify(caller, execution_id, body, if_match)
-    return viewed(execution, response, may_see_secrets(caller.principal, execution))
+    return view_of_execution(execution, response, may_see_secrets(caller.principal, execution))
 
 
 @router.post("/{execution_id}/scale", response_model=ExecutionView)
@@ -128,4 +128,4 @@ def scale_execution(
     there is room, or stopped. Essential ones stay. 409 if it has ended.
     """
     execution = scale(caller, execution_id, body, if_match)
-    return viewed(execution, response, may_see_secrets(caller.principal, execution))
+    return view_of_execution(execution, response, may_see_secrets(caller.principal, execution))

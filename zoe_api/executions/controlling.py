@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from zoe_api.access.visibility import owns
+from zoe_api.access.visibility import is_owner
 from zoe_api.executions.changing import change
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -23,7 +23,7 @@ from zoe_lib.domain.executions.execution import WAITING_STATES, Cause, Execution
 from zoe_lib.domain.executions.guaranteed import guaranteed_counts
 from zoe_lib.domain.values.finish_times import Promise
 from zoe_lib.store.quotas import with_time_limit
-from zoe_lib.submission.checking import checked, checked_priority
+from zoe_lib.submission.checking import check_description, checked_priority
 from zoe_lib.submission.deadlines import given_deadline
 
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
@@ -36,14 +36,14 @@ def hold(caller: Caller, execution_id: str, if_match: str | None = None) -> Exec
         caller,
         execution_id,
         if_match,
-        lambda one: held(one, caller, clock=caller.services.clock),
+        lambda execution: hold_event(execution, caller, clock=caller.services.clock),
     )
 
 
-def held(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
+def hold_event(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
     """Return the event of a hold; None if it is held already. 409 if it does not wait."""
     _check_waits(execution)
-    by = Holder.OPERATOR if caller.principal.operator and not owns(caller.principal, execution) else Holder.USER
+    by = Holder.OPERATOR if caller.principal.operator and not is_owner(caller.principal, execution) else Holder.USER
     if execution.conditions.held in (Holder.OPERATOR, by):
         return None
     return ev.Held(at_s=clock.now_s(), cause_id=caller.request_id, by=by, user=caller.user)
@@ -57,12 +57,12 @@ def release(caller: Caller, execution_id: str, if_match: str | None = None) -> E
     def decide(execution: Execution) -> ev.Event | None:
         if execution.terminal:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {execution.state}")
-        return released(execution, caller, clock=caller.services.clock)
+        return release_event(execution, caller, clock=caller.services.clock)
 
     return change(caller, execution_id, if_match, decide)
 
 
-def released(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
+def release_event(execution: Execution, caller: Caller, clock: Clock = SYSTEM_CLOCK) -> ev.Event | None:
     """Return the event of a release; None if it is not held. 403 if only operators may release it."""
     holder = execution.conditions.held
     if holder is None or execution.state not in (ExecutionState.SUBMITTED, ExecutionState.STOPPING):
@@ -83,12 +83,14 @@ def requeue(
     """
 
     def decide(execution: Execution) -> Sequence[ev.Event]:
-        return requeued(execution, caller, hold=hold, clock=caller.services.clock)
+        return requeue_events(execution, caller, hold=hold, clock=caller.services.clock)
 
     return change(caller, execution_id, if_match, decide)
 
 
-def requeued(execution: Execution, caller: Caller, *, hold: bool, clock: Clock = SYSTEM_CLOCK) -> Sequence[ev.Event]:
+def requeue_events(
+    execution: Execution, caller: Caller, *, hold: bool, clock: Clock = SYSTEM_CLOCK
+) -> Sequence[ev.Event]:
     """Return the events of a requeue, none if one is in progress. 409 if it is not running."""
     how: Mapping[str, Any] = {"at_s": clock.now_s(), "cause_id": caller.request_id}
     found: list[ev.Event] = []
@@ -117,8 +119,8 @@ def modify(
 
     def decide(execution: Execution) -> ev.Event | None:
         _check_waits(execution)
-        before = ev.Requested.of(execution)
-        after = _requested(body, execution, caller)
+        before = ev.Requested.of_execution(execution)
+        after = _requested_changes(body, execution, caller)
         if after == before:
             return None
         if execution.promise is not None and replace(after, priority=before.priority) != before:
@@ -233,7 +235,7 @@ def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diag
         yield Diagnostic(pointer="/total_counts", code="too_high", message=message)
 
 
-def _requested(body: ModifyRequest, execution: Execution, caller: Caller) -> ev.Requested:
+def _requested_changes(body: ModifyRequest, execution: Execution, caller: Caller) -> ev.Requested:
     given, conditions = body.model_fields_set, execution.conditions
     priority, deadline_s = execution.priority, execution.deadline_s
     if "priority" in given and body.priority is not None:
@@ -251,7 +253,7 @@ def _requested(body: ModifyRequest, execution: Execution, caller: Caller) -> ev.
             execution.tenant,
             execution.priority,
             caller,
-            owned=owns(caller.principal, execution),
+            owned=is_owner(caller.principal, execution),
         )
     if "time_limit_s" in given:
         wanted = replace(application, time_limit_s=body.time_limit_s)
@@ -280,7 +282,7 @@ def changed_description(
     if not owned:
         hint = "others may change priority, deadline, begin and time limit"
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
-    asked = checked(document, caller.services, caller.principal, priority).application
+    asked = check_description(document, caller.services, caller.principal, priority).application
     if not same_instances(asked, application):
         message = "a waiting execution cannot change its components or instance counts"
         error = Diagnostic(pointer="/application/components", code="other_instances", message=message)
@@ -300,9 +302,9 @@ def differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:
     old, new = before.application, after.application
     if new.time_limit_s != old.time_limit_s:
         yield f"time limit {_seconds(old.time_limit_s)} to {_seconds(new.time_limit_s)}"
-    for one, other in zip(old.components, new.components, strict=True):
-        if one != other:
-            yield f"component {one.name}"
+    for component, other in zip(old.components, new.components, strict=True):
+        if component != other:
+            yield f"component {component.name}"
     if replace(old, time_limit_s=None, components=()) != replace(new, time_limit_s=None, components=()):
         yield "other parts of its description"
 

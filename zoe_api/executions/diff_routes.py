@@ -33,17 +33,17 @@ def diff_executions(
     description, outcome, times, and use. If one is only shared with you, environments and files are compared by name.
     """
     after = seen_execution(caller, execution_id)
-    before = _before(after, caller) if earlier is None else None
+    before = _previous_execution(after, caller) if earlier is None else None
     if earlier is not None:
         before = seen_execution(caller, earlier)
     if before is None:
         return DiffView(before=None, after=after.id, entries=[], hidden=False)
-    use = {one.execution_id: one for one in caller.store.use_of([before.id, after.id], caller.services.clock.now_s())}
-    hidden = not all(may_see_secrets(caller.principal, one) for one in (before, after))
+    use = {use.execution_id: use for use in caller.store.use_of([before.id, after.id], caller.services.clock.now_s())}
+    hidden = not all(may_see_secrets(caller.principal, execution) for execution in (before, after))
     return diff_of(before, after, use, hidden)
 
 
-def _before(after: Execution, caller: Caller) -> Execution | None:
+def _previous_execution(after: Execution, caller: Caller) -> Execution | None:
     """Return the newest earlier execution with the same name and user; None if there is none."""
     cursor: str | None = encode_position((after.submitted_at_s, after.id))
     for _ in range(_PAGES_MAX):
@@ -55,9 +55,9 @@ def _before(after: Execution, caller: Caller) -> Execution | None:
             cursor=cursor,
         )
         page = caller.store.executions(query)
-        for one in page.executions:
-            if one.name == after.name and one.tenant == after.tenant:
-                return one
+        for execution in page.executions:
+            if execution.name == after.name and execution.tenant == after.tenant:
+                return execution
         if (cursor := page.next_cursor) is None:
             break
     return None

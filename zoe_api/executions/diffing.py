@@ -31,7 +31,8 @@ def diff_of(before: Execution, after: Execution, use: Mapping[str, ExecutionUse]
     files.
     """
     documents = [
-        to_document(without_contents(one.application) if hidden else one.application) for one in (before, after)
+        to_document(without_contents(execution.application) if hidden else execution.application)
+        for execution in (before, after)
     ]
     found = list(islice(_entries(before, after, documents, use), ENTRIES_MAX + 1))
     complete = len(found) <= ENTRIES_MAX
@@ -44,10 +45,10 @@ def _entries(
     both = (before, after)
     yield from _changes(DiffPart.OUTCOME, *map(_outcome, both))
     yield from _changes(DiffPart.TIMES, *map(_times, both))
-    yield from _changes(DiffPart.USE, *(_use(use.get(one.id)) for one in both))
+    yield from _changes(DiffPart.USE, *(_use(use.get(execution.id)) for execution in both))
     for path, old, new in _walk("", *documents):
         part = next((_PARTS[name] for name in path.split("/") if name in _PARTS), DiffPart.DESCRIPTION)
-        yield DiffEntry(part=part, path=path, before=_shown(old), after=_shown(new))
+        yield DiffEntry(part=part, path=path, before=_shorten_value(old), after=_shorten_value(new))
 
 
 def _changes(part: DiffPart, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[DiffEntry]:
@@ -99,12 +100,12 @@ def _walk(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
 
 def _by_name(value: Any) -> Any:
     """Return a list of named objects, such as components, as an object: their order has no meaning."""
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "name" in one for one in value):
-        return {one["name"]: one for one in value}
+    if isinstance(value, list) and value and all(isinstance(entry, dict) and "name" in entry for entry in value):
+        return {entry["name"]: entry for entry in value}
     return value
 
 
-def _shown(value: Any) -> Any:
+def _shorten_value(value: Any) -> Any:
     if value is _MISSING:
         return None
     return f"{value[:_TEXT_MAX]}..." if isinstance(value, str) and len(value) > _TEXT_MAX else value

@@ -44,7 +44,7 @@ def execution_events(
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
 ) -> EventList:
     """Return the events of an execution, in order; with the id of an array, those of the whole array."""
-    _seen(execution_id, caller)
+    _visible_subject(execution_id, caller)
     entries = caller.store.journal(after, limit, execution_id=execution_id)
     return EventList(events=[event_view(e, caller.principal) for e in entries])
 
@@ -83,26 +83,26 @@ def stream_events(
     # An id that does not exist yet comes from before a restore: waiting for it would miss the events until then.
     after = newest if after is None else min(after, newest)
     # Read after that id, or an end between the two would be missed.
-    seen = None if execution_id is None else _seen(execution_id, caller)
+    seen = None if execution_id is None else _visible_subject(execution_id, caller)
     visibility = ALL if all_tenants or seen is not None else caller.principal.visibility
     if seen is None and caller.principal.operator:
         note_look(caller, caller.request.url.path)
     over = seen is not None and (seen.ended_at_s is not None if isinstance(seen, Array) else seen.terminal)
     # An array is not shared, so it stays visible as long as its owner may sign in.
     execution = None if isinstance(seen, Array) else seen
-    batches = _encoded(caller.services.news, after, visibility, execution_id, over, caller.principal)
+    batches = _encode_batches(caller.services.news, after, visibility, execution_id, over, caller.principal)
     place = stream_place(caller)
     return EventStream(batches, lambda: still_visible(caller, execution), place, caller.services.stopping)
 
 
-def _seen(subject_id: str, caller: Caller) -> Execution | Array:
+def _visible_subject(subject_id: str, caller: Caller) -> Execution | Array:
     """Return the execution or array with this id, if the principal sees it; NotFound."""
     if is_array(subject_id):
         return seen_array(subject_id, caller)
     return seen_execution(caller, subject_id)
 
 
-async def _encoded(
+async def _encode_batches(
     news: JournalNews,
     after: int,
     visibility: Visibility,

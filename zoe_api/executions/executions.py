@@ -9,7 +9,7 @@ import structlog
 from fastapi import Query, Response
 
 from zoe_api.access.access import AsReader, check
-from zoe_api.access.representation import viewed
+from zoe_api.access.representation import view_of_execution
 from zoe_api.access.views import all_entries, node_texts, waited_for, with_details
 from zoe_api.access.visibility import levels_of, may_see_secrets, note_look, seen_execution
 from zoe_api.access.wire_forms import (
@@ -47,7 +47,7 @@ from zoe_lib.domain.executions.execution import (
     ExecutionId,
     ExecutionState,
 )
-from zoe_lib.domain.executions.promises import refused
+from zoe_lib.domain.executions.promises import refusal_reason
 from zoe_lib.domain.values.locality import InputPlaces
 from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
@@ -105,8 +105,8 @@ def list_executions(
     page = caller.store.executions(query)
     told = _progress(caller.services, page.executions)
     summaries = [execution_summary(e) for e in page.executions]
-    for one in (one for one in summaries if one.id in told):
-        one.progress = progress_view(told[one.id])
+    for summary in (summary for summary in summaries if summary.id in told):
+        summary.progress = progress_view(told[summary.id])
     return ExecutionList(
         executions=summaries,
         next_cursor=page.next_cursor,
@@ -120,7 +120,7 @@ def show_execution(execution_id: str, caller: AsReader, response: Response) -> E
     environment variables are left out.
     """
     execution = seen_execution(caller, execution_id)
-    view = viewed(execution, response, may_see_secrets(caller.principal, execution))
+    view = view_of_execution(execution, response, may_see_secrets(caller.principal, execution))
     if (progress := _progress(caller.services, [execution]).get(execution.id)) is not None:
         view.progress = progress_view(progress, caller.services.clock.now_s())
     view.transfers = transfers_view(execution, caller.store.transfers_so_far(execution_id))
@@ -149,7 +149,7 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
     else:
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), caller.principal)
-        keeps = _reason(refused(execution)) or _starting(execution, caller)
+        keeps = _reason(refusal_reason(execution)) or _starting(execution, caller)
         return Explanation(**facts, reason=keeps, detailed=True)
     if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=caller.services.clock)):
         return Explanation(**facts, reason=_reason(reason), detailed=True)
@@ -157,10 +157,10 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
         answer = caller.services.master.ask("explain", {"execution_id": execution_id}, caller.request_id, caller.user)
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(waits_for(execution, clock=caller.services.clock)), detailed=False)
-    facts["places"] = reported_places(decode(InputPlaces, one) for one in answer.pop("places", ()))
+    facts["places"] = reported_places(decode(InputPlaces, entry) for entry in answer.pop("places", ()))
     ahead = answer.get("ahead_ids", [])
     visible = store.active_among(ahead, caller.principal.visibility)
-    answer["ahead_ids"] = [one for one in ahead if one in visible][:_AHEAD_IDS_MAX]
+    answer["ahead_ids"] = [entry for entry in ahead if entry in visible][:_AHEAD_IDS_MAX]
     answer["nodes"] = node_texts(answer["nodes"], store.platform(), caller.principal)
     return Explanation(**facts, **answer, detailed=True)
 
@@ -201,7 +201,7 @@ def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[Ex
     """Return the progress of running executions that report it, in their present attempt."""
     attempts = {e.id: e.attempt for e in executions if e.state in _GOES_ON and e.application.progress_component}
     found = services.store.progress_of(list(attempts)) if attempts else {}
-    return {one: progress for one, progress in found.items() if progress.attempt == attempts[one]}
+    return {text: progress for text, progress in found.items() if progress.attempt == attempts[text]}
 
 
 def _starting(execution: Execution, caller: Caller) -> ReasonView | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zoe_api.access.visibility import owns, seen_execution
+from zoe_api.access.visibility import is_owner, seen_execution
 from zoe_api.executions import arrays, cancelling
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -20,8 +20,8 @@ def cancel_family(caller: Caller, target: str) -> Sequence[str]:
     """
     _check(caller, target)
     found = caller.services.accounts.stop_job(target, caller.services.clock.now_s())
-    ordered = sorted(found, key=lambda one: (one != target, one))
-    return [one for one in ordered if cancel_unit(caller, one)]
+    ordered = sorted(found, key=lambda text: (text != target, text))
+    return [text for text in ordered if cancel_unit(caller, text)]
 
 
 def cancel_unit(caller: Caller, unit: str) -> bool:
@@ -48,6 +48,6 @@ def _check(caller: Caller, target: str) -> None:
         arrays.seen_array(target, caller)
         return
     execution = seen_execution(caller, target, ShareLevel.CONTROL)
-    if not caller.principal.operator and not owns(caller.principal, execution):
+    if not caller.principal.operator and not is_owner(caller.principal, execution):
         hint = f"ask {execution.user} to cancel them"
         raise ApiProblem(Code.SHARE_TOO_LOW, "its submissions are not shared with you", hint)

@@ -40,11 +40,11 @@ class LogTail:
     async def follow(self, offset: int) -> Batches:
         """Yield batches of events; the id of each is the next offset."""
         with self._news.watch(ALL, self._execution_id) as news:
-            async with aclosing(self._followed(offset, news)) as batches:
+            async with aclosing(self._follow_reads(offset, news)) as batches:
                 async for batch in batches:
                     yield batch
 
-    async def _followed(self, offset: int, news: asyncio.Event) -> Batches:
+    async def _follow_reads(self, offset: int, news: asyncio.Event) -> Batches:
         pause_s = 0.0
         gone = False
         while True:

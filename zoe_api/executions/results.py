@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.concurrency import run_in_threadpool
 
 from zoe_api.access.access import AsReader
-from zoe_api.access.visibility import owns, seen_execution
+from zoe_api.access.visibility import is_owner, seen_execution
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
@@ -24,7 +24,7 @@ async def list_results(execution_id: str, caller: AsReader) -> ResultList:
     `GET /files/workspace/content` returns their content.
     """
     execution = await run_in_threadpool(seen_execution, caller, execution_id)
-    if not owns(caller.principal, execution):
+    if not is_owner(caller.principal, execution):
         raise ApiProblem(
             Code.FILE_DENIED, "the results are in the owner's workspace", "ask the owner for a copy in `shared`"
         )

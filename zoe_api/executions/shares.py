@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query, Response
 
 from zoe_api.access.access import AsReader, AsSubmitter
-from zoe_api.access.visibility import owns, seen_execution
+from zoe_api.access.visibility import is_owner, seen_execution
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
@@ -27,7 +27,7 @@ def list_shares(execution_id: str, caller: AsReader) -> ShareList:
     if not caller.principal.operator:
         _check_owner(caller.principal, execution)
     shares = caller.services.accounts.shares(execution.id)
-    return ShareList(shares=[ShareView.of(one.user, one.level, one.at_s) for one in shares])
+    return ShareList(shares=[ShareView.with_warning(share.user, share.level, share.at_s) for share in shares])
 
 
 @router.put("", response_model=ShareView)
@@ -35,7 +35,7 @@ def share_execution(execution_id: str, body: ShareRequest, caller: AsSubmitter) 
     """Share your execution with a user of the tenant, or with the tenant; a second share with the same user replaces
     the first. It ends with the membership of either user, and with the execution's record.
     """
-    execution = _own(caller, execution_id)
+    execution = _owned_execution(caller, execution_id)
     if body.user == execution.user:
         raise ApiProblem(Code.INVALID_REQUEST, "you cannot share an execution with yourself")
     share = Share(execution.id, execution.tenant, execution.user, body.user, body.level, caller.services.clock.now_s())
@@ -43,7 +43,7 @@ def share_execution(execution_id: str, body: ShareRequest, caller: AsSubmitter) 
         caller.services.accounts.share(share)
     except TooManyShares as refused:
         raise ApiProblem(Code.TOO_MANY_SHARES, str(refused)) from None
-    return ShareView.of(share.user, share.level, share.at_s)
+    return ShareView.with_warning(share.user, share.level, share.at_s)
 
 
 @router.delete("", status_code=204)
@@ -62,12 +62,12 @@ def end_share(
     return Response(status_code=204)
 
 
-def _own(caller: Caller, execution_id: str) -> Execution:
+def _owned_execution(caller: Caller, execution_id: str) -> Execution:
     execution = seen_execution(caller, execution_id)
     _check_owner(caller.principal, execution)
     return execution
 
 
 def _check_owner(principal: Principal, execution: Execution) -> None:
-    if not owns(principal, execution):
+    if not is_owner(principal, execution):
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner can share it")

@@ -29,7 +29,7 @@ from zoe_lib.schedules.run_times import RunTimes, with_times
 from zoe_lib.schedules.values import RunOptions, StoredApplication
 from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
-from zoe_lib.submission.scheduling import timed
+from zoe_lib.submission.scheduling import fill_times
 from zoe_lib.workflows.applications import check_stored, is_workflow
 
 router = api_router("/applications", tag="applications")
@@ -45,7 +45,7 @@ _CONDITIONS = ("hold", "begin_at_s", "begin_in_s", "after", "keep")
 def list_applications(caller: AsReader) -> StoredApplicationList:
     """List the newest versions of your stored applications in the tenant, and of the tenant's."""
     found = caller.store.schedules.applications(caller.tenant, caller.user)
-    return StoredApplicationList(applications=[StoredApplicationView(**_facts(one)) for one in found])
+    return StoredApplicationList(applications=[StoredApplicationView(**_facts(application)) for application in found])
 
 
 @router.get("/{name}", response_model=StoredApplicationDetail)
@@ -55,7 +55,7 @@ def show_application(
     """Return a version of a stored application: your own of this name, else the tenant's."""
     find = caller.store.schedules
     found = find.application(caller.tenant, caller.user, name, version, of_tenant)
-    kept = [one.version for one in find.versions(caller.tenant, caller.user, name, found.user is None)]
+    kept = [version.version for version in find.versions(caller.tenant, caller.user, name, found.user is None)]
     return StoredApplicationDetail(**_facts(found), document=dict(found.document), versions=kept)
 
 
@@ -98,7 +98,7 @@ def dispatch_application(
     returns the same run, also after the application has changed.
     """
     fingerprint = _fingerprint(name, of_tenant, body)
-    earlier = making.known(caller.services, caller.principal, idempotency_key, fingerprint)
+    earlier = making.run_with_key(caller.services, caller.principal, idempotency_key, fingerprint)
     if earlier is not None:
         return RunView(kind=making.kind_of(earlier), id=earlier)
     find = caller.store.schedules.application
@@ -107,11 +107,11 @@ def dispatch_application(
     under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
     (conditions,) = conditions_of([under], [""], caller)
     times = RunTimes(float(int(caller.services.clock.now_s())), None, "UTC")
-    document, parameters = timed(found.document, body.parameters, times)
+    document, parameters = fill_times(found.document, body.parameters, times)
     run = making.prepare(
         document, parameters, options, caller.services, caller.principal, conditions, clock=caller.services.clock
     )
-    run_id = making.stored(run, caller.services, caller.request_id, idempotency_key, fingerprint)
+    run_id = making.store_run(run, caller.services, caller.request_id, idempotency_key, fingerprint)
     caller.services.master.hint()
     return RunView(kind=making.kind_of(run_id), id=run_id, notes=list(run.notes))
 

@@ -12,7 +12,7 @@ import structlog
 from fastapi import Header, Response
 
 from zoe_api.access.access import AsSubmitter
-from zoe_api.access.representation import viewed
+from zoe_api.access.representation import view_of_execution
 from zoe_api.access.wire_forms import execution_summary
 from zoe_api.executions.families import cancel_unit
 from zoe_api.executions.submissions.budgets import check_budget
@@ -36,7 +36,7 @@ from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.installation.installation import TermsVersions
-from zoe_lib.submission.checking import Checked, checked
+from zoe_lib.submission.checking import Checked, check_description
 from zoe_lib.submission.deadlines import deadline_of
 from zoe_lib.submission.ids import new_execution_id
 from zoe_lib.submission.pricing import price_notes
@@ -66,7 +66,9 @@ def submit_execution(
     """
     fingerprint = _fingerprint(body)
     try:
-        fit = checked(body.application, caller.services, caller.principal, body.priority, caller.request.state.terms)
+        fit = check_description(
+            body.application, caller.services, caller.principal, body.priority, caller.request.state.terms
+        )
         fit = _with_price(fit, check_budget(caller), caller)
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], caller)
@@ -89,7 +91,7 @@ def submit_execution(
                 raise refused_after(caller.principal)
     _check_own(caller.principal, [stored])
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
-    view = viewed(stored, response)
+    view = view_of_execution(stored, response)
     if _minimal(prefer, response):
         return Response(status_code=201, headers=dict(response.headers))
     # As text, since the framework would validate a model again.
@@ -121,7 +123,7 @@ def submit_batch(
         if not stored:
             raise
     else:
-        stored = _submitted(body, fresh, caller, idempotency_key)
+        stored = _store_batch(body, fresh, caller, idempotency_key)
     _check_own(caller.principal, stored)
     ids = [execution.id for execution in stored]
     if _minimal(prefer, response):
@@ -134,7 +136,7 @@ def _with_price(fit: Checked, warnings: Sequence[str], caller: Caller) -> Checke
     return replace(fit, notes=(*fit.notes, *warnings, *price))
 
 
-def _submitted(
+def _store_batch(
     body: BatchRequest,
     fresh: list[Execution],
     caller: Caller,
@@ -144,7 +146,7 @@ def _submitted(
     try:
         stored = caller.store.submit_all(fresh, caller.request_id, key, _fingerprint(body))
     except BatchRefused as refusal:
-        raise _refused([(refusal.index, from_limits(refusal.reason))]) from None
+        raise _batch_refusal([(refusal.index, from_limits(refusal.reason))]) from None
     if stored[0].id == fresh[0].id:
         caller.services.master.hint()
         log.info("submitted", executions=[e.id for e in stored], tenant=caller.tenant, user=caller.user)
@@ -153,8 +155,8 @@ def _submitted(
 
 def _check_own(principal: Principal, stored: Sequence[Execution]) -> None:
     """Raise IdempotencyConflict if another user of the tenant used the same key for the same request."""
-    for one in stored:
-        check_owner(one, principal.user)
+    for entry in stored:
+        check_owner(entry, principal.user)
 
 
 def _executions(body: BatchRequest, fits: list[Checked], caller: Caller) -> list[Execution]:
@@ -165,7 +167,7 @@ def _executions(body: BatchRequest, fits: list[Checked], caller: Caller) -> list
         try:
             made.append(_execution(*part, caller.principal, clock=caller.services.clock))
         except SubmissionRefused as refusal:
-            raise _refused([(index, refusal)]) from None
+            raise _batch_refusal([(index, refusal)]) from None
     return made
 
 
@@ -203,22 +205,24 @@ def _all_checked(bodies: list[SubmitRequest], caller: Caller, versions: TermsVer
         name = json.dumps([body.application, body.priority], sort_keys=True)
         if name not in known:
             try:
-                known[name] = checked(body.application, caller.services, caller.principal, body.priority, versions)
+                known[name] = check_description(
+                    body.application, caller.services, caller.principal, body.priority, versions
+                )
             except SubmissionRefused as refusal:
                 known[name] = refusal
         results.append(known[name])
-    refusals = [(index, one) for index, one in enumerate(results) if isinstance(one, SubmissionRefused)]
+    refusals = [(index, entry) for index, entry in enumerate(results) if isinstance(entry, SubmissionRefused)]
     if refusals:
-        raise _refused(refusals)
-    return [one for one in results if not isinstance(one, SubmissionRefused)]
+        raise _batch_refusal(refusals)
+    return [result for result in results if not isinstance(result, SubmissionRefused)]
 
 
-def _refused(refusals: list[tuple[int, SubmissionRefused]]) -> SubmissionRefused:
+def _batch_refusal(refusals: list[tuple[int, SubmissionRefused]]) -> SubmissionRefused:
     """Return the error of a batch: the code of the first; each error names its execution."""
     errors = []
     for index, why in refusals:
         place, title = f"/executions/{index}", PROBLEMS[Code(why.code)][1]
-        errors += [one.model_copy(update={"pointer": f"{place}{one.pointer}"}) for one in why.errors] or [
+        errors += [error.model_copy(update={"pointer": f"{place}{error.pointer}"}) for error in why.errors] or [
             Diagnostic(pointer=place, code=why.code, message=why.detail or title, hint=why.hint)
         ]
     first = refusals[0][1]
@@ -240,8 +244,8 @@ def _fingerprint(body: SubmitRequest | BatchRequest) -> str:
     request repeated after an upgrade stays the same.
     """
     document = body.model_dump()
-    for one in document["executions"] if isinstance(body, BatchRequest) else (document,):
+    for entry in document["executions"] if isinstance(body, BatchRequest) else (document,):
         for name in _ADDED:
-            if one[name] == SubmitRequest.model_fields[name].default:
-                del one[name]
+            if entry[name] == SubmitRequest.model_fields[name].default:
+                del entry[name]
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

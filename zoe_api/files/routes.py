@@ -14,7 +14,7 @@ import httpx
 from fastapi import Header, Path, Query, Request, Response
 from starlette.requests import ClientDisconnect
 
-from zoe_api.access.access import AsReader, AsSubmitter, still
+from zoe_api.access.access import AsReader, AsSubmitter, still_allowed
 from zoe_api.files.sources import check_paths, source_of
 from zoe_api.files.transfers import AccessEnded, FileContent, drain, while_allowed
 from zoe_api.http.audit_changes import note_changes
@@ -198,7 +198,7 @@ async def end_upload(root: Root, upload_id: UploadId, caller: AsSubmitter) -> Re
 
 
 def _still(caller: Caller) -> Callable[[], bool]:
-    return partial(still, caller.services.accounts, caller.principal)
+    return partial(still_allowed, caller.services.accounts, caller.principal)
 
 
 def _path_in(metadata: str) -> str:

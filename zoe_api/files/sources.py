@@ -73,13 +73,13 @@ def _login_of(service: str, caller: Caller) -> SwiftLogin:
     if not auth_url:
         raise ApiProblem(Code.WRONG_KIND, f"files of {service} are not shown: its setting has no swift_url")
     found = caller.services.accounts.storage_credentials(caller.tenant)
-    credential = next((one for one in found if one.service == service), None)
+    credential = next((credential for credential in found if credential.service == service), None)
     if credential is None:
         hint = f"zoe storage credentials set {service} --user LOGIN"
         raise ApiProblem(Code.FILE_DENIED, f"your tenant has no credential for {service}", hint)
     try:
-        seal = Seal.of(caller.services.settings.keys_dir)
-        key = seal.opened(credential.sealed, caller.tenant, service, credential.login)
+        seal = Seal.from_keys_dir(caller.services.settings.keys_dir)
+        key = seal.decrypt(credential.sealed, caller.tenant, service, credential.login)
     except CannotOpen:
         raise ApiProblem(Code.FILE_DENIED, f"cannot decrypt the credential for {service}: set it again") from None
     return SwiftLogin(service, auth_url, credential.login, key)
@@ -96,25 +96,25 @@ class ProgramFiles:
     async def list(self, path: str, after: str, limit: int) -> FileList:
         """Return the file or directory at a path, with a directory's entries."""
         query: dict[str, str | int | list[str]] = {"path": path, "after": after, "limit": limit}
-        answer = await self._sent(FileRequest("GET", f"/{self._root}", query))
+        answer = await self._send_request(FileRequest("GET", f"/{self._root}", query))
         return FileList.model_validate_json(await self._files.content(answer))
 
     async def content(self, path: str, wanted: Mapping[str, str]) -> httpx.Response:
         """Return the content of a file."""
-        return await self._sent(FileRequest("GET", f"/{self._root}/content", {"path": path}, wanted))
+        return await self._send_request(FileRequest("GET", f"/{self._root}/content", {"path": path}, wanted))
 
     async def make_directory(self, path: str) -> None:
         """Make a directory and its parents, unless it exists."""
-        await self._done(FileRequest("POST", f"/{self._root}/directories", {"path": path}))
+        await self._send_and_close(FileRequest("POST", f"/{self._root}/directories", {"path": path}))
 
     async def rename(self, path: str, to: str) -> None:
         """Move a file or directory to another path."""
-        await self._done(FileRequest("POST", f"/{self._root}/rename", {"path": path, "to": to}))
+        await self._send_and_close(FileRequest("POST", f"/{self._root}/rename", {"path": path, "to": to}))
 
     async def delete(self, path: str, *, recursive: bool) -> None:
         """Delete a file or a directory."""
         query: dict[str, str | int | list[str]] = {"path": path, "recursive": str(recursive).lower()}
-        await self._done(FileRequest("DELETE", f"/{self._root}", query))
+        await self._send_and_close(FileRequest("DELETE", f"/{self._root}", query))
 
     async def begin_upload(self, path: str, length: int) -> UploadState:
         """Begin an upload to a path."""
@@ -132,10 +132,10 @@ class ProgramFiles:
 
     async def end_upload(self, number: str) -> None:
         """Remove an unfinished upload."""
-        await self._done(FileRequest("DELETE", f"/{self._root}/uploads/{number}"))
+        await self._send_and_close(FileRequest("DELETE", f"/{self._root}/uploads/{number}"))
 
     async def _state(self, wanted: FileRequest) -> UploadState:
-        answer = await self._sent(wanted)
+        answer = await self._send_request(wanted)
         await answer.aclose()
         names = ("Upload-Offset", "Upload-Length", "Upload-Expires")
         return UploadState(
@@ -143,12 +143,12 @@ class ProgramFiles:
             {name: answer.headers[name] for name in names if name in answer.headers},
         )
 
-    async def _done(self, wanted: FileRequest) -> None:
+    async def _send_and_close(self, wanted: FileRequest) -> None:
         """Send a request whose response has no content."""
-        answer = await self._sent(wanted)
+        answer = await self._send_request(wanted)
         await answer.aclose()
 
-    async def _sent(self, wanted: FileRequest) -> httpx.Response:
+    async def _send_request(self, wanted: FileRequest) -> httpx.Response:
         check_paths(*(str(wanted.query.get(name, "")) for name in ("path", "to", "after")))
         caller = self._caller
         return await self._files.answer(caller.services.master.ask, caller.principal, wanted, caller.request_id)

@@ -47,7 +47,7 @@ class FileContent(StreamingResponse):
             with self._place:
                 await super().__call__(scope, receive, send)
         except ApiProblem as refused:
-            await problem_response(refused.at(scope["path"]))(scope, receive, send)
+            await problem_response(refused.for_path(scope["path"]))(scope, receive, send)
         finally:
             await self._answer.aclose()
 

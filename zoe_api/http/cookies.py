@@ -21,7 +21,7 @@ VALUES_MAX = 180
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64}", re.ASCII)
 
 
-def named(name: str, secure: bool) -> str:
+def cookie_name(name: str, secure: bool) -> str:
     """Return the cookie's name over HTTPS, or over plain HTTP, where browsers refuse the prefix."""
     return f"{_HOST_ONLY}{name}" if secure else name
 
@@ -33,14 +33,14 @@ def is_secure(connection: HTTPConnection) -> bool:
 
 def is_sent(connection: HTTPConnection, name: str) -> bool:
     """Return whether the browser sends a cookie with this name."""
-    return bool(_sent(connection, name))
+    return bool(_sent_values(connection, name))
 
 
 def secrets_in(connection: HTTPConnection, name: str) -> list[str]:
     """Return the cookie's values that could be one of Zoe's secrets: in order, without duplicates, limited in
     number.
     """
-    secrets = dict.fromkeys(value for value in _sent(connection, name) if _SECRET.fullmatch(value))
+    secrets = dict.fromkeys(value for value in _sent_values(connection, name) if _SECRET.fullmatch(value))
     return list(secrets)[:VALUES_MAX]
 
 
@@ -48,16 +48,16 @@ def put(response: Response, connection: HTTPConnection, name: str, secret: str, 
     """Set the cookie for this host only (no domain is given), hidden from scripts."""
     secure = is_secure(connection)
     age_s = round(lifetime_s)
-    response.set_cookie(named(name, secure), secret, age_s, secure=secure, httponly=True, samesite="lax")
+    response.set_cookie(cookie_name(name, secure), secret, age_s, secure=secure, httponly=True, samesite="lax")
 
 
 def remove(response: Response, connection: HTTPConnection, name: str) -> None:
     """Make the browser delete the cookie."""
     secure = is_secure(connection)
-    response.delete_cookie(named(name, secure), secure=secure, httponly=True, samesite="lax")
+    response.delete_cookie(cookie_name(name, secure), secure=secure, httponly=True, samesite="lax")
 
 
-def _sent(connection: HTTPConnection, name: str) -> list[str]:
-    cookie = named(name, is_secure(connection))
+def _sent_values(connection: HTTPConnection, name: str) -> list[str]:
+    cookie = cookie_name(name, is_secure(connection))
     pairs = [pair.partition("=") for line in connection.headers.getlist("cookie") for pair in line.split(";")]
     return [value.strip() for key, _, value in pairs if key.strip() == cookie]

@@ -57,7 +57,7 @@ class RequestContext:
         scope.setdefault("state", {})["request_id"] = request_id
         head = _Head(scope, request_id, send, self._audit, self._refused)
         named = structlog.contextvars.bound_contextvars(request=request_id, address=_address(scope))
-        with named, positions.collected() as head.written:
+        with named, positions.collect() as head.written:
             try:
                 await self._app(scope, receive, head.send)
             except Exception:

@@ -68,8 +68,8 @@ class OneThreadRoute(APIRoute):
 def _query_names(dependant: Dependant) -> Iterator[str]:
     """Yield the query parameters of a route and its dependencies."""
     yield from (field.alias for field in dependant.query_params)
-    for one in dependant.dependencies:
-        yield from _query_names(one)
+    for dependency in dependant.dependencies:
+        yield from _query_names(dependency)
 
 
 def _check_query(request: Request, names: frozenset[str]) -> None:
@@ -77,9 +77,9 @@ def _check_query(request: Request, names: frozenset[str]) -> None:
     if unknown := sorted(set(request.query_params) - names):
         hint = f"it takes {', '.join(sorted(names))}" if names else "it takes no query"
         errors = [
-            Diagnostic(pointer=f"/query/{one[:_NAME_MAX]}", code="unknown", message="is unknown") for one in unknown
+            Diagnostic(pointer=f"/query/{text[:_NAME_MAX]}", code="unknown", message="is unknown") for text in unknown
         ]
-        raise ApiProblem(Code.INVALID_REQUEST, refusals.counted(len(errors)), hint, errors=errors[:_ERRORS_MAX])
+        raise ApiProblem(Code.INVALID_REQUEST, refusals.error_count(len(errors)), hint, errors=errors[:_ERRORS_MAX])
 
 
 async def _check_body(request: Request, takes_body: bool) -> None:
@@ -87,7 +87,7 @@ async def _check_body(request: Request, takes_body: bool) -> None:
     if takes_body or "json" not in request.headers.get("content-type", ""):
         return
     if (await request.body()).strip() not in _EMPTY:
-        raise ApiProblem(Code.INVALID_REQUEST, refusals.counted(1), "it takes no body", errors=[_unknown("/body")])
+        raise ApiProblem(Code.INVALID_REQUEST, refusals.error_count(1), "it takes no body", errors=[_unknown("/body")])
 
 
 def _unknown(pointer: str) -> Diagnostic:
@@ -114,10 +114,10 @@ def _as_coroutine(endpoint: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T
     """Return the function as a coroutine, since the framework gives a plain function a thread of its own."""
 
     @wraps(endpoint)
-    async def called(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def call_endpoint(*args: P.args, **kwargs: P.kwargs) -> T:
         return endpoint(*args, **kwargs)
 
-    return called
+    return call_endpoint
 
 
 def _run(handler: _Handler, request: Request) -> Response:

@@ -51,7 +51,7 @@ def add_token(body: TokenRequest, caller: AsSubmitter) -> TokenView:
         id=text.id,
         user=caller.user,
         tenant=caller.tenant,
-        secret_hash=text.hashed,
+        secret_hash=text.secret_hash,
         scopes=frozenset(body.scopes),
         created_at_s=now_s,
         expires_at_s=_end_of(body.lifetime_s, now_s, caller),

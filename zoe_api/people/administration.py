@@ -64,7 +64,7 @@ async def add_user(body: NewUser, caller: AsAdmin) -> UserView:
     def add() -> UserView:
         if body.password:
             check_strength(body.password, body.name, caller.services, "password")
-        user = User(body.name, passwords.hashed(body.password) if body.password else None)
+        user = User(body.name, passwords.hash_password(body.password) if body.password else None)
         caller.services.accounts.add_user(user)
         return _user(user, [])
 
@@ -76,7 +76,7 @@ async def change_user(user: str, body: UserChange, caller: AsAdmin) -> UserView:
     """Set a user's password, or disable the user. A disabled user loses all sessions and tokens for good."""
     if user == caller.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
-    return await _in_its_lane(caller, body.password, lambda: _changed(user, body, caller))
+    return await _in_its_lane(caller, body.password, lambda: _apply_change(user, body, caller))
 
 
 async def _in_its_lane(caller: Caller, password: str | None, work: Callable[[], T]) -> T:
@@ -87,12 +87,12 @@ async def _in_its_lane(caller: Caller, password: str | None, work: Callable[[], 
     return await caller.services.password_checks.run_unbraked(ADMINS, network, work)
 
 
-def _changed(user: str, body: UserChange, caller: Caller) -> UserView:
+def _apply_change(user: str, body: UserChange, caller: Caller) -> UserView:
     accounts = caller.services.accounts
     before = accounts.user(user)
     if body.password is not None:
         check_strength(body.password, user, caller.services, "password")
-        accounts.set_password(user, passwords.hashed(body.password))
+        accounts.set_password(user, passwords.hash_password(body.password))
         if body.end_tokens:
             accounts.end_access(user)
     if body.disabled is not None:
@@ -100,7 +100,11 @@ def _changed(user: str, body: UserChange, caller: Caller) -> UserView:
         if body.disabled:
             accounts.end_access(user)  # otherwise a stolen token would work again when the user is enabled
     after = accounts.user(user)
-    note_changes(caller.request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
+    note_changes(
+        caller.request,
+        _audited_details(before, ""),
+        _audited_details(after, "replaced" if body.password is not None else ""),
+    )
     return _user(after, accounts.memberships(user=user))
 
 
@@ -227,10 +231,12 @@ def _check_own(principal: Principal, user: str, tenant: str) -> None:
 
 
 def _role(accounts: AccountStore, user: str, tenant: str) -> str | None:
-    return next((one.role for one in accounts.memberships(user=user) if one.tenant == tenant), None)
+    return next(
+        (membership.role for membership in accounts.memberships(user=user) if membership.tenant == tenant), None
+    )
 
 
-def _shown(user: User, password: str) -> dict[str, object]:
+def _audited_details(user: User, password: str) -> dict[str, object]:
     """Return the details of a user that the audit log may contain."""
     return {"disabled": user.disabled, "password": password}
 

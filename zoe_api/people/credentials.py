@@ -23,7 +23,8 @@ def list_storage_credentials(caller: AsReader, tenant: Tenant = None) -> Credent
     """List the services for which the tenant has credentials, without the keys."""
     credentials = caller.services.accounts.storage_credentials(_tenant(caller.principal, tenant))
     return CredentialList(
-        credentials=[_view(one) for one in credentials], services=sorted(caller.services.settings.storage_services)
+        credentials=[_view(credential) for credential in credentials],
+        services=sorted(caller.services.settings.storage_services),
     )
 
 
@@ -36,7 +37,7 @@ def set_storage_credential(
         names = ", ".join(sorted(caller.services.settings.storage_services)) or "none"
         raise NotFound(f"object-store service {service[:200]!r} does not exist; known: {names}")
     owner = _tenant(caller.principal, tenant)
-    sealed = Seal.of(caller.services.settings.keys_dir).sealed(body.key, owner, service, body.user)
+    sealed = Seal.from_keys_dir(caller.services.settings.keys_dir).encrypt(body.key, owner, service, body.user)
     credential = SealedCredential(owner, service, body.user, sealed, caller.services.clock.now_s(), caller.user)
     caller.services.accounts.set_storage_credential(credential)
     return _view(credential)

@@ -37,7 +37,7 @@ def check_heir(accounts: AccountStore, tenant: str, user: str, to: str) -> None:
     if user == to:
         raise ApiProblem(Code.INVALID_REQUEST, f"{to} is the user who leaves")
     heir = accounts.user(to)
-    role = next((one.role for one in accounts.memberships(user=to) if one.tenant == tenant), None)
+    role = next((membership.role for membership in accounts.memberships(user=to) if membership.tenant == tenant), None)
     if role is None:
         raise NotFound(f"{to} is not a member of {tenant}")
     if heir.disabled:
@@ -97,14 +97,16 @@ def _arrays(
 def _executions(store: ExecutionStore, tenant: str, user: str, to: str, request_id: str) -> tuple[int, bool]:
     """Give some executions to the new owner; return how many, and whether there may be more."""
     found = store.executions(ExecutionQuery(visibility=Visibility(tenant), user=user, limit=EXECUTIONS_MAX)).executions
-    if any(one.terminal for one in found):
+    if any(execution.terminal for execution in found):
         while store.sum_up():  # ended executions stay in the former owner's usage
             pass
-    given = sum(_given(store, one, to, request_id) for one in found)
+    given = sum(_give_execution(store, execution, to, request_id) for execution in found)
     return given, given < len(found) or len(found) == EXECUTIONS_MAX
 
 
-def _given(store: ExecutionStore, found: Execution, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK) -> bool:
+def _give_execution(
+    store: ExecutionStore, found: Execution, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK
+) -> bool:
     """Hand over one execution; return False if it has ended, since its use is not summed yet, or changes too often."""
     execution = found
     for _ in range(_ATTEMPTS_MAX):

@@ -13,7 +13,7 @@ from fastapi import Path, Request, Response
 from zoe_api.access import access
 from zoe_api.access.access import AsSignedIn
 from zoe_api.http.addresses import address_of
-from zoe_api.http.attempts.brake import Braked, network_of
+from zoe_api.http.attempts.brake import TooManyGuesses, network_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
@@ -75,8 +75,10 @@ def ask_for_machine(body: MachineRequest, request: Request, services: ServicesDe
                 "a place is free in ten minutes at the latest: try again then, or make a token in the web UI and use "
                 "`zoe login --token-file`"
             )
-            raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).after(WAITS_S) from None
-        return MachineAsked(code=shown(code), secret=secret, path=PAGE, expires_in_s=WAITS_S, interval_s=ASK_EVERY_S)
+            raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).retry_after(WAITS_S) from None
+        return MachineAsked(
+            code=readable_code(code), secret=secret, path=PAGE, expires_in_s=WAITS_S, interval_s=ASK_EVERY_S
+        )
     raise ApiProblem(Code.SIGN_IN_BUSY, "no free code was found", "try again")
 
 
@@ -87,7 +89,7 @@ def get_machine_token(body: MachineSecret, request: Request, services: ServicesD
     """
     now_s, text = services.clock.now_s(), TokenText.new()
     ends_s = now_s + services.settings.session_token_lifetime_s_max
-    token = Token(text.id, "", "", text.hashed, frozenset(), now_s, ends_s)
+    token = Token(text.id, "", "", text.secret_hash, frozenset(), now_s, ends_s)
     found = services.accounts.redeem_machine(token, hash_of(body.secret), now_s)
     if found is None:
         raise NotFound("no machine with this secret is waiting")
@@ -101,9 +103,9 @@ def get_machine_token(body: MachineSecret, request: Request, services: ServicesD
 @router.get("/machines/{code}", response_model=MachineView)
 def get_machine(code: CodeOfMachine, caller: AsSignedIn) -> MachineView:
     """Return the machine with this code, and the access that it requests."""
-    found = _found(code, caller.principal, caller.services.accounts)
+    found = _request_of_code(code, caller.principal, caller.services.accounts)
     return MachineView(
-        code=shown(found.code),
+        code=readable_code(found.code),
         machine=found.machine,
         address=found.address,
         same_network=found.network == network_of(address_of(caller.request)),
@@ -119,7 +121,7 @@ def decide_on_machine(code: CodeOfMachine, body: MachineDecision, caller: AsSign
     lacks; it appears in the list of your tokens.
     """
     accounts = caller.services.accounts
-    found = _found(code, caller.principal, accounts)
+    found = _request_of_code(code, caller.principal, accounts)
     if body.allow and not found.scopes & caller.principal.scopes:
         raise ApiProblem(Code.ROLE_MISSING, f"your role has none of: {', '.join(sorted(found.scopes))}")
     accounts.decide_machine(
@@ -128,18 +130,20 @@ def decide_on_machine(code: CodeOfMachine, body: MachineDecision, caller: AsSign
     return Response(status_code=204)
 
 
-def shown(code: str) -> str:
+def readable_code(code: str) -> str:
     """Return the code in its readable form."""
     return f"{code[:4]}-{code[4:]}"
 
 
-def _found(text: str, principal: Principal, accounts: AccountStore, clock: Clock = SYSTEM_CLOCK) -> MachineSignIn:
+def _request_of_code(
+    text: str, principal: Principal, accounts: AccountStore, clock: Clock = SYSTEM_CLOCK
+) -> MachineSignIn:
     """Return the request for an entered code. Wrong codes are counted before the query, so that other users' codes
     cannot be guessed.
     """
     now_s, key = clock.now_s(), hash_of(f"machine {principal.user}")
     if accounts.take_guess([key], {key: (now_s - WRONG_WITHIN_S, WRONG_CODES_MAX)}, now_s) is not None:
-        raise Braked(key, WRONG_WITHIN_S)
+        raise TooManyGuesses(key, WRONG_WITHIN_S)
     found = accounts.machine_sign_in(_NOT_LETTERS.sub("", text).upper(), now_s)
     if found is None:
         raise NotFound("no machine is waiting with this code, or its request has expired")

@@ -39,7 +39,7 @@ def list_targets(caller: AsReader) -> TargetList:
     they often contain a secret.
     """
     found = caller.services.accounts.targets(caller.tenant, caller.user)
-    return TargetList(targets=[_seen(one, caller.principal) for one in found])
+    return TargetList(targets=[_visible_target(target, caller.principal) for target in found])
 
 
 @router.put("/{name}", response_model=TargetView)
@@ -49,8 +49,8 @@ def set_target(name: Name, body: TargetRequest, caller: AsSubmitter, of_tenant: 
     """
     settings, user = caller.services.settings, _owner(caller.principal, of_tenant)
     _check_url(body.url, settings)
-    before = [one for one in caller.services.accounts.targets(caller.tenant, caller.user)
-              if (one.user, one.name) == (user, name)]  # fmt: skip
+    before = [target for target in caller.services.accounts.targets(caller.tenant, caller.user)
+              if (target.user, target.name) == (user, name)]  # fmt: skip
     fresh = NotificationTarget(
         id=f"n{secrets.token_hex(_ID_BYTES)}",
         tenant=caller.tenant,
@@ -65,7 +65,7 @@ def set_target(name: Name, body: TargetRequest, caller: AsSubmitter, of_tenant: 
     made = replace(fresh, id=before[0].id, sealed=before[0].sealed) if before else fresh
     secret = None if before and not body.new_secret else _new_secret()
     if secret is not None:
-        made = replace(made, sealed=Seal.of(settings.keys_dir).sealed(secret, *made.belongs_to))
+        made = replace(made, sealed=Seal.from_keys_dir(settings.keys_dir).encrypt(secret, *made.belongs_to))
     try:
         kept = caller.services.accounts.set_target(made, settings.notification_targets_max)
     except TooManyTargets as refused:
@@ -98,7 +98,7 @@ def _check_url(url: str, settings: Settings) -> None:
         if is_mail(url):
             mail_address(url, settings.mail_domains)
         else:
-            web_address(url, [ip_network(one) for one in settings.webhook_networks])
+            web_address(url, [ip_network(network) for network in settings.webhook_networks])
     except TargetRefused as refused:
         raise ApiProblem(Code.TARGET_REFUSED, str(refused)) from None
 
@@ -107,7 +107,7 @@ def _new_secret() -> str:
     return f"whsec_{base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()}"
 
 
-def _seen(target: NotificationTarget, principal: Principal) -> TargetView:
+def _visible_target(target: NotificationTarget, principal: Principal) -> TargetView:
     view = _view(target)
     if target.user is not None or principal.operator:
         return view
@@ -121,7 +121,7 @@ def _view(target: NotificationTarget, secret: str | None = None) -> TargetView:
         name=target.name,
         user=target.user,
         url=target.url,
-        on=[NotificationKind(one) for one in target.kinds],
+        on=[NotificationKind(kind) for kind in target.kinds],
         secret=secret,
         set_at_s=target.set_at_s,
         set_by=target.set_by,

@@ -26,16 +26,18 @@ OfTenant = Annotated[bool, Query(description="The tenant's secret instead of you
 @router.get("", response_model=SecretList)
 def list_secrets(caller: AsReader) -> SecretList:
     """List your secrets in the tenant and the tenant's, without the values."""
-    return SecretList(secrets=[_view(one) for one in caller.services.accounts.secrets(caller.tenant, caller.user)])
+    return SecretList(
+        secrets=[_view(secret) for secret in caller.services.accounts.secrets(caller.tenant, caller.user)]
+    )
 
 
 @router.put("/{name}", response_model=SecretView)
 def set_secret(name: Name, body: SecretRequest, caller: AsSubmitter, of_tenant: OfTenant = False) -> SecretView:
     """Store a secret, replacing an earlier value. Services that ask for it by name and start from now on get it."""
     settings, user = caller.services.settings, _owner(caller.principal, of_tenant)
-    size, seal = len(body.value.encode()), Seal.of(settings.keys_dir)
+    size, seal = len(body.value.encode()), Seal.from_keys_dir(settings.keys_dir)
     secret = SealedSecret(caller.tenant, user, name, b"", size, caller.services.clock.now_s(), caller.user)
-    secret = replace(secret, sealed=seal.sealed(body.value, *secret.belongs_to))
+    secret = replace(secret, sealed=seal.encrypt(body.value, *secret.belongs_to))
     most = settings.secrets_of_tenant_max if user is None else settings.secrets_of_user_max
     try:
         caller.services.accounts.set_secret(secret, most)

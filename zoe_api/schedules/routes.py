@@ -41,7 +41,7 @@ from zoe_lib.store.people import Principal
 from zoe_lib.submission import making
 from zoe_lib.submission.backfilling import Backfill, backfill, runs_between
 from zoe_lib.submission.refusal import SubmissionRefused
-from zoe_lib.submission.scheduling import document_of, run_now, timed, times_of, why_refused
+from zoe_lib.submission.scheduling import document_of, fill_times, run_now, times_of, why_refused
 
 router = api_router("/schedules", tag="schedules")
 Name = Annotated[str, Path(pattern=NAME, description="Name of the schedule.")]
@@ -66,15 +66,15 @@ def list_schedules(
         note_look(caller, caller.request.url.path)
     store = caller.store.schedules
     found = store.read(caller.tenant, None if all_users else caller.user, _LISTED_MAX)
-    last = store.last_runs([one.id for one in found])
+    last = store.last_runs([schedule.id for schedule in found])
     shown = dict(zip(last, run_views([*last.values()], caller.services), strict=True))
-    return ScheduleList(schedules=[schedule_view(one, shown.get(one.id)) for one in found])
+    return ScheduleList(schedules=[schedule_view(schedule, shown.get(schedule.id)) for schedule in found])
 
 
 @router.get("/{name}", response_model=ScheduleDetail)
 def show_schedule(name: Name, caller: AsReader, user: OfUser = None) -> ScheduleDetail:
     """Return a schedule with its document, its next times, and the results of its last hundred."""
-    found = _found(caller, name, user)
+    found = _visible_schedule(caller, name, user)
     runs = run_views(caller.store.schedules.runs(found.id), caller.services)
     return ScheduleDetail(
         **facts(found),
@@ -102,7 +102,7 @@ def put_schedule(name: Name, body: ScheduleRequest, caller: AsSubmitter) -> Sche
         due_s = first_after(schedule, now_s)
         schedule = changed(schedule, due_s=due_s, next_at_s=schedule.made_s(due_s))
     with checking(caller):
-        notes = _checked(schedule, caller, wrong)
+        notes = _check_run(schedule, caller, wrong)
     kept = caller.store.schedules.put(schedule, caller.services.settings.schedules_max)
     return schedule_view(kept, None, notes)
 
@@ -110,7 +110,7 @@ def put_schedule(name: Name, body: ScheduleRequest, caller: AsSubmitter) -> Sche
 @router.post("/{name}/hold", response_model=ScheduleView)
 def hold_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> ScheduleView:
     """Suspend a schedule until it is released; active runs continue."""
-    found = _found(caller, name, user)
+    found = _visible_schedule(caller, name, user)
     by_operator = caller.principal.operator and (found.held_by_operator or found.user != caller.user)
     if not found.held or (by_operator and not found.held_by_operator):
         found = caller.store.schedules.change(found, changed(found, held=True, held_by_operator=by_operator))
@@ -120,7 +120,7 @@ def hold_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Sched
 @router.post("/{name}/release", response_model=ScheduleView)
 def release_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> ScheduleView:
     """Resume a schedule; times that passed meanwhile do not run. 403 if only operators may release it."""
-    found = _found(caller, name, user)
+    found = _visible_schedule(caller, name, user)
     if not found.held:
         return schedule_view(found, None)
     if found.held_by_operator and not caller.principal.operator:
@@ -163,25 +163,25 @@ def backfill_schedule(name: Name, body: BackfillRequest, caller: AsSubmitter) ->
     before = run_views(
         runs_between(body.from_s, body.to_s, caller.store.schedules.known_runs(found.id)), caller.services
     )
-    again = frozenset(one.run_id for one in before if body.failed and one.run_id and one.state in _FAILED)
+    again = frozenset(run.run_id for run in before if body.failed and run.run_id and run.state in _FAILED)
     wanted = Backfill(body.from_s, body.to_s, body.at_once, body.newest_first, again)
     made = [*backfill(caller.services, found, caller.principal, wanted, caller.request_id, caller.services.clock)]
     caller.services.master.hint()
     notes = dict.fromkeys(note for _, run in made if run is not None for note in run.notes)
-    passed = Counter(one.state or "removed" for one in before if one.run_id not in again)
-    runs = run_views([one for one, _ in made], caller.services)
+    passed = Counter(run.state or "removed" for run in before if run.run_id not in again)
+    runs = run_views([run for run, _ in made], caller.services)
     return BackfillView(runs=runs, passed=dict(passed), notes=list(notes))
 
 
 @router.delete("/{name}", status_code=204)
 def remove_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Response:
     """Remove a schedule with its history; active runs continue."""
-    found = _found(caller, name, user)
+    found = _visible_schedule(caller, name, user)
     caller.store.schedules.remove(found.tenant, found.user, found.name)
     return Response(status_code=204)
 
 
-def _found(caller: Caller, name: str, user: str | None) -> Schedule:
+def _visible_schedule(caller: Caller, name: str, user: str | None) -> Schedule:
     """Return a schedule of the principal, or of another user for operators, whose look is recorded."""
     if user is not None and user != caller.user:
         check(caller.principal, Scope.OPERATE)
@@ -203,7 +203,7 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
         version=body.version,
         document=body.document,
         parameters=body.parameters,
-        options={key: one for key, one in options.items() if one is not None},
+        options={key: entry for key, entry in options.items() if entry is not None},
         missed=body.missed.value,
         overlap=body.overlap.value,
         jitter_s=body.jitter_s,
@@ -218,7 +218,7 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
     )
 
 
-def _checked(schedule: Schedule, caller: Caller, wrong: Sequence[Diagnostic]) -> list[str]:
+def _check_run(schedule: Schedule, caller: Caller, wrong: Sequence[Diagnostic]) -> list[str]:
     """Return notes on refusals that may no longer apply later; 422 for permanent ones, with the errors of its times."""
     try:
         run = _first_run(schedule, caller, with_times=not wrong)
@@ -237,7 +237,7 @@ def _first_run(schedule: Schedule, caller: Caller, with_times: bool) -> making.P
     """Return the next run of a schedule; without times, it is due now. SubmissionRefused."""
     now_s = caller.services.clock.now_s()
     times = times_of(schedule, schedule.due_s, caller.services.clock) if with_times else RunTimes(now_s, now_s, "UTC")
-    document, parameters = timed(document_of(caller.services, schedule), schedule.parameters, times)
+    document, parameters = fill_times(document_of(caller.services, schedule), schedule.parameters, times)
     begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
     under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
     options = schedule.run_options

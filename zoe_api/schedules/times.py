@@ -42,7 +42,7 @@ def wrong_ahead(schedule: Schedule, now_s: float) -> list[Diagnostic]:
         times.append(at_s)
         at_s = first_after(schedule, at_s)
     # Of two runs, the earlier may begin late by the jitter, and the later may begin early.
-    least_s = min((later - one for one, later in pairwise(times)), default=math.inf) - schedule.jitter_s
+    least_s = min((later - value for value, later in pairwise(times)), default=math.inf) - schedule.jitter_s
     found = []
     if schedule.ahead_s and schedule.ahead_s >= least_s and schedule.overlap_policy is not OverlapPolicy.ALLOW:
         why = (
@@ -58,10 +58,12 @@ def wrong_ahead(schedule: Schedule, now_s: float) -> list[Diagnostic]:
 def refused_times(wrong: Sequence[Diagnostic], document: SubmissionRefused | None = None) -> ApiProblem:
     """Return the refusal of a schedule's times, with the findings on its document, if there are any."""
     errors = [*wrong]
-    detail = "; ".join(one.message for one in wrong)
+    detail = "; ".join(diagnostic.message for diagnostic in wrong)
     if document is not None:
         whole = Diagnostic(pointer="", code=document.code, message=document.detail or document.code, hint=document.hint)
-        errors += [one.model_copy(update={"pointer": f"/document{one.pointer}"}) for one in document.errors or [whole]]
+        errors += [
+            error.model_copy(update={"pointer": f"/document{error.pointer}"}) for error in document.errors or [whole]
+        ]
         detail = f"{detail}; its document: {document.detail}"
     return ApiProblem(Code.INVALID_SCHEDULE, detail, errors=errors)
 

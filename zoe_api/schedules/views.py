@@ -53,33 +53,33 @@ def run_views(runs: Sequence[ScheduleRun], services: Services) -> list[ScheduleR
     states = _states(runs, services)
     return [
         ScheduleRunView(
-            due_s=one.due_s,
-            at_s=one.at_s,
-            outcome=one.outcome,
-            kind=one.kind,
-            run_id=one.run_id,
-            code=one.code,
-            message=one.message,
-            number=one.number,
-            state=states.get(one.run_id or ""),
+            due_s=run.due_s,
+            at_s=run.at_s,
+            outcome=run.outcome,
+            kind=run.kind,
+            run_id=run.run_id,
+            code=run.code,
+            message=run.message,
+            number=run.number,
+            state=states.get(run.run_id or ""),
         )
-        for one in runs
+        for run in runs
     ]
 
 
 def _states(runs: Sequence[ScheduleRun], services: Services) -> Mapping[str, str]:
     """Return the states by id; arrays and workflows one by one, since a list has at most one per schedule."""
     found: dict[str, str] = {}
-    ids = frozenset(one.run_id for one in runs if one.kind is RunKind.EXECUTION and one.run_id)
+    ids = frozenset(run.run_id for run in runs if run.kind is RunKind.EXECUTION and run.run_id)
     if ids:
         page = services.store.executions(ExecutionQuery(ids=ids, limit=len(ids)))
-        found |= {one.id: one.state.value for one in page.executions}
-    for one in runs:
+        found |= {execution.id: execution.state.value for execution in page.executions}
+    for run in runs:
         try:
-            if one.kind is RunKind.ARRAY and one.run_id:
-                found[one.run_id] = services.store.array(one.run_id).state.value
-            elif one.kind is RunKind.WORKFLOW and one.run_id:
-                found[one.run_id] = workflow_summary(services.store.workflows.one(one.run_id, ALL)).state.value
+            if run.kind is RunKind.ARRAY and run.run_id:
+                found[run.run_id] = services.store.array(run.run_id).state.value
+            elif run.kind is RunKind.WORKFLOW and run.run_id:
+                found[run.run_id] = workflow_summary(services.store.workflows.workflow(run.run_id, ALL)).state.value
         except NotFound:
             continue
     return found

@@ -152,7 +152,7 @@ def checking(caller: Caller) -> Iterator[None]:
         raise ApiProblem(
             Code.CHECK_BUSY, str(refused), "each user may have four descriptions checked at a time"
         ) from None
-    with caller.services.checks.held(_CHECK, caller.user):
+    with caller.services.checks.release_after(_CHECK, caller.user):
         yield
 
 

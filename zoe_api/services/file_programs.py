@@ -58,15 +58,15 @@ class FilePrograms:
         known = self._known.get(key)
         if known is not None:
             try:
-                return await self._sent(known, request)
+                return await self._send_request(known, request)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 self._known.pop(key, None)  # no part of the body was read
-        found = await run_in_threadpool(_asked, ask, principal, request_id)
+        found = await run_in_threadpool(_request_endpoint, ask, principal, request_id)
         if len(self._known) >= _REMEMBERED_MAX:
             self._known.clear()
         self._known[key] = found
         try:
-            return await self._sent(found, request)
+            return await self._send_request(found, request)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             self._known.pop(key, None)
             raise _unavailable() from None
@@ -85,7 +85,7 @@ class FilePrograms:
         if self._transport is not None:
             await self._transport.aclose()
 
-    async def _sent(self, endpoint: Endpoint, request: FileRequest) -> httpx.Response:
+    async def _send_request(self, endpoint: Endpoint, request: FileRequest) -> httpx.Response:
         if self._transport is None:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
             self._transport = httpx.AsyncHTTPTransport(verify=verification("http://"), limits=limits, trust_env=False)
@@ -105,7 +105,7 @@ class FilePrograms:
         return answer
 
 
-def _asked(ask: Ask, principal: Principal, request_id: str) -> Endpoint:
+def _request_endpoint(ask: Ask, principal: Principal, request_id: str) -> Endpoint:
     body = {"tenant": principal.tenant, "user": principal.user}
     try:
         return Endpoint(**ask("files", body, request_id, principal.user))

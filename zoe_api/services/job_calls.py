@@ -63,7 +63,7 @@ class CallRates:
                 _put(self._free_at_s, execution_id, free_s)
                 return
         why = f"job {execution_id} may call {self._per_s_max:g} times per second"
-        raise later(Code.JOB_CALLS_TOO_OFTEN, why, 1.0)
+        raise retry_refusal(Code.JOB_CALLS_TOO_OFTEN, why, 1.0)
 
     def refusal_in_s(self, execution_id: str) -> float:
         """Return the delay of a refusal in seconds: one, and more behind others, 15 at most."""
@@ -82,10 +82,10 @@ def _put(times: OrderedDict[str, float], execution_id: str, at_s: float) -> None
         times.popitem(last=False)
 
 
-def later(code: Code, why: str, after_s: float) -> ApiProblem:
+def retry_refusal(code: Code, why: str, after_s: float) -> ApiProblem:
     """Return a refusal with the seconds after which to try again."""
     refusal = ApiProblem(code)
-    refusal.problem = problem(code, why, "wait, and try again").after(after_s)
+    refusal.problem = problem(code, why, "wait, and try again").with_retry_after(after_s)
     return refusal
 
 

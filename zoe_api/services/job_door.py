@@ -41,9 +41,9 @@ class JobDoor:
         refused, after_s = found
         await sleep(after_s)
         if _is_short(headers):  # a new connection would cost more than the requests on this one
-            await problem_response(refused.at(scope["path"]))(scope, receive, send)
+            await problem_response(refused.for_path(scope["path"]))(scope, receive, send)
         else:
-            await refuse_unread(refused.at(scope["path"]), scope, receive, send)
+            await refuse_unread(refused.for_path(scope["path"]), scope, receive, send)
 
     def _refusal(self, authorization: str) -> tuple[ApiProblem, float] | None:
         """Return why a call is refused, and the delay of the refusal in seconds; invalid tokens are refused later, by

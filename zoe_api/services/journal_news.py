@@ -101,11 +101,11 @@ class JournalNews:
                 entries: Sequence[JournalEntry] | None = ()
                 if news.is_set():
                     news.clear()
-                    recent = None if behind else self.recent.after(after_id, _ENTRIES_PER_READ)
+                    recent = None if behind else self.recent.entries_after(after_id, _ENTRIES_PER_READ)
                     if recent is None:
                         entries, after_id, behind = await self._read(after_id, visibility, execution_id)
                     elif recent:
-                        seen = [e for e in recent if self._concerns(e, visibility, execution_id)]
+                        seen = [e for e in recent if self._is_visible(e, visibility, execution_id)]
                         entries, after_id = seen, recent[-1].id
                     if behind or (recent is not None and len(recent) == _ENTRIES_PER_READ):
                         news.set()
@@ -165,7 +165,7 @@ class JournalNews:
         if len(entries) == _ENTRIES_PER_READ:
             self._told.set()
         for watch in self._watches:
-            if seen is None or any(self._concerns(one, watch.visibility, watch.execution_id) for one in entries):
+            if seen is None or any(self._is_visible(entry, watch.visibility, watch.execution_id) for entry in entries):
                 watch.news.set()
 
     def _entries_after(self, after_id: int) -> tuple[Sequence[JournalEntry], SharesById]:
@@ -174,7 +174,7 @@ class JournalNews:
         ids = {entry.execution_id for entry in entries if entry.execution_id is not None}
         return entries, self._store.shares_of(ids) if ids else {}
 
-    def _concerns(self, entry: JournalEntry, visibility: Visibility, execution_id: str | None) -> bool:
+    def _is_visible(self, entry: JournalEntry, visibility: Visibility, execution_id: str | None) -> bool:
         """Return whether the store would return an entry for this client and this execution."""
         if entry.execution_id is None:
             return execution_id is None and (visibility.tenant is None or entry.tenant in (None, visibility.tenant))

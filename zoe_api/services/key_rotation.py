@@ -61,21 +61,21 @@ def rotate_credentials_key(
 
 
 def _reseal(accounts: AccountStore, keys_dir: Path) -> int:
-    seal, count = Seal.of(keys_dir), 0
+    seal, count = Seal.from_keys_dir(keys_dir), 0
     for tenant in accounts.tenants():
         for credential in accounts.storage_credentials(tenant.name):
             belongs_to = (credential.tenant, credential.service, credential.login)
-            secret = seal.opened(credential.sealed, *belongs_to)
+            secret = seal.decrypt(credential.sealed, *belongs_to)
             # Credentials set meanwhile were encrypted with the new key.
-            accounts.reseal_storage_credential(credential, seal.sealed(secret, *belongs_to))
+            accounts.reseal_storage_credential(credential, seal.encrypt(secret, *belongs_to))
             count += 1
         for stored in accounts.secrets_of_tenant(tenant.name):
-            value = seal.opened(stored.sealed, *stored.belongs_to)
-            accounts.reseal_secret(stored, seal.sealed(value, *stored.belongs_to))
+            value = seal.decrypt(stored.sealed, *stored.belongs_to)
+            accounts.reseal_secret(stored, seal.encrypt(value, *stored.belongs_to))
             count += 1
         for target in accounts.targets_of_tenant(tenant.name):
-            value = seal.opened(target.sealed, *target.belongs_to)
-            accounts.reseal_target(target, seal.sealed(value, *target.belongs_to))
+            value = seal.decrypt(target.sealed, *target.belongs_to)
+            accounts.reseal_target(target, seal.encrypt(value, *target.belongs_to))
             count += 1
     return count
 

@@ -47,7 +47,7 @@ class Piece:
     text: bytes
 
     @classmethod
-    def of(cls, offset: int, chunk: dict[str, Any]) -> Piece:
+    def from_answer(cls, offset: int, chunk: dict[str, Any]) -> Piece:
         """Return the piece for the master's answer from this offset."""
         next_offset, empty = int(chunk["next_offset"]), not chunk["data"]
         text = b"" if empty and not chunk["dropped_bytes"] else sse(next_offset, "log", chunk)
@@ -104,7 +104,7 @@ class OutputReads:
             wanted = asyncio.Event()
             read = self._under_way[place] = _Read(asyncio.create_task(self._run(owner, place, pause_s, wanted)), wanted)
         if soon is not None and not read.asked:
-            await _either(read.task, soon)
+            await _first_of(read.task, soon)
             read.soon.set()
         return await asyncio.shield(read.task)
 
@@ -117,19 +117,19 @@ class OutputReads:
             self._under_way[place].asked = True
             line = self._lines.setdefault(owner, asyncio.Semaphore(_OF_OWNER_MAX))
             async with line:
-                outcome = await self._asked(owner, place)
+                outcome = await self._ask_master(owner, place)
             if isinstance(outcome, Piece) and not outcome.empty:
                 self._keep(place, outcome)
             return outcome
         finally:
             del self._under_way[place]
 
-    async def _asked(self, owner: str, place: _Place) -> Outcome:
+    async def _ask_master(self, owner: str, place: _Place) -> Outcome:
         service_id, offset = place
         body = {"service_id": service_id, "offset": offset, "limit": _BYTES_PER_READ}
         ask = partial(self._ask, "logs", body, asker=f"followers of {owner}")
         try:
-            return Piece.of(offset, await anyio.to_thread.run_sync(ask, limiter=self._threads))
+            return Piece.from_answer(offset, await anyio.to_thread.run_sync(ask, limiter=self._threads))
         except (MasterRefused, MasterUnreachable) as error:
             return error
 
@@ -141,7 +141,7 @@ class OutputReads:
             self._kept_bytes -= len(oldest.text)
 
 
-async def _either(task: asyncio.Task[Outcome], event: asyncio.Event) -> None:
+async def _first_of(task: asyncio.Task[Outcome], event: asyncio.Event) -> None:
     """Return when the task has ended or the event is set; neither is changed."""
     waiting = asyncio.ensure_future(event.wait())
     try:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from zoe_lib.domain.cluster.policy import Policy, problems
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.plugins import Plugin, PluginKind, installed
+from zoe_lib.plugins import Plugin, PluginKind, installed_plugins
 
 _NOT_THERE = "it is not installed for the master, or was not when the master started"
 
@@ -16,11 +16,11 @@ def plugins_of(master: MasterClient) -> list[Plugin]:
     try:
         answer = master.ask("plugins")["found"]
     except (MasterUnreachable, MasterRefused):
-        return list(installed())
-    problems_there = {(one["kind"], one["name"]): one["problem"] for one in answer}
+        return list(installed_plugins())
+    problems_there = {(entry["kind"], entry["name"]): entry["problem"] for entry in answer}
     return [
-        p if p.own or p.problem else replace(p, problem=problems_there.get((p.kind, p.name), _NOT_THERE))
-        for p in installed()
+        p if p.is_own or p.problem else replace(p, problem=problems_there.get((p.kind, p.name), _NOT_THERE))
+        for p in installed_plugins()
     ]
 
 

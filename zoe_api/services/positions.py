@@ -40,7 +40,7 @@ class Positions:
         if position <= self._reached:
             return
         try:
-            with self._places.one(_KIND, user, _PLACES):
+            with self._places.place(_KIND, user, _PLACES):
                 self._wait(position, ask, newest)
         except Refusal as refused:
             raise ApiProblem(Code.POSITION_BUSY, str(refused), "four requests of a user may wait at a time") from None
@@ -52,7 +52,7 @@ class Positions:
             hint = "the database may have been restored: repeat the request without the header"
             raise ApiProblem(Code.POSITION_UNKNOWN, f"{position} is beyond the newest position, {there}", hint)
         until_s, pause_s = self._clock.monotonic_s() + WAIT_S, _PAUSE_S
-        while (reached := _reached(ask, position)) < position:
+        while (reached := _position_of_tick(ask, position)) < position:
             if self._clock.monotonic_s() >= until_s:
                 why = f"{position} was not reached within {WAIT_S:g} s; the master is at {reached}"
                 raise ApiProblem(Code.POSITION_NOT_REACHED, why)
@@ -61,7 +61,7 @@ class Positions:
         self._reached = max(self._reached, reached)
 
 
-def _reached(ask: Callable[[str, dict[str, Any]], dict[str, Any]], position: int) -> int:
+def _position_of_tick(ask: Callable[[str, dict[str, Any]], dict[str, Any]], position: int) -> int:
     """Return the position that the master's last tick has seen; 0 before its first tick."""
     try:
         return int(ask("position", {"wanted": position})["reached"])

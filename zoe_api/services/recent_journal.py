@@ -47,9 +47,9 @@ class RecentJournal:
                 self._texts.pop((entry.id, True), None)
             del self._entries[:surplus]
             left = {entry.execution_id for entry in self._entries}
-            self._shares = {one: given for one, given in self._shares.items() if one in left}
+            self._shares = {text: given for text, given in self._shares.items() if text in left}
 
-    def after(self, after_id: int, limit: int) -> Sequence[JournalEntry] | None:
+    def entries_after(self, after_id: int, limit: int) -> Sequence[JournalEntry] | None:
         """Return entries after an id, in order; None if some of them are no longer present."""
         if self._from_id is None or after_id < self._from_id:
             return None

@@ -49,12 +49,12 @@ class EventStream(StreamingResponse):
         try:
             with self._place, metrics.STREAMS.track_inprogress():
                 async with aclosing(self._source):
-                    if await self._stopped(scope, receive, send):
+                    if await self._stream_until_stop(scope, receive, send):
                         await send({"type": "http.response.body", "body": b"", "more_body": False})
         except ApiProblem as refused:
-            await problem_response(refused.at(scope["path"]))(scope, receive, send)
+            await problem_response(refused.for_path(scope["path"]))(scope, receive, send)
 
-    async def _stopped(self, scope: Scope, receive: Receive, send: Send) -> bool:
+    async def _stream_until_stop(self, scope: Scope, receive: Receive, send: Send) -> bool:
         """Stream to the end; return True if the process stops before it."""
         bound = asyncio.timeout(None)
 

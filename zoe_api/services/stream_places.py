@@ -29,7 +29,7 @@ class StreamPlaces:
         """Hold a place of the user and of the session or token with this id; refuse (429) if none is free.
 
         For a stream of events or output, or a WebSocket."""
-        return self._held(
+        return self._hold_places(
             {
                 ("streams of one user", user): self._of_user_max,
                 ("streams of one session or token", opened_by): self._of_token_max,
@@ -38,10 +38,10 @@ class StreamPlaces:
 
     def request(self, user: str) -> AbstractContextManager[None]:
         """Hold a place for a request of the user to an application until its response has ended; refuse as above."""
-        return self._held({("requests of one user to applications", user): self._requests_of_user_max})
+        return self._hold_places({("requests of one user to applications", user): self._requests_of_user_max})
 
     @contextmanager
-    def _held(self, bounds: Mapping[_Key, int]) -> Iterator[None]:
+    def _hold_places(self, bounds: Mapping[_Key, int]) -> Iterator[None]:
         with self._lock:
             for key, most in bounds.items():
                 if self._open[key] >= most:

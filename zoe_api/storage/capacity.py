@@ -37,10 +37,14 @@ def get_storage(caller: AsReader) -> StorageView:
     waiting = caller.store.waiting_for_store(ALL if principal.operator else principal.visibility)
     return storage.model_copy(
         update={
-            "tenants": [one for one in storage.tenants if principal.operator or one.tenant == principal.tenant],
-            "caveats": [one for one in storage.caveats if principal.operator or one.tenant == principal.tenant],
-            "executions": [one for one in storage.executions if may_see(principal, one)],
-            "waiting": [StorageWaitView.model_validate(one) for one in waiting],
+            "tenants": [
+                tenant for tenant in storage.tenants if principal.operator or tenant.tenant == principal.tenant
+            ],
+            "caveats": [
+                caveat for caveat in storage.caveats if principal.operator or caveat.tenant == principal.tenant
+            ],
+            "executions": [execution for execution in storage.executions if may_see(principal, execution)],
+            "waiting": [StorageWaitView.model_validate(wait) for wait in waiting],
         }
     )
 

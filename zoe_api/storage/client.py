@@ -83,7 +83,7 @@ class StorageController:
             self._places.take(lane.kind, asker, lane.bounds)
         except Refusal as refused:
             raise ApiProblem(Code(refused.code), str(refused)) from None
-        with self._places.held(lane.kind, asker), self._turns[lane]:
+        with self._places.release_after(lane.kind, asker), self._turns[lane]:
             yield patient if compiles else quick
 
     def _lines(self) -> tuple[ControllerHttp, ControllerHttp]:
@@ -96,7 +96,7 @@ class StorageController:
 
     def _read_settings(self) -> ControllerSettings:
         try:
-            found = ControllerSettings.of(self._settings)
+            found = ControllerSettings.from_settings(self._settings)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or (error if type(error) is ValueError else "it is no text")
             sentence = f"the API cannot read the token of the storage controller (setting storage_token_file): {why}"

@@ -26,7 +26,9 @@ def list_storage_controllers(_: AsAdmin, controller: ControllerDep) -> StorageCo
     """List the controllers, and the last action of each."""
     found = controller.ask(list[StorageControllerView], "GET", "/v1/controllers")
     hosting = controller.ask(dict[str, StorageHostingView], "GET", "/v1/hosting", older={})
-    proxies = [StorageProxyView(name=name, silent_s=one.silent_s, filters=one.filters) for name, one in hosting.items()]
+    proxies = [
+        StorageProxyView(name=name, silent_s=entry.silent_s, filters=entry.filters) for name, entry in hosting.items()
+    ]
     return StorageControllerList(controllers=found, proxies=proxies)
 
 

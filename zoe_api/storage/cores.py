@@ -36,7 +36,7 @@ def set_storage_cores(
     """
     path = f"/v1/filter-cores/{quote(tenant)}"
     answer = controller.ask(StorageCoresView, "PUT", path, body)
-    if tenant not in {_OTHERS, *(one.name for one in caller.services.accounts.tenants())}:
+    if tenant not in {_OTHERS, *(tenant.name for tenant in caller.services.accounts.tenants())}:
         answer.notes.append(f"Zoe has no tenant {tenant}: the limit applies to an account of the store with this name")
     return answer
 

@@ -42,7 +42,7 @@ def storage_of_execution(execution_id: str, caller: AsReader, controller: Contro
     from_s = execution.marks.get(Mark.PLACED, execution.submitted_at_s)
     to_s = execution.marks.get(Mark.ENDED, caller.services.clock.now_s())
     query = {"execution": execution.id} | _span(from_s, to_s)
-    answer = _uses(controller, caller, query)
+    answer = _read_history(controller, caller, query)
     return _view(execution, answer.executions[execution.id], answer.stretch_s)
 
 
@@ -59,20 +59,20 @@ def storage_history(
         check(caller.principal, Scope.OPERATE)
     until_s, of = caller.services.clock.now_s() if to_s is None else to_s, tenant or caller.tenant
     query = {"tenant": of} | _span(from_s, until_s)
-    answer = _uses(controller, caller, query)
+    answer = _read_history(controller, caller, query)
     found = []
-    for name, one in answer.executions.items():
+    for name, uses in answer.executions.items():
         try:
             execution = caller.store.execution(name)
         except NotFound:  # removed meanwhile
             continue
         shares = ExecutionShares(execution.tenant, execution.user, {})
         if caller.principal.operator or caller.principal.visibility.includes(shares):
-            found.append(_view(execution, one, answer.stretch_s))
+            found.append(_view(execution, uses, answer.stretch_s))
     return StorageHistoryView(from_s=from_s, to_s=until_s, tenant=of, executions=sorted(found, key=_began))
 
 
-def _uses(controller: Controller, caller: Caller, query: Mapping[str, Any]) -> StorageUsesView:
+def _read_history(controller: Controller, caller: Caller, query: Mapping[str, Any]) -> StorageUsesView:
     path = f"/v1/owners/{quote(caller.services.settings.storage_owner)}/history"
     return controller.ask(StorageUsesView, "GET", path, query=query, lacks=_LACKS)
 
@@ -111,7 +111,10 @@ def _view(execution: Execution, answer: ExecutionUsesView, stretch_s: float) -> 
         placed_s=execution.marks.get(Mark.PLACED),
         ended_s=execution.marks.get(Mark.ENDED),
         stretch_s=stretch_s,
-        requests=[one.model_copy(update={"cpu_s": cpu_s.get((one.method, one.container), 0.0)}) for one in requests],
-        rules=sorted(rules, key=lambda one: (one.rule or 0, one.filter, one.way)),
+        requests=[
+            request.model_copy(update={"cpu_s": cpu_s.get((request.method, request.container), 0.0)})
+            for request in requests
+        ],
+        rules=sorted(rules, key=lambda met: (met.rule or 0, met.filter, met.way)),
         points=answer.points,
     )

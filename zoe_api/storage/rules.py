@@ -58,7 +58,7 @@ def move_storage_rule(
     """
     path = f"/v1/rules/{number}/modules/{name}"
     moved = controller.ask(StorageRuleMoved, "PUT", path, body, compiles=True)
-    after = sorted({one.sha256 for one in moved.modules if one.name == name.lower()})
+    after = sorted({module.sha256 for module in moved.modules if module.name == name.lower()})
     note_changes(caller.request, {name.lower(): ", ".join(moved.was)}, {name.lower(): ", ".join(after)})
     return moved
 

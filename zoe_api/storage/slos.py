@@ -32,7 +32,7 @@ def set_storage_slo(
 ) -> StorageSloView:
     """Guarantee bandwidth to a tenant until the SLO is removed. Null removes a rate; an absent one stays."""
     answer = controller.ask(StorageSloView, "PUT", f"/v1/slos/{quote(tenant)}", body)
-    if tenant not in {one.name for one in caller.services.accounts.tenants()}:
+    if tenant not in {tenant.name for tenant in caller.services.accounts.tenants()}:
         answer.notes.append(f"Zoe has no tenant {tenant}: the SLO applies to an account of the store with this name")
     return answer
 

@@ -23,7 +23,7 @@ REFUSED = frames.REFUSED
 _FROM_CLIENT = (frames.INPUT, frames.INPUT_END, frames.SIZE, frames.TAKEN)
 
 
-async def connected(host: str, port: int, secret: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def connect(host: str, port: int, secret: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Return the connection to a terminal's process; OSError if there is none."""
     async with asyncio.timeout(_CONNECT_S):
         reader, writer = await asyncio.open_connection(host, port, limit=frames.CONTENT_MAX)
@@ -78,7 +78,7 @@ async def _up(client: WebSocket, writer: asyncio.StreamWriter) -> None:
             message = event.get("bytes") or b""
             if message[:1] not in _FROM_CLIENT or len(message) > frames.CONTENT_MAX + 1:
                 return
-            writer.write(frames.framed(message))
+            writer.write(frames.add_length(message))
             await writer.drain()
 
 

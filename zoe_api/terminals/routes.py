@@ -38,7 +38,7 @@ _OPENING_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Opening:
+class _TerminalOpening:
     """A checked request to open a terminal: client and service."""
 
     client: WebSocket
@@ -57,7 +57,7 @@ async def open_terminal(client: WebSocket, execution_id: str, service_id: str) -
     """
     client.state.request_id = f"req-{uuid4().hex[:16]}"
     try:
-        opening = await run_in_threadpool(_checked, client, execution_id, service_id)
+        opening = await run_in_threadpool(_check_request, client, execution_id, service_id)
         with stream_place(opening.caller):
             await client.accept(SUBPROTOCOL if SUBPROTOCOL in client.scope["subprotocols"] else None)
             await _serve(opening)
@@ -73,7 +73,7 @@ async def open_terminal(client: WebSocket, execution_id: str, service_id: str) -
         return
 
 
-def _checked(client: WebSocket, execution_id: str, service_id: str) -> _Opening:
+def _check_request(client: WebSocket, execution_id: str, service_id: str) -> _TerminalOpening:
     services: Services = client.app.state.services
     public = services.settings.public_url
     if foreign(client.scope, None if public is None else origin_of(public)):
@@ -85,10 +85,10 @@ def _checked(client: WebSocket, execution_id: str, service_id: str) -> _Opening:
         execution = entered_execution(Caller(services, principal, client), execution_id, ShareLevel.CONTROL)
     except NotFound as unknown:
         raise ApiProblem(Code.NOT_FOUND, str(unknown)) from None
-    service = next((one for one in execution.services if one.id == service_id), None)
+    service = next((service for service in execution.services if service.id == service_id), None)
     if service is None or not service.alive:
         raise ApiProblem(Code.NOT_FOUND, f"execution {execution.id} has no running service {service_id}")
-    return _Opening(client, Caller(services, person, client), execution, service_id)
+    return _TerminalOpening(client, Caller(services, person, client), execution, service_id)
 
 
 def _principal(client: WebSocket, services: Services) -> Principal:
@@ -98,13 +98,13 @@ def _principal(client: WebSocket, services: Services) -> Principal:
     scheme, _, text = client.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return known_by_token(services.accounts, text.strip()).principal
-    proof = next((one for one in client.scope["subprotocols"] if one != SUBPROTOCOL), "")
+    proof = next((entry for entry in client.scope["subprotocols"] if entry != SUBPROTOCOL), "")
     asker = sessions.require(services.accounts, client, proof)
     sessions.check_proved(asker)
     return asker.principal
 
 
-async def _serve(opening: _Opening, clock: Clock = SYSTEM_CLOCK) -> None:
+async def _serve(opening: _TerminalOpening, clock: Clock = SYSTEM_CLOCK) -> None:
     wanted = await _first_message(opening.client)
     accounts = opening.caller.services.accounts
     target = opening.client.url.path
@@ -112,7 +112,7 @@ async def _serve(opening: _Opening, clock: Clock = SYSTEM_CLOCK) -> None:
     audit_id = await run_in_threadpool(accounts.add_audit, audited)
     began_s = clock.monotonic_s()
     try:
-        reader, writer = await _connected(opening, wanted)
+        reader, writer = await _connect_terminal(opening, wanted)
         await bridge.bridge(
             opening.client,
             reader,
@@ -128,7 +128,9 @@ async def _serve(opening: _Opening, clock: Clock = SYSTEM_CLOCK) -> None:
         )
 
 
-async def _connected(opening: _Opening, wanted: TerminalOpening) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect_terminal(
+    opening: _TerminalOpening, wanted: TerminalOpening
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     body = {"service_id": opening.service_id, **wanted.model_dump()}
     request_id = opening.client.state.request_id
     try:
@@ -138,7 +140,7 @@ async def _connected(opening: _Opening, wanted: TerminalOpening) -> tuple[asynci
     except MasterRefused as refused:
         raise from_master(refused) from None
     host = endpoint["host"] or await run_in_threadpool(opening.caller.services.master.host)
-    return await bridge.connected(host, endpoint["port"], endpoint["secret"])
+    return await bridge.connect(host, endpoint["port"], endpoint["secret"])
 
 
 def _end_audit(services: Services, audit_id: int, changes: dict[str, Any]) -> None:
@@ -163,7 +165,7 @@ async def _first_message(client: WebSocket) -> TerminalOpening:
 
 async def _refuse(client: WebSocket, refused: ApiProblem) -> None:
     """Answer the handshake with the problem; after it, send the problem as a message, and close."""
-    problem = refused.at(client.url.path)
+    problem = refused.for_path(client.url.path)
     if client.application_state.name == "CONNECTING":
         await problem_response(problem)(client.scope, client.receive, client.send)
         return

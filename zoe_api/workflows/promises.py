@@ -19,20 +19,20 @@ def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromi
     )
 
 
-def accept_whole(caller: Caller, workflow: StoredWorkflow, number: int) -> None:
+def accept_workflow(caller: Caller, workflow: StoredWorkflow, number: int) -> None:
     """Promise the terms of an offer to all steps; 409 if that is impossible."""
     accept_for(caller, _members(workflow), number)
 
 
-def asked_for_promise(workflow: StoredWorkflow) -> bool:
+def requests_promise(workflow: StoredWorkflow) -> bool:
     """Return whether its present run requested a promise. A resumed workflow runs without one: the first run's promise
     covered all of its steps.
     """
-    return workflow.run == 1 and any(one.facts.get("promised") for one in workflow.steps)
+    return workflow.run == 1 and any(step.facts.get("promised") for step in workflow.steps)
 
 
 def _members(workflow: StoredWorkflow) -> list[str]:
     """Return the executions that are promised together."""
-    if not asked_for_promise(workflow):
+    if not requests_promise(workflow):
         return []
-    return [one.execution_id for one in workflow.steps if one.facts.get("promised")]
+    return [step.execution_id for step in workflow.steps if step.facts.get("promised")]

@@ -30,14 +30,14 @@ from zoe_lib.store.sql.batch.arrays_beside import keep_key
 from zoe_lib.store.values import ArrayChange, ArraysBeside
 from zoe_lib.store.workflow_values import StoredStep, StoredWorkflow
 from zoe_lib.submission.ids import new_array_id, new_execution_id
-from zoe_lib.submission.workflows import all_checked, compiled, new_step, parts_of, step_conditions
+from zoe_lib.submission.workflows import checked_applications, compile_checked, new_step, parts_of, step_conditions
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class RemainingSteps:
     """The rest of a workflow to run, by names of steps.
 
     again: steps to submit again. goes_on: steps with `for_each` that run for the unsuccessful entries of their list.
@@ -48,7 +48,7 @@ class Rest:
     goes_on: frozenset[str]
 
 
-def rest_of(workflow: StoredWorkflow, plain: CompiledWorkflow) -> Rest:
+def remaining_steps(workflow: StoredWorkflow, plain: CompiledWorkflow) -> RemainingSteps:
     """Return the rest: unsuccessful steps, their dependents, and steps whose list cannot be used."""
     stored = {step.name: step for step in workflow.steps}
     done = {name for name, step in stored.items() if step_state(step) is StepState.SUCCEEDED}
@@ -64,7 +64,7 @@ def rest_of(workflow: StoredWorkflow, plain: CompiledWorkflow) -> Rest:
             continue
         goes = not after & (again | goes_on) and _has_list(stored.get(step.name))
         (goes_on if goes else again).add(step.name)
-    return Rest(frozenset(again), frozenset(goes_on))
+    return RemainingSteps(frozenset(again), frozenset(goes_on))
 
 
 def _has_list(step: StoredStep | None) -> bool:
@@ -81,32 +81,34 @@ def resume(workflow: StoredWorkflow, caller: Caller, key: str | None) -> str:
         return known
     if not has_ended(workflow):
         raise ApiProblem(Code.ILLEGAL_STATE, "it has not ended", f"zoe workflow cancel {workflow.id}")
-    if all(step_state(one) in (StepState.SUCCEEDED, StepState.NOT_NEEDED) for one in workflow.steps):
+    if all(step_state(step) in (StepState.SUCCEEDED, StepState.NOT_NEEDED) for step in workflow.steps):
         raise ApiProblem(Code.ILLEGAL_STATE, "every step has succeeded: there is nothing to resume")
     check_budget(caller)
     document, parameters = dict(workflow.document), dict(workflow.parameters)
     run = workflow.run + 1
-    plain = compiled(document, parameters, place_of(caller.services, workflow.id, run))
-    rest = rest_of(workflow, plain)
+    plain = compile_checked(document, parameters, place_of(caller.services, workflow.id, run))
+    rest = remaining_steps(workflow, plain)
     before = {step.name: step for step in workflow.steps if step.name not in rest.again}
-    _check_kept(workflow, plain, rest, caller.services)
-    whole = compiled(
+    _check_results_exist(workflow, plain, rest, caller.services)
+    whole = compile_checked(
         document,
         parameters,
-        place_of(caller.services, workflow.id, run, {name: one.run for name, one in before.items()}),
+        place_of(caller.services, workflow.id, run, {name: step.run for name, step in before.items()}),
     )
-    ids = [before[one.name].execution_id if one.name in before else _new_id(one) for one in whole.steps]
-    left = [(i, one) for i, one in enumerate(whole.steps) if one.name in rest.again]
-    fits = all_checked([one for _, one in left], caller.services, caller.principal, caller.request.state.terms)
+    ids = [before[step.name].execution_id if step.name in before else _new_id(step) for step in whole.steps]
+    left = [(i, step) for i, step in enumerate(whole.steps) if step.name in rest.again]
+    fits = checked_applications(
+        [step for _, step in left], caller.services, caller.principal, caller.request.state.terms
+    )
     now_s = caller.services.clock.now_s()
-    kept = {one.execution_id for one in before.values() if one.name not in rest.goes_on}
-    under = {one.name: step_conditions(one, ids, now_s, kept) for one in whole.steps}
+    kept = {step.execution_id for step in before.values() if step.name not in rest.goes_on}
+    under = {step.name: step_conditions(step, ids, now_s, kept) for step in whole.steps}
     parts = parts_of(
         [(ids[i], step, fit, under[step.name]) for (i, step), fit in zip(left, fits, strict=True)],
         caller.principal,
         now_s,
     )
-    changes = {before[name].execution_id: _again(under[name], caller.user) for name in sorted(rest.goes_on)}
+    changes = {before[name].execution_id: _entries_again(under[name], caller.user) for name in sorted(rest.goes_on)}
     steps = [new_step(i, whole, ids[i]) for i, _ in left]
 
     def write(connection: Connection) -> None:
@@ -125,7 +127,7 @@ def _new_id(step: CompiledStep) -> str:
     return new_execution_id() if step.each is None else new_array_id()
 
 
-def _again(conditions: Conditions, user: str) -> Callable[[Array, bytearray], ArrayChange | None]:
+def _entries_again(conditions: Conditions, user: str) -> Callable[[Array, bytearray], ArrayChange | None]:
     """Return a list state in which unsuccessful entries run again, until the new deadline."""
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
@@ -141,7 +143,9 @@ def _again(conditions: Conditions, user: str) -> Callable[[Array, bytearray], Ar
     return decide
 
 
-def _check_kept(workflow: StoredWorkflow, plain: CompiledWorkflow, rest: Rest, services: Services) -> None:
+def _check_results_exist(
+    workflow: StoredWorkflow, plain: CompiledWorkflow, rest: RemainingSteps, services: Services
+) -> None:
     if len(workflow.steps) != len(plain.steps):
         raise ApiProblem(Code.ILLEGAL_STATE, "some of its executions were removed since", "run it anew")
     needed = any(step.paths for step in plain.steps if step.name not in rest.again)

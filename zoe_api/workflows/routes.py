@@ -16,7 +16,7 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Caller, checking
-from zoe_api.workflows.promises import accept_whole, asked_for_promise, whole_promise
+from zoe_api.workflows.promises import accept_workflow, requests_promise, whole_promise
 from zoe_api.workflows.resuming import resume
 from zoe_api.workflows.runs import place_of, plan, submit
 from zoe_api.workflows.views import workflow_plan, workflow_summary, workflow_view
@@ -35,7 +35,7 @@ from zoe_lib.domain.applications.sharing import ALL
 from zoe_lib.store.documents.cursors import decode_cursor, encode_position
 from zoe_lib.store.people import Principal
 from zoe_lib.store.workflow_values import StoredWorkflow, WorkflowQuery
-from zoe_lib.submission.workflows import all_checked, compiled
+from zoe_lib.submission.workflows import checked_applications, compile_checked
 
 router = api_router("/workflows", tag="workflows")
 _PAGE_MAX = 100
@@ -55,15 +55,15 @@ def submit_workflow(
     """
     workflow_id, notes = submit(body, caller, idempotency_key)
     response.headers["Location"] = f"{PREFIX}/workflows/{workflow_id}"
-    return _shown(caller, workflow_id).model_copy(update={"notes": list(notes)})
+    return _view_of_workflow(caller, workflow_id).model_copy(update={"notes": list(notes)})
 
 
 @router.post(":validate", response_model=WorkflowPlan)
 def validate_workflow(body: WorkflowRequest, caller: AsReader) -> WorkflowPlan:
     """Check a workflow, and return its compiled executions. Nothing is stored."""
     with checking(caller):
-        whole = compiled(body.document, body.parameters, place_of(caller.services, "WORKFLOW"))
-        fits = all_checked(whole.steps, caller.services, caller.principal, caller.request.state.terms)
+        whole = compile_checked(body.document, body.parameters, place_of(caller.services, "WORKFLOW"))
+        fits = checked_applications(whole.steps, caller.services, caller.principal, caller.request.state.terms)
     return workflow_plan(whole, list(dict.fromkeys(note for fit in fits for note in fit.notes)))
 
 
@@ -97,7 +97,7 @@ def list_workflows(
     found = list(caller.store.workflows.page(query))
     last = found[number - 1] if len(found) > number else None
     return WorkflowList(
-        workflows=[workflow_summary(one) for one in found[:number]],
+        workflows=[workflow_summary(workflow) for workflow in found[:number]],
         next_cursor=None if last is None else encode_position((last.submitted_at_s, last.id)),
     )
 
@@ -112,8 +112,8 @@ def find_workflow(execution_id: str, caller: AsReader) -> WorkflowOf:
 @router.get("/{workflow_id}", response_model=WorkflowView)
 def show_workflow(workflow_id: str, caller: AsReader) -> WorkflowView:
     """Return a workflow with the steps whose executions are visible to you; its document if it is yours."""
-    found = _seen(caller, workflow_id)
-    if caller.principal.operator and not _owns(caller.principal, found):
+    found = _visible_workflow(caller, workflow_id)
+    if caller.principal.operator and not _is_owner(caller.principal, found):
         note_look(caller, f"{PREFIX}/workflows/{found.id}")
     return _view(caller, found)
 
@@ -123,14 +123,14 @@ def accept_workflow_offer(workflow_id: str, body: AcceptRequest, caller: AsSubmi
     """Accept an offer for all steps of a workflow whose deadline cannot be promised. Accepting the same one again
     changes nothing; 409 if offers have expired, or another one was accepted.
     """
-    accept_whole(caller, _seen(caller, workflow_id), body.offer)
-    return _shown(caller, workflow_id)
+    accept_workflow(caller, _visible_workflow(caller, workflow_id), body.offer)
+    return _view_of_workflow(caller, workflow_id)
 
 
 @router.post("/{workflow_id}/cancel", response_model=WorkflowView)
 def cancel_workflow(workflow_id: str, caller: AsSubmitter) -> WorkflowView:
     """Cancel all steps that have not ended. Idempotent; an ended workflow stays unchanged."""
-    found = _seen(caller, workflow_id)
+    found = _visible_workflow(caller, workflow_id)
     # The last step first: otherwise a step that runs after a failure would start because of the cancellation.
     for step in reversed(found.steps):
         if step.state in TERMINAL_STATES:
@@ -141,7 +141,7 @@ def cancel_workflow(workflow_id: str, caller: AsSubmitter) -> WorkflowView:
         except ApiProblem as refusal:
             if refusal.problem.code != Code.ALREADY_ENDED:
                 raise
-    return _shown(caller, workflow_id)
+    return _view_of_workflow(caller, workflow_id)
 
 
 @router.post("/{workflow_id}/resume", response_model=WorkflowView)
@@ -153,28 +153,30 @@ def resume_workflow(
     """Run unsuccessful steps and their dependents again; results of the other steps are reused. 409 if it has not
     ended, or if every step has succeeded. For its owner only, since steps run as the owner.
     """
-    found = _seen(caller, workflow_id)
-    if not _owns(caller.principal, found) or any(step.user != caller.user for step in found.steps):
+    found = _visible_workflow(caller, workflow_id)
+    if not _is_owner(caller.principal, found) or any(step.user != caller.user for step in found.steps):
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner can resume a workflow", f"ask {found.user}")
     resume(found, caller, idempotency_key)
-    shown = _shown(caller, workflow_id)
-    return shown.model_copy(update={"notes": [_NOT_PROMISED]}) if asked_for_promise(found) else shown
+    shown = _view_of_workflow(caller, workflow_id)
+    return shown.model_copy(update={"notes": [_NOT_PROMISED]}) if requests_promise(found) else shown
 
 
-def _seen(caller: Caller, workflow_id: str) -> StoredWorkflow:
+def _visible_workflow(caller: Caller, workflow_id: str) -> StoredWorkflow:
     """Return a workflow with an execution visible to the principal; operators see those of all tenants."""
-    return caller.store.workflows.one(workflow_id, ALL if caller.principal.operator else caller.principal.visibility)
+    return caller.store.workflows.workflow(
+        workflow_id, ALL if caller.principal.operator else caller.principal.visibility
+    )
 
 
-def _owns(principal: Principal, workflow: StoredWorkflow) -> bool:
+def _is_owner(principal: Principal, workflow: StoredWorkflow) -> bool:
     return (principal.tenant, principal.user) == (workflow.tenant, workflow.user)
 
 
-def _shown(caller: Caller, workflow_id: str) -> WorkflowView:
-    return _view(caller, _seen(caller, workflow_id))
+def _view_of_workflow(caller: Caller, workflow_id: str) -> WorkflowView:
+    return _view(caller, _visible_workflow(caller, workflow_id))
 
 
 def _view(caller: Caller, found: StoredWorkflow) -> WorkflowView:
     return workflow_view(
-        found, caller.principal.operator or _owns(caller.principal, found), whole_promise(caller.services, found)
+        found, caller.principal.operator or _is_owner(caller.principal, found), whole_promise(caller.services, found)
     )

@@ -30,14 +30,14 @@ from zoe_lib.submission.ids import new_workflow_id
 from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.workflows import (
     WorkflowParts,
-    all_checked,
-    compiled,
+    checked_applications,
+    compile_checked,
     new_ids,
     new_step,
     parts_of,
-    promised,
     step_conditions,
     unknown_price_notes,
+    with_step_promises,
 )
 from zoe_lib.workflows import CompiledWorkflow, RunPlace
 
@@ -57,24 +57,26 @@ def submit(body: WorkflowRequest, caller: Caller, key: str | None) -> tuple[str,
         return known, ()
     workflow_id, now_s = new_workflow_id(), caller.services.clock.now_s()
     warnings = check_budget(caller)
-    made = _made(body, caller, workflow_id, now_s)
+    made = _make_executions(body, caller, workflow_id, now_s)
     whole, fits, parts = made.whole, made.fits, made.parts
     new = NewWorkflow(workflow_id, whole.name, caller.tenant, caller.user, body.document, whole.parameters, now_s)
-    by_id = {one.id: one for one in parts.executions}
-    steps = [new_step(i, whole, by_id.get(one, one)) for i, one in enumerate(made.ids)]
+    by_id = {execution.id: execution for execution in parts.executions}
+    steps = [new_step(i, whole, by_id.get(text, text)) for i, text in enumerate(made.ids)]
     write, arrays = partial(rows.add, workflow=new, steps=steps), ArraysBeside(parts.arrays)
     by = RequestKey(key, fingerprint)
     stored = stored_parts(caller, parts.executions, by, write, arrays)
     if stored[0].id != parts.executions[0].id:
         return _workflow_of(caller.services, stored[0].id), ()
     log.info("submitted a workflow", workflow=workflow_id, steps=len(steps), tenant=new.tenant, user=new.user)
-    price = price_notes(caller.services, caller.principal, [(one.application, 1) for one in parts.executions])
+    price = price_notes(
+        caller.services, caller.principal, [(execution.application, 1) for execution in parts.executions]
+    )
     notes = [*warnings, *price, *unknown_price_notes(whole, price), *(note for fit in fits for note in fit.notes)]
     return workflow_id, list(dict.fromkeys(notes))
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _NewExecutions:
     """The executions of a workflow, before they are stored."""
 
     whole: CompiledWorkflow
@@ -83,18 +85,18 @@ class _Made:
     parts: WorkflowParts
 
 
-def _made(body: WorkflowRequest, caller: Caller, workflow_id: str, now_s: float) -> _Made:
-    whole = compiled(body.document, body.parameters, place_of(caller.services, workflow_id))
-    fits = all_checked(whole.steps, caller.services, caller.principal, caller.request.state.terms)
+def _make_executions(body: WorkflowRequest, caller: Caller, workflow_id: str, now_s: float) -> _NewExecutions:
+    whole = compile_checked(body.document, body.parameters, place_of(caller.services, workflow_id))
+    fits = checked_applications(whole.steps, caller.services, caller.principal, caller.request.state.terms)
     ids = new_ids(whole.steps)
     under = [step_conditions(step, ids, now_s) for step in whole.steps]
     parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), caller.principal, now_s)
     if body.finish_by is not None:
         wish = PromiseWish(body.confidence or CONFIDENCE, budget_text(body.budget))
-        parts = promised(parts, workflow_id, wish, body.finish_by, now_s)
+        parts = with_step_promises(parts, workflow_id, wish, body.finish_by, now_s)
     elif body.confidence is not None or body.budget is not None:
         raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget belong to finish_by")
-    return _Made(whole, fits, ids, parts)
+    return _NewExecutions(whole, fits, ids, parts)
 
 
 def plan(body: WorkflowRequest, caller: Caller) -> PromisePlan:
@@ -104,8 +106,8 @@ def plan(body: WorkflowRequest, caller: Caller) -> PromisePlan:
             Code.INVALID_REQUEST, "a plan needs the time by which the whole workflow should end: finish_by"
         )
     warnings = check_budget(caller)
-    made = _made(body, caller, new_workflow_id(), caller.services.clock.now_s())
-    members = [one for one in made.parts.executions if one.application.promise is not None]
+    made = _make_executions(body, caller, new_workflow_id(), caller.services.clock.now_s())
+    members = [execution for execution in made.parts.executions if execution.application.promise is not None]
     if not members:
         raise ApiProblem(Code.INVALID_REQUEST, "none of its steps can be promised: all run after a failure")
     promise = planned_promise(caller, members)

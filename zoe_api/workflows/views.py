@@ -36,7 +36,7 @@ _LEFT = (StepState.WAITING, StepState.QUEUED, StepState.RUNNING)
 def step_state(step: StoredStep) -> StepState:
     """Return the state of a step."""
     if step.state in _ENDED_OTHERWISE and step.cause is Cause.DEPENDENCY_FAILED:
-        waits_for_failure = any(one.startswith(f"{DependencyKind.FAIL}:") for one in step.facts["after"])
+        waits_for_failure = any(fact.startswith(f"{DependencyKind.FAIL}:") for fact in step.facts["after"])
         return StepState.NOT_NEEDED if waits_for_failure else StepState.SKIPPED
     return _STATES[step.state]
 
@@ -44,9 +44,9 @@ def step_state(step: StoredStep) -> StepState:
 def workflow_state(workflow: StoredWorkflow) -> WorkflowState:
     """Return the state of a workflow: it has ended when all its steps have, including invisible ones."""
     found = workflow.steps
-    states = {step_state(one) for one in found}
+    states = {step_state(step) for step in found}
     if states & set(_LEFT) or workflow.hidden_open:
-        begun = StepState.RUNNING in states or any(one.ended_at_s is not None for one in found)
+        begun = StepState.RUNNING in states or any(step.ended_at_s is not None for step in found)
         return WorkflowState.RUNNING if begun else WorkflowState.WAITING
     if StepState.FAILED in states:
         return WorkflowState.FAILED
@@ -71,7 +71,7 @@ def workflow_summary(workflow: StoredWorkflow) -> WorkflowSummary:
         state=workflow_state(workflow),
         run=workflow.run,
         submitted_at_s=workflow.submitted_at_s,
-        ended_at_s=max((one for one in ends if one is not None), default=None) if has_ended(workflow) else None,
+        ended_at_s=max((end for end in ends if end is not None), default=None) if has_ended(workflow) else None,
         steps_total=len(workflow.steps),
         steps=dict(Counter(map(step_state, workflow.steps))),
     )

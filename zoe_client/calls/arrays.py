@@ -12,7 +12,7 @@ from zoe_client.errors import TimedOut
 from zoe_client.http.flow import answer_to
 from zoe_client.http.transport import path_part
 from zoe_client.vocabulary import IndexState
-from zoe_client.words.promises import asking, finish_time
+from zoe_client.words.promises import finish_time, with_promise_request
 from zoe_client.words.times import sent_deadline
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Arrays:
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.ArrayRequest(
-            application=application if finish_by is None else asking(application, confidence, budget),
+            application=application if finish_by is None else with_promise_request(application, confidence, budget),
             indices=indices,
             name=name,
             priority=priority,
@@ -84,7 +84,7 @@ class Arrays:
         """Return the promise, or the offers, that an array would get if it were submitted now; nothing is stored."""
         deadline = finish_time(finish_by, None, confidence, budget)
         body = wire.ArrayRequest(
-            application=asking(application, confidence, budget),
+            application=with_promise_request(application, confidence, budget),
             indices=indices,
             priority=priority,
             deadline=None if deadline is None else sent_deadline(deadline, time.time()),
@@ -111,7 +111,7 @@ class Arrays:
         self, array_id: str, states: Sequence[IndexState] = (), *, brief: bool = False
     ) -> Iterator[wire.IndexView]:
         """Yield the indices in these states, or all, in order; `brief`: without their executions, which is faster."""
-        return self._transport.flow.each(_IndexPages(self._transport, array_id, states, brief).more)
+        return self._transport.flow.iterate(_IndexPages(self._transport, array_id, states, brief).more)
 
     def accept(self, array_id: str, offer: int = 1) -> wire.ArrayView:
         """Accept an offer for all indices of an array that cannot be promised as requested."""

@@ -12,7 +12,7 @@ from zoe_client.calls.storage_calls import StorageCalls
 from zoe_client.http.transport import new_name, path_part
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
 from zoe_client.words.names import NAME
-from zoe_client.words.promises import asking, finish_time
+from zoe_client.words.promises import finish_time, with_promise_request
 from zoe_client.words.times import sent_deadline
 
 # Longer than servers allow a replay to take.
@@ -55,7 +55,7 @@ class Calls(StorageCalls):
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.SubmitRequest(
-            application=asking(application, confidence, budget) if finish_by is not None else application,
+            application=with_promise_request(application, confidence, budget) if finish_by is not None else application,
             name=name,
             priority=priority,
             deadline_s=deadline_s,
@@ -297,7 +297,7 @@ class Calls(StorageCalls):
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         wanted = None if deadline is None else sent_deadline(deadline, time.time())
-        application = asking(application, confidence, budget) if finish_by is not None else application
+        application = with_promise_request(application, confidence, budget) if finish_by is not None else application
         body = wire.PlanRequest(application=application, priority=priority, deadline=wanted)
         return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 

@@ -103,10 +103,10 @@ class Files:
                     progress(offset, found.st_size)
                     while offset < found.st_size:
                         offset = self._append(place, file, offset, found.st_size, progress)
-                        patience.progressed()
+                        patience.restart()
                     break
                 except NotFound:
-                    patience.again()
+                    patience.allow_new_upload()
                     place = self._begin(path, root, found.st_size, key)
                 except (Unreachable, Busy, Conflict, Refused) as error:
                     patience.check(error)
@@ -145,7 +145,7 @@ class Files:
         return f"/files/{root}/uploads/{place}"
 
     def _offset(self, place: str) -> int:
-        answer = self._sent(self._http.build_request("HEAD", place, headers={"Tus-Resumable": "1.0.0"}))
+        answer = self._send(self._http.build_request("HEAD", place, headers={"Tus-Resumable": "1.0.0"}))
         return int(answer.headers["Upload-Offset"])
 
     def _append(self, place: str, file: BinaryIO, offset: int, size: int, progress: Progress) -> int:
@@ -158,15 +158,15 @@ class Files:
         }
         content = _pieces(file, offset, length, lambda done: progress(done, size))
         request = self._http.build_request("PATCH", place, headers=headers, content=content, timeout=_TIMEOUT_S)
-        return int(self._sent(request).headers["Upload-Offset"])
+        return int(self._send(request).headers["Upload-Offset"])
 
-    def _sent(self, request: httpx.Request) -> httpx.Response:
+    def _send(self, request: httpx.Request) -> httpx.Response:
         try:
             answer = self._http.send(request)
         except httpx.TransportError as error:
             raise unreachable(self._http, error) from error
         if answer.is_error:
-            raise NotFound(_gone()) if answer.status_code == 404 else problem_of(answer)
+            raise NotFound(_upload_gone()) if answer.status_code == 404 else problem_of(answer)
         return answer
 
     def _fetch(self, path: str, root: str, part: Path, key: str, progress: Progress, patience: _Patience) -> None:
@@ -195,7 +195,7 @@ class Files:
                     file.truncate()
                     for piece in answer.iter_raw(_PIECE_BYTES):
                         file.write(piece)
-                        patience.progressed()
+                        patience.restart()
                         progress(file.tell(), total)
                     if file.tell() != total:
                         raise Unreachable("the server ended the file early")
@@ -211,13 +211,13 @@ class _Patience:
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
         self._begun_again = False
-        self.progressed()
+        self.restart()
 
-    def progressed(self) -> None:
+    def restart(self) -> None:
         """Restart the clock."""
         self._since_s = time.monotonic()
 
-    def again(self) -> None:
+    def allow_new_upload(self) -> None:
         """Allow the upload to begin again, once."""
         if self._begun_again:
             raise ZoeError("the upload was removed by another program")
@@ -254,7 +254,7 @@ def _partial_name(name: str) -> str:
     return name + _PARTIAL
 
 
-def _gone() -> wire.Problem:
+def _upload_gone() -> wire.Problem:
     return wire.Problem(title="There is no such unfinished upload", status=404, code="upload_gone")
 
 

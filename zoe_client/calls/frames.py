@@ -35,7 +35,7 @@ def length_of(data: bytes) -> int:
     return int(length)
 
 
-def framed(message: bytes) -> bytes:
+def add_length(message: bytes) -> bytes:
     """Return a message with its length in front."""
     return _LENGTH.pack(len(message)) + message
 
@@ -52,28 +52,28 @@ def next_frame(buffer: bytearray) -> bytes | None:
     return message
 
 
-def taken(count: int) -> bytes:
+def taken_message(count: int) -> bytes:
     """Return the message that acknowledges so many bytes."""
     return TAKEN + _COUNT.pack(count)
 
 
 def count_of(content: bytes) -> int:
     """Return the byte count of an acknowledgement."""
-    return int(_unpacked(_COUNT, content)[0])
+    return int(_unpack(_COUNT, content)[0])
 
 
 def size_of(content: bytes) -> tuple[int, int]:
     """Return rows and columns of a message with the window's size."""
-    rows, columns = _unpacked(_SIZE, content)
+    rows, columns = _unpack(_SIZE, content)
     return int(rows), int(columns)
 
 
-def sized(rows: int, columns: int) -> bytes:
+def size_message(rows: int, columns: int) -> bytes:
     """Return the message with the window's size."""
     return SIZE + _SIZE.pack(rows, columns)
 
 
-def _unpacked(shape: struct.Struct, content: bytes) -> tuple[int, ...]:
+def _unpack(shape: struct.Struct, content: bytes) -> tuple[int, ...]:
     try:
         return shape.unpack(content)
     except struct.error:

@@ -46,7 +46,7 @@ class Terminal:
         self._untaken = 0
         self._over = False
         self._host = urlsplit(url).hostname or ""
-        self._socket = _connected(url, token, path)
+        self._socket = _connect(url, token, path)
         self._send(opening.model_dump_json())
 
     def __enter__(self) -> Self:
@@ -71,16 +71,16 @@ class Terminal:
                     self.exit_code, self.message = end["exit_code"], end["message"]
                     return
                 if kind == frames.TAKEN:
-                    self._gained(frames.count_of(content))
+                    self._acknowledge(frames.count_of(content))
                 elif kind in (frames.OUTPUT, frames.ERRORS):
                     yield kind == frames.ERRORS, content
-                    self._send(frames.taken(len(content)))
+                    self._send(frames.taken_message(len(content)))
         except ConnectionClosed as closed:
             reason = (closed.rcvd and closed.rcvd.reason) or "the connection to the server broke"
             refused = closed.rcvd is not None and closed.rcvd.code == frames.REFUSED
             raise (TerminalClosed if refused else TerminalEnded)(reason) from None
         finally:
-            self._gained(0, over=True)
+            self._acknowledge(0, over=True)
 
     def write(self, data: bytes) -> None:
         """Send input; block while the program takes none."""
@@ -98,7 +98,7 @@ class Terminal:
 
     def resize(self, rows: int, columns: int) -> None:
         """Send the program the size of its window."""
-        self._send(frames.sized(rows, columns))
+        self._send(frames.size_message(rows, columns))
 
     def close(self) -> None:
         """End the terminal, and the program if it still runs."""
@@ -113,14 +113,14 @@ class Terminal:
         except ConnectionClosed:
             return  # the reader of the outputs learns the cause
 
-    def _gained(self, count: int, over: bool = False) -> None:
+    def _acknowledge(self, count: int, over: bool = False) -> None:
         with self._room:
             self._untaken = max(0, self._untaken - count)
             self._over = self._over or over
             self._room.notify_all()
 
 
-def _connected(url: str, token: str, path: str) -> ThreadSocket:
+def _connect(url: str, token: str, path: str) -> ThreadSocket:
     address = f"{url.rstrip('/').replace('http', 'ws', 1)}/api/v1{path}"
     options: dict[str, Any] = {"ssl": trust_of_this_machine(url)} if url.startswith("https://") else {}
     try:
@@ -139,10 +139,10 @@ def _connected(url: str, token: str, path: str) -> ThreadSocket:
         response = refused.response
         raise problem_in(bytes(response.body or b""), response.status_code, urlsplit(url).hostname or "") from None
     except (OSError, WebSocketException) as error:
-        raise Unreachable(f"no answer from {url}: {_why(error)}") from None
+        raise Unreachable(f"no answer from {url}: {_cause_of(error)}") from None
 
 
-def _why(error: Exception) -> str:
+def _cause_of(error: Exception) -> str:
     """Return the system's message, without the event loop's prefix, which repeats the address."""
     found = _ERRNO.search(str(error))
     if found is not None and isinstance(error, OSError) and not isinstance(error, (socket.gaierror, ssl.SSLError)):

@@ -31,7 +31,7 @@ class UnfinishedTransfers:
 
     def put(self, key: str, value: str) -> None:
         """Store a value under a key; the oldest is removed if there are too many."""
-        known = {**{one: kept for one, kept in self._read().items() if one != key}, key: value}
+        known = {**{text: kept for text, kept in self._read().items() if text != key}, key: value}
         self._write(dict(list(known.items())[-_KEPT_MAX:]))
 
     def remove(self, key: str) -> None:

@@ -56,7 +56,7 @@ class Waiting(Calls):
         `deadline_s` is a time of `time.monotonic`; TimedOut once it has passed.
         """
         events = self.stream("/events", {"execution_id": execution_id, "after": after}, deadline_s)
-        return self.flow.each(partial(_next_read, events, _with_state))
+        return self.flow.iterate(partial(_next_read, events, _with_state))
 
     def follow_events(
         self, execution_id: str | None = None, *, after: int | None = None, all_tenants: bool = False
@@ -68,12 +68,12 @@ class Waiting(Calls):
         """
         parameters = {"execution_id": execution_id, "after": after, "all_tenants": "true" if all_tenants else None}
         events = self.stream("/events", {name: value for name, value in parameters.items() if value is not None})
-        return self.flow.each(partial(_next_read, events, _as_view))
+        return self.flow.iterate(partial(_next_read, events, _as_view))
 
     def follow_logs(self, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
         """Yield a service's output until it has ended, each byte once, even if the server restarts."""
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs/stream"
-        return self.flow.each(partial(_next_read, self.stream(path, {"offset": offset}), _as_output))
+        return self.flow.iterate(partial(_next_read, self.stream(path, {"offset": offset}), _as_output))
 
 
 async def _next_read(events: Iterator[ServerEvent], read: Callable[[ServerEvent], list[T]]) -> list[T] | None:
@@ -131,8 +131,8 @@ async def _successor(calls: Waiting, execution_id: str, service_id: str) -> wire
     """Return the next attempt of a service; None if there is none."""
     services = (await answer_to(calls.execution(execution_id))).services
     own = next((service for service in services if service.id == service_id), None)
-    later = [one for one in services if own and one.name == own.name and one.attempt > own.attempt]
-    return min(later, key=lambda one: one.attempt, default=None)
+    later = [service for service in services if own and service.name == own.name and service.attempt > own.attempt]
+    return min(later, key=lambda service: service.attempt, default=None)
 
 
 def _step_to_await(workflow: wire.WorkflowView) -> wire.StepView | None:

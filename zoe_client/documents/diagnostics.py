@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from zoe_client.documents.shortening import shortened
+from zoe_client.documents.shortening import shortened_list
 
 DIAGNOSTICS_MAX = 100
 """Limits the answer to a hostile document; no reader needs more findings."""
@@ -55,11 +55,11 @@ class DescriptionError(ValueError):
     """A description that cannot be used; carries all findings, in the order of the document."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics = tuple(map(_bounded, tuple(diagnostics)[:DIAGNOSTICS_MAX]))
+        self.diagnostics = tuple(map(_truncated, tuple(diagnostics)[:DIAGNOSTICS_MAX]))
         super().__init__("\n".join(map(str, self.diagnostics)))
 
 
-def _bounded(one: Diagnostic) -> Diagnostic:
+def _truncated(one: Diagnostic) -> Diagnostic:
     """Truncate the texts of a finding: they repeat keys and values of hostile documents."""
     return replace(one, pointer=one.pointer[:TEXT_MAX], message=one.message[:TEXT_MAX], hint=one.hint[:TEXT_MAX])
 
@@ -81,7 +81,7 @@ def did_you_mean(wrong: str, known: Sequence[str]) -> str:
     close = get_close_matches(wrong[:64], known[:200], n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"known are {shortened(sorted(known), _KNOWN_MAX)}" if known else "there is none"
+    return f"known are {shortened_list(sorted(known), _KNOWN_MAX)}" if known else "there is none"
 
 
 def duplicates(named: Iterable[tuple[str, str | int | None]], noun: str) -> Iterator[Diagnostic]:

@@ -76,7 +76,7 @@ def _assign(document: dict[str, Any], path: list[str], value: object) -> None:
             _check_key(rest[0], KEYS_OF_COMPONENT)
             _put(override[0], ["overrides", override[1], *rest], value)
         case ["*", group, name] if group in _TEXTS:
-            _put_everywhere(owners.values(), group, name, value)
+            _set_in_all_components(owners.values(), group, name, value)
         case [key, *_] if key in KEYS_OF_APPLICATION:
             _put(document, path, value)
         case _:
@@ -94,7 +94,7 @@ def _override(uses: Mapping[str | None, dict[str, Any]], owner: str) -> tuple[di
     return None
 
 
-def _put_everywhere(components: Iterable[dict[str, Any]], group: str, name: str, value: object) -> None:
+def _set_in_all_components(components: Iterable[dict[str, Any]], group: str, name: str, value: object) -> None:
     having = [c for c in components if isinstance(c.get(group), dict) and name in c[group]]
     if not having:
         _refuse(f"no component has {name[:64]!r} in its {group}")
@@ -107,7 +107,7 @@ def _put(owner: dict[str, Any], path: list[str], value: object) -> None:
     for part in path[:-1]:
         here = here.setdefault(part, {}) if isinstance(here, dict) else _item(here, part, path)
     if isinstance(here, dict):
-        here[path[-1]] = _coerced(path, value)
+        here[path[-1]] = _coerce(path, value)
     else:
         _item(here, path[-1], path)
         here[int(path[-1])] = value
@@ -120,7 +120,7 @@ def _item(here: object, part: str, path: list[str]) -> Any:
     return _refuse(f"{'.'.join(path)[:64]!r} does not exist: {part[:64]!r} is missing")
 
 
-def _coerced(path: list[str], value: object) -> object:
+def _coerce(path: list[str], value: object) -> object:
     if len(path) > 1 and path[-2] in _TEXTS:
         return value if isinstance(value, str) else json.dumps(value)
     if path[-1] == "command" and isinstance(value, str):

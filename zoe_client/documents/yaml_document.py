@@ -83,7 +83,7 @@ class _Reader:
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
-            return [self.read(one, (*path, i)) for i, one in enumerate(node.value)]
+            return [self.read(entry, (*path, i)) for i, entry in enumerate(node.value)]
         return _scalar(node)
 
     def _mapping(self, node: yaml.MappingNode, path: tuple[str | int, ...]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from zoe_client.http.flow import AsyncFlow
 from zoe_client.http.problems import problem_of, unreachable
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.streams import ResumedStream
-from zoe_client.http.transport import Model, OwnPosition, given, http_options, model_of, retries
+from zoe_client.http.transport import Model, OwnPosition, given_parameters, http_options, model_of, retries
 
 
 class AsyncTransport:
@@ -74,17 +74,17 @@ class AsyncTransport:
             method,
             path,
             json=json if body is None else body.model_dump(mode="json"),
-            params=given(parameters),
+            params=given_parameters(parameters),
             headers=self._position.headers(path, headers),
             timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
         )
         if not self._patience_s:
-            return await self._once(request)
+            return await self._send(request)
         from tenacity import AsyncRetrying
 
-        return await AsyncRetrying(**retries(self._patience_s, again or method == "GET"))(self._once, request)
+        return await AsyncRetrying(**retries(self._patience_s, again or method == "GET"))(self._send, request)
 
-    async def _once(self, request: httpx.Request) -> httpx.Response:
+    async def _send(self, request: httpx.Request) -> httpx.Response:
         try:
             response = await self._http.send(request)
         except httpx.TransportError as error:
@@ -92,7 +92,7 @@ class AsyncTransport:
         if response.is_error:
             refusal = problem_of(response)
             if self._position.give_up(request, refusal):
-                return await self._once(request)
+                return await self._send(request)
             raise refusal
         self._position.note(response)
         return response
@@ -103,4 +103,4 @@ class AsyncTransport:
         """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
         `time.monotonic`."""
         stream = ResumedStream(self.flow, path, parameters, self._patience_s, deadline_s)
-        return self.flow.each(stream.more)
+        return self.flow.iterate(stream.more)

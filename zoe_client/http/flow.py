@@ -63,7 +63,7 @@ class BlockingFlow:
         time.sleep(seconds)
         return None
 
-    def each(self, more: Callable[[], Steps[Sequence[T] | None]]) -> Iterator[T]:
+    def iterate(self, more: Callable[[], Steps[Sequence[T] | None]]) -> Iterator[T]:
         """Yield all items. more: returns the next ones, possibly none yet; None after the end."""
         while (found := self.perform(more())) is not None:
             yield from found
@@ -94,11 +94,11 @@ class AsyncFlow:
         """Wait for some seconds."""
         await asyncio.sleep(seconds)
 
-    async def each(self, more: Callable[[], Steps[Sequence[T] | None]]) -> AsyncIterator[T]:
+    async def iterate(self, more: Callable[[], Steps[Sequence[T] | None]]) -> AsyncIterator[T]:
         """Yield all items."""
         while (found := await more()) is not None:
-            for one in found:
-                yield one
+            for t in found:
+                yield t
 
     async def lines(self, path: str, how: dict[str, Any]) -> AsyncGenerator[str, None]:
         """Yield the lines of an answer as they come; Unreachable, Refused."""

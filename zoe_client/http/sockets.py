@@ -32,7 +32,7 @@ class ThreadSocket:
         self._closed = False
         self._thread.start()
         try:
-            self._socket = self._wait(_opened(address, options))
+            self._socket = self._wait(_open(address, options))
         except BaseException:
             self._stop()
             raise
@@ -48,7 +48,7 @@ class ThreadSocket:
     def close(self) -> None:
         """Close the connection and wake all waiting threads, within 10 s even if the server does not answer."""
         try:
-            self._wait(_closed(self._socket))
+            self._wait(_close(self._socket))
         except ConnectionClosedOK:
             return  # closed by another thread
         finally:
@@ -81,11 +81,11 @@ class ThreadSocket:
             self._loop.close()
 
 
-async def _opened(address: str, options: dict[str, Any]) -> ClientConnection:
+async def _open(address: str, options: dict[str, Any]) -> ClientConnection:
     return await connect(address, **options)
 
 
-async def _closed(connection: ClientConnection) -> None:
+async def _close(connection: ClientConnection) -> None:
     try:
         async with asyncio.timeout(_CLOSE_S):
             await connection.close()

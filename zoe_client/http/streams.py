@@ -101,7 +101,7 @@ class ResumedStream:
         """Return the next event, or nothing after a break; None after the last. `end` itself is left out."""
         its = self._resumption
         try:
-            event = await self._next()
+            event = await self._next_event()
         except ZoeError as error:
             await self._close()
             if not isinstance(error, Unreachable):
@@ -114,7 +114,7 @@ class ResumedStream:
             return None
         return [] if event is None else [event]
 
-    async def _next(self) -> ServerEvent | None:
+    async def _next_event(self) -> ServerEvent | None:
         """Return the next event, None for a comment; Unreachable if the stream breaks, TimedOut."""
         its = self._resumption
         if self._lines is not None and its.must_reopen():

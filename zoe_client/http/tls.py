@@ -10,7 +10,7 @@ def verification(url: str) -> ssl.SSLContext | bool:
 
     Reading the list takes 25 ms of CPU, which a client that never speaks TLS need not spend.
     """
-    return trusting_nobody() if _plain(url) else True
+    return context_without_trust() if _plain(url) else True
 
 
 def trust_of_this_machine(url: str) -> ssl.SSLContext:
@@ -18,7 +18,7 @@ def trust_of_this_machine(url: str) -> ssl.SSLContext:
     there are none. For plain HTTP it trusts none.
     """
     if _plain(url):
-        return trusting_nobody()
+        return context_without_trust()
     context = ssl.create_default_context()
     if not context.get_ca_certs() and not _directory_of_authorities():
         import certifi
@@ -27,7 +27,7 @@ def trust_of_this_machine(url: str) -> ssl.SSLContext:
     return context
 
 
-def trusting_nobody() -> ssl.SSLContext:
+def context_without_trust() -> ssl.SSLContext:
     """Return a context that trusts no certificate."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 

@@ -145,18 +145,18 @@ class Transport:
             method,
             path,
             json=json if body is None else body.model_dump(mode="json"),
-            params=given(parameters),
+            params=given_parameters(parameters),
             headers=self._position.headers(path, headers),
             timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
         )
         if not self._patience_s:
-            return self._once(request)
+            return self._send(request)
         # Its import takes as long as a quick command, and few clients need it.
         from tenacity import Retrying
 
-        return Retrying(**retries(self._patience_s, again or method == "GET"))(self._once, request)
+        return Retrying(**retries(self._patience_s, again or method == "GET"))(self._send, request)
 
-    def _once(self, request: httpx.Request) -> httpx.Response:
+    def _send(self, request: httpx.Request) -> httpx.Response:
         try:
             response = self._http.send(request)
         except httpx.TransportError as error:
@@ -164,7 +164,7 @@ class Transport:
         if response.is_error:
             refusal = problem_of(response)
             if self._position.give_up(request, refusal):
-                return self._once(request)
+                return self._send(request)
             raise refusal
         self._position.note(response)
         return response
@@ -175,7 +175,7 @@ class Transport:
         """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
         `time.monotonic`."""
         stream = ResumedStream(self.flow, path, parameters, self._patience_s, deadline_s)
-        return self.flow.each(stream.more)
+        return self.flow.iterate(stream.more)
 
 
 def http_options(url: str, token: str, timeout_s: float, transport: object) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def http_options(url: str, token: str, timeout_s: float, transport: object) -> d
     }
 
 
-def given(parameters: dict[str, Any] | None) -> dict[str, Any]:
+def given_parameters(parameters: dict[str, Any] | None) -> dict[str, Any]:
     """Return the parameters of a request that are not None."""
     return {key: value for key, value in (parameters or {}).items() if value is not None}
 
@@ -216,11 +216,11 @@ def retries(patience_s: float, harmless: bool) -> dict[str, Any]:
     """Return tenacity's options: retry while the server is away, if the request is harmless or was never sent."""
     from tenacity import retry_if_exception, stop_before_delay, wait_random_exponential
 
-    def again(error: BaseException) -> bool:
+    def may_retry(error: BaseException) -> bool:
         return isinstance(error, Unreachable) and (harmless or isinstance(error.__cause__, _NEVER_SENT))
 
     return {
-        "retry": retry_if_exception(again),
+        "retry": retry_if_exception(may_retry),
         "stop": stop_before_delay(patience_s),
         "wait": wait_random_exponential(_RETRY_PAUSE_S, _RETRY_PAUSE_S_MAX),
         "reraise": True,

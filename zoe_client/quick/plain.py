@@ -260,19 +260,19 @@ class Page(TypedDict):
     searched_to_s: float | None
 
 
-def fits(value: object, kind: Any) -> bool:
+def matches_type(value: object, kind: Any) -> bool:
     """Return whether JSON has the keys and types of a TypedDict; other keys, of newer servers, are allowed."""
     if is_typeddict(kind):
         return isinstance(value, dict) and all(
-            name in value and fits(value[name], part) for name, part in _parts(kind).items()
+            name in value and matches_type(value[name], part) for name, part in _parts(kind).items()
         )
     origin = get_origin(kind)
     if origin is UnionType:
-        return any(fits(value, one) for one in get_args(kind))
+        return any(matches_type(value, entry) for entry in get_args(kind))
     if origin is list:
-        return isinstance(value, list) and all(fits(one, get_args(kind)[0]) for one in value)
+        return isinstance(value, list) and all(matches_type(entry, get_args(kind)[0]) for entry in value)
     if origin is dict:
-        return isinstance(value, dict) and all(fits(one, get_args(kind)[1]) for one in value.values())
+        return isinstance(value, dict) and all(matches_type(entry, get_args(kind)[1]) for entry in value.values())
     return kind is Any or _is(value, kind)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from zoe_client.errors import Unreachable, ZoeError, checked_part
 from zoe_client.http.proxies import proxy_for
 from zoe_client.http.tls import trust_of_this_machine
-from zoe_client.quick.plain import Array, ArrayPage, Execution, ExecutionUseList, Page, UsageList, fits
+from zoe_client.quick.plain import Array, ArrayPage, Execution, ExecutionUseList, Page, UsageList, matches_type
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -200,7 +200,7 @@ class QuickClient:
             answer = json.loads(content)
         except ValueError:
             answer = None
-        return cast(Answer, answer if fits(answer, kind) else self._as_model(model, content))
+        return cast(Answer, answer if matches_type(answer, kind) else self._as_model(model, content))
 
     def _as_model(self, name: str, content: bytes) -> dict[str, Any]:
         """Return the answer of another version with its defaults; ZoeError if it is invalid."""

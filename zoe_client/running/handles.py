@@ -49,7 +49,7 @@ class AsyncExecutions(Protocol):
         """Return a piece of a service's output."""
 
 
-class _Shown:
+class _ExecutionDisplay:
     """The last known state of an execution, as a terminal and a notebook show it."""
 
     def __init__(self, url: str, view: wire.ExecutionView) -> None:
@@ -92,7 +92,7 @@ class _Shown:
         return facts
 
 
-class ExecutionHandle(_Shown):
+class ExecutionHandle(_ExecutionDisplay):
     """An execution submitted by `Client.run`."""
 
     def __init__(self, client: Executions, view: wire.ExecutionView) -> None:
@@ -119,7 +119,7 @@ class ExecutionHandle(_Shown):
         return self._client.flow.perform(_output(self, self._client))
 
 
-class AsyncExecutionHandle(_Shown):
+class AsyncExecutionHandle(_ExecutionDisplay):
     """An execution submitted by `AsyncClient.run`."""
 
     def __init__(self, client: AsyncExecutions, view: wire.ExecutionView) -> None:
@@ -146,7 +146,7 @@ class AsyncExecutionHandle(_Shown):
         return await _output(self, self._client)
 
 
-async def _output(handle: _Shown, client: Executions | AsyncExecutions) -> str:
+async def _output(handle: _ExecutionDisplay, client: Executions | AsyncExecutions) -> str:
     handle.view = await answer_to(client.execution(handle.id))
     return "".join([await _output_of(client, handle.id, service.id) for service in handle.view.services])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 def main() -> int:
     """Write the result, or the traceback, into the directory; return 1 if the function raised."""
     directory, index = Path(sys.argv[1]), sys.argv[2]
-    done, value = called(str(directory / "call.zip"), index)
+    done, value = call_function(str(directory / "call.zip"), index)
     target = directory / "results" / index
     draft = target.with_name(f"{index}.{os.getpid()}")
     with draft.open("wb") as file:
@@ -22,7 +22,7 @@ def main() -> int:
     return 0 if done else 1
 
 
-def called(packed: str, index: str) -> tuple[bool, bytes]:
+def call_function(packed: str, index: str) -> tuple[bool, bytes]:
     """Return whether the function returned, and its result, or a description of the failure, pickled."""
     sys.path.insert(0, packed)
     try:

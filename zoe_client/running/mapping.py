@@ -95,7 +95,7 @@ class MapRun(Generic[_T, _R]):
         """Return the result for one input, once it is available; CallFailed, TimedOut."""
         if not 0 <= index < self._count:
             raise IndexError(f"there are {self._count} inputs")
-        state = self._ended(index, timeout_s)
+        state = self._has_ended(index, timeout_s)
         try:
             # The user's own service wrote this file, into the user's own workspace.
             done, value = pickle.loads(self._read(f"{self._directory}/results/{index}"))  # noqa: S301
@@ -149,12 +149,12 @@ class MapRun(Generic[_T, _R]):
         counts = self._client.arrays.array(self.array_id).counts
         return ", ".join(f"{count} {state}" for state, count in counts.items() if count)
 
-    def _ended(self, index: int, timeout_s: float | None) -> IndexState:
+    def _has_ended(self, index: int, timeout_s: float | None) -> IndexState:
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         pause_s = _LOOK_S
         while self._states.get(index) not in _ENDED:
             found = self._client.arrays.indices(self.array_id, brief=True)
-            self._states = {one.index: one.state for one in found}
+            self._states = {index.index: index.state for index in found}
             if self._states.get(index) in _ENDED:
                 break
             if until_s is not None and time.monotonic() > until_s:
@@ -198,7 +198,7 @@ class AsyncMapRun(Generic[_T, _R]):
 
     async def results(self) -> list[_R]:
         """Return all results; CallFailed."""
-        return [one async for one in self]
+        return [r async for r in self]
 
 
 def start_map(client: Workspace, function: Callable[[_T], _R], inputs: Iterable[_T], how: MapOptions) -> MapRun[_T, _R]:
@@ -209,7 +209,7 @@ def start_map(client: Workspace, function: Callable[[_T], _R], inputs: Iterable[
     at_once = how.get("at_once")
     if at_once is not None and at_once < 1:
         raise ZoeError("at_once is at least 1")
-    packed, count, digest = _packed(function, inputs)
+    packed, count, digest = _pack(function, inputs)
     # Other inputs with the same key must not replace those of a running map, nor get its results.
     directory = f"{DIRECTORY}/{key}-{digest}"
     if not count:
@@ -232,7 +232,7 @@ def start_map(client: Workspace, function: Callable[[_T], _R], inputs: Iterable[
     return MapRun(client, array.id, directory, count)
 
 
-def _packed(function: Callable[[_T], _R], inputs: Iterable[_T]) -> tuple[bytes, int, str]:
+def _pack(function: Callable[[_T], _R], inputs: Iterable[_T]) -> tuple[bytes, int, str]:
     """Return function, inputs and cloudpickle as a ZIP file, which also serves as a module path; the number of inputs,
     and a digest of function and inputs.
     """
@@ -245,19 +245,19 @@ def _packed(function: Callable[[_T], _R], inputs: Iterable[_T]) -> tuple[bytes, 
         for path in sorted(Path(cloudpickle.__file__).parent.glob("*.py")):
             file.write(path, f"cloudpickle/{path.name}")
         file.writestr("python", f"{sys.version_info.major}.{sys.version_info.minor}")
-        pickled = _pickled(cloudpickle, function, "the function")
+        pickled = _pickle(cloudpickle, function, "the function")
         file.writestr("function", pickled)
         digest.update(pickled)
-        for count, one in enumerate(inputs, start=1):
+        for count, t in enumerate(inputs, start=1):
             if count > INPUTS_MAX:
                 raise ZoeError(f"a map has at most {INPUTS_MAX} inputs")
-            pickled = _pickled(cloudpickle, one, f"input {count - 1}")
+            pickled = _pickle(cloudpickle, t, f"input {count - 1}")
             file.writestr(f"inputs/{count - 1}", pickled)
             digest.update(len(pickled).to_bytes(8) + pickled)
     return content.getvalue(), count, digest.hexdigest()[:_DIGEST_LENGTH]
 
 
-def _pickled(cloudpickle: Any, what: object, name: str) -> bytes:
+def _pickle(cloudpickle: Any, what: object, name: str) -> bytes:
     """Return a pickle for the service; ZoeError with the name of an object that cannot be pickled."""
     try:
         return bytes(cloudpickle.dumps(what))

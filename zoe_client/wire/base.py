@@ -57,7 +57,7 @@ class Numbers(Wire):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_truth(cls, given: object, info: ValidationInfo) -> object:
+    def _refuse_booleans(cls, given: object, info: ValidationInfo) -> object:
         wanted = cls.model_fields[str(info.field_name)].annotation
         return given if wanted is bool else _number(given)
 
@@ -89,7 +89,7 @@ class Problem(Wire):
         """Return seconds after which the client should retry; sent in a header, since clients refuse unknown keys."""
         return self._retry_after_s
 
-    def after(self, seconds: float) -> Problem:
+    def with_retry_after(self, seconds: float) -> Problem:
         """Return the problem with the time after which the client should retry."""
         later = self.model_copy()
         later._retry_after_s = round(seconds)

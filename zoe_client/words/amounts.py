@@ -34,7 +34,7 @@ def cores(milli: float) -> str:
     return number + (" core" if number == "1" else " cores")
 
 
-def counted(count: int, noun: str) -> str:
+def count_with_noun(count: int, noun: str) -> str:
     """Return a count with its noun, such as `1 object` or `2 objects`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 

@@ -22,7 +22,7 @@ def path_text(path: bytes) -> str:
 
     Reversed by `path_parts`.
     """
-    return "".join(_shown(character) for character in path.decode(errors="surrogateescape"))
+    return "".join(_escape(character) for character in path.decode(errors="surrogateescape"))
 
 
 def path_parts(text: str) -> tuple[bytes, ...]:
@@ -43,7 +43,7 @@ def joined_path(parts: Sequence[bytes]) -> str:
     return path_text(b"/".join(parts))
 
 
-def _shown(character: str) -> str:
+def _escape(character: str) -> str:
     if character != "%" and character.isprintable():
         return character
     return quote_from_bytes(character.encode(errors="surrogateescape"), safe="")

@@ -79,7 +79,7 @@ def sentence(detail: ErrorDetails) -> str:
     """Return the fault and the expected value, to follow the name of the value, without a full stop."""
     kind, given = detail["type"], detail["input"]
     if kind in _WANTED:
-        return f"must be {_WANTED[kind]}, is {shown(given) if isinstance(given, int | float) else named(given)}"
+        return f"must be {_WANTED[kind]}, is {short_value(given) if isinstance(given, int | float) else kind_of(given)}"
     return _of_context(kind, given, detail.get("ctx", {})) or _SIMPLE.get(kind) or _plainly(detail["msg"])
 
 
@@ -88,37 +88,37 @@ def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | N
     if kind in _BOUNDS:
         word, key = _BOUNDS[kind]
         # In a query or on the command line, the bound arrives as text.
-        return f"must be {word} {context[key]}, is {shown(given).strip(_QUOTES)}"
+        return f"must be {word} {context[key]}, is {short_value(given).strip(_QUOTES)}"
     if kind in _LENGTHS:
         text = _LENGTHS[kind].format(**context)
         text = text.replace("entries", "characters") if isinstance(given, str) else text
         return _ONE.sub(lambda found: _SINGULAR[found[0]], text)
     if kind in ("literal_error", "enum"):
-        return f"must be {_either(context['expected'])}, is {shown(given)}"
+        return f"must be {_either(context['expected'])}, is {short_value(given)}"
     return f"must be {words_of(context['pattern'])}" if kind == "string_pattern_mismatch" else None
 
 
 def sentences(error: ValidationError, called: Callable[[Sequence[int | str]], str] | None = None) -> Iterator[str]:
     """Return a sentence for each error, preceded by its place; at most a hundred."""
-    name = called or dotted
+    name = called or dotted_path
     for detail in error.errors(include_url=False)[:ERRORS_MAX]:
         place = name(detail["loc"])
         yield f"{place}: {sentence(detail)}" if place else sentence(detail)
 
 
-def entered(error: ValidationError) -> str:
+def argument_error(error: ValidationError) -> str:
     """Return the fault of a command-line value; the text may be repeated, since the user typed it."""
     detail = error.errors(include_url=False)[0]
     kind, given = detail["type"], detail["input"]
-    return f"must be {_WANTED[kind]}, is {shown(given)}" if kind in _WANTED else sentence(detail)
+    return f"must be {_WANTED[kind]}, is {short_value(given)}" if kind in _WANTED else sentence(detail)
 
 
-def dotted(place: Sequence[int | str]) -> str:
+def dotted_path(place: Sequence[int | str]) -> str:
     """Return a place as `limits.red.cores`."""
     return ".".join(map(str, place))
 
 
-def named(value: object) -> str:
+def kind_of(value: object) -> str:
     """Return the kind of a JSON value."""
     match value:
         case None:
@@ -134,13 +134,13 @@ def named(value: object) -> str:
     return _OBJECT
 
 
-def shown(value: object) -> str:
+def short_value(value: object) -> str:
     """Return a short number or word as it is, and the kind of any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float | str) and len(text := repr(value)) <= _SHOWN_MAX:
         return text
-    return named(value)
+    return kind_of(value)
 
 
 def _either(expected: Any) -> str:

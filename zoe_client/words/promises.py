@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 
-def asking(application: dict[str, Any], confidence: float | None = None, budget: float | None = None) -> dict[str, Any]:
+def with_promise_request(
+    application: dict[str, Any], confidence: float | None = None, budget: float | None = None
+) -> dict[str, Any]:
     """Return the description with a request for a promise to end by its deadline; None keeps a field."""
     given = {"confidence": confidence, "budget": budget}
-    wished = {**(application.get("promise") or {}), **{name: one for name, one in given.items() if one is not None}}
+    wished = {
+        **(application.get("promise") or {}),
+        **{name: entry for name, entry in given.items() if entry is not None},
+    }
     return {**application, "promise": wished}
 
 

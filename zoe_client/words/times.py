@@ -56,26 +56,26 @@ def read_time(text: str, now_s: float, zone: tzinfo | None = None, zone_needed: 
     """
     text = text.strip()
     if not text or len(text) > TEXT_MAX or not text.isascii():
-        raise BadTime(f"{_shown(text)} is not a time; {USE}")
+        raise BadTime(f"{_excerpt(text)} is not a time; {USE}")
     after_s = span_s(text.removeprefix("+"))
     if after_s is not None or text.startswith("+"):
         if after_s is None:
-            raise BadTime(f"{_shown(text)} is not a duration; use +90m, +3h or +1d2h")
+            raise BadTime(f"{_excerpt(text)} is not a duration; use +90m, +3h or +1d2h")
         return GivenTime(_in_range(now_s + after_s, text), after_s, zone)
     moment = text
     if named := _ZONED.fullmatch(text):
         moment, zone, zone_needed = named[1], _zone(named[2]), False
     if found := _CLOCK.fullmatch(moment):
         _check_zone(text, zone_needed)
-        return _next(found, now_s, zone, text)
-    return _dated(moment, zone, zone_needed, text)
+        return _next_time_of_day(found, now_s, zone, text)
+    return _parse_date_time(moment, zone, zone_needed, text)
 
 
 def read_deadline(text: str, now_s: float, zone: tzinfo | None = None, zone_needed: bool = False) -> GivenTime:
     """Return the time of a deadline, as `read_time`; BadTime if it has passed."""
     found = read_time(text, now_s, zone, zone_needed)
     if found.at_s <= now_s:
-        raise BadTime(f"{_shown(text)} has passed: it was {found.in_full}; give a time to come")
+        raise BadTime(f"{_excerpt(text)} has passed: it was {found.in_full}; give a time to come")
     return found
 
 
@@ -99,7 +99,7 @@ def span_s(text: str) -> float | None:
 
 def read_date(text: str, zone: tzinfo | None = None) -> float:
     """Return a date, or a date and time, of ISO 8601 as seconds since the epoch; BadTime."""
-    return _dated(text.strip(), zone, False, text).at_s
+    return _parse_date_time(text.strip(), zone, False, text).at_s
 
 
 # Files beside the zones: this machine's own zone, and zones with leap seconds.
@@ -130,27 +130,27 @@ def in_full(at_s: float, zone: tzinfo | None = None) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S %Z} ({text})"
 
 
-def _dated(moment: str, zone: tzinfo | None, zone_needed: bool, text: str) -> GivenTime:
+def _parse_date_time(moment: str, zone: tzinfo | None, zone_needed: bool, text: str) -> GivenTime:
     try:
         given = datetime.fromisoformat(moment)
     except ValueError:
-        raise BadTime(f"{_shown(text)} is not a time; {USE}") from None
+        raise BadTime(f"{_excerpt(text)} is not a time; {USE}") from None
     if not _YEAR_MIN <= given.year < _YEAR_MAX:
         raise _out_of_range(text)
     if given.tzinfo is not None:
         return GivenTime(_in_range(given.timestamp(), text), None, zone)
     _check_zone(text, zone_needed)
-    return _noted(given, 0, zone, text)
+    return _with_clock_note(given, 0, zone, text)
 
 
-def _next(found: re.Match[str], now_s: float, zone: tzinfo | None, text: str) -> GivenTime:
+def _next_time_of_day(found: re.Match[str], now_s: float, zone: tzinfo | None, text: str) -> GivenTime:
     today = datetime.fromtimestamp(now_s, zone).replace(tzinfo=None, fold=0)
     try:
         first = today.replace(hour=int(found[1]), minute=int(found[2]), second=int(found[3] or 0), microsecond=0)
     except ValueError:
-        raise BadTime(f"{_shown(text)} is not a time of day; use 08:00") from None
+        raise BadTime(f"{_excerpt(text)} is not a time of day; use 08:00") from None
     for given, fold in _comings(first):
-        if (coming := _noted(given, fold, zone, text)).at_s > now_s:
+        if (coming := _with_clock_note(given, fold, zone, text)).at_s > now_s:
             return coming
     raise _out_of_range(text)
 
@@ -162,9 +162,9 @@ def _comings(first: datetime) -> Iterator[tuple[datetime, int]]:
             yield first + timedelta(days=days), fold
 
 
-def _noted(given: datetime, fold: int, zone: tzinfo | None, text: str) -> GivenTime:
+def _with_clock_note(given: datetime, fold: int, zone: tzinfo | None, text: str) -> GivenTime:
     """Return a time on the clocks of a zone, with a note if it occurs twice or never."""
-    first_s, second_s = (given.replace(tzinfo=zone, fold=one).timestamp() for one in (0, 1))
+    first_s, second_s = (given.replace(tzinfo=zone, fold=entry).timestamp() for entry in (0, 1))
     if first_s == second_s:
         return GivenTime(_in_range(first_s, text), None, zone)
     if second_s < first_s:  # clocks are put forward over it
@@ -190,7 +190,7 @@ def _zone(name: str) -> tzinfo:
 
 def _check_zone(text: str, zone_needed: bool) -> None:
     if zone_needed:
-        raise BadTime(f"{_shown(text)} needs a time zone: write '{text[:40]} Europe/Paris' or '{text[:40]} UTC'")
+        raise BadTime(f"{_excerpt(text)} needs a time zone: write '{text[:40]} Europe/Paris' or '{text[:40]} UTC'")
 
 
 def _in_range(at_s: float, text: str) -> float:
@@ -201,10 +201,10 @@ def _in_range(at_s: float, text: str) -> float:
 
 def _out_of_range(text: str) -> BadTime:
     last = datetime.fromtimestamp(SECONDS_MAX, UTC).date()
-    return BadTime(f"{_shown(text)} is out of range; use a date from 1970-01-01 to {last}")
+    return BadTime(f"{_excerpt(text)} is out of range; use a date from 1970-01-01 to {last}")
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     return ascii(text[:64])
 
 

@@ -123,9 +123,9 @@ class CephStore:
     ) -> None:
         self.close()
 
-    def ended(self) -> str | None:
+    def ended_program(self) -> str | None:
         """Return the name of a program that ended by itself; None if all run."""
-        return next((name for name, one in self._processes.items() if one.poll() is not None), None)
+        return next((name for name, popen in self._processes.items() if popen.poll() is not None), None)
 
     def add_user(self, name: str, key: str) -> str:
         """Create a user with an account of that name, and return its login for Swift's protocol."""
@@ -177,7 +177,7 @@ class CephStore:
 
     def _run(self, *command: str, check: bool = True) -> str:
         done = subprocess.run(
-            _found(command),
+            _with_path(command),
             env=self._environment(),
             capture_output=True,
             text=True,
@@ -191,7 +191,7 @@ class CephStore:
     def _spawn(self, name: str, command: Sequence[str]) -> None:
         with log_to(self.directory / f"{name}.out") as log:
             self._processes[name] = subprocess.Popen(
-                _found(command),
+                _with_path(command),
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -214,7 +214,7 @@ class CephStore:
             time.sleep(_RETRY_S)
 
 
-def _found(command: Sequence[str]) -> list[str]:
+def _with_path(command: Sequence[str]) -> list[str]:
     return [find_program(command[0]) or command[0], *command[1:]]
 
 

@@ -39,14 +39,14 @@ class Dataset:
     def complete(self) -> bool:
         """Return whether readings and expected result exist and have this seed and size."""
         made: bool = _generator().is_complete(self.readings, self.rows, self.seed)
-        return made and self._expected.exists()
+        return made and self._expected_file.exists()
 
     def make(self, progress: Callable[[int, int], None]) -> None:
         """Create the readings, compute the result without Spark, and put the program beside them."""
         generator = _generator()
         self.directory.mkdir(parents=True, exist_ok=True)
         generator.generate(self.readings, self.rows, self.seed, progress, self.parts)
-        self._expected.write_text(json.dumps(generator.expected_report(self.readings)))
+        self._expected_file.write_text(json.dumps(generator.expected_report(self.readings)))
         self.forget_result()
 
     def forget_result(self) -> None:
@@ -59,9 +59,9 @@ class Dataset:
             for path in [self.directory, *self.directory.rglob("*")]:
                 os.chown(path, self.owner.uid, self.owner.gid)
 
-    def expected(self) -> list[dict[str, Any]]:
+    def expected_rows(self) -> list[dict[str, Any]]:
         """Return the expected rows."""
-        rows: list[dict[str, Any]] = json.loads(self._expected.read_text())
+        rows: list[dict[str, Any]] = json.loads(self._expected_file.read_text())
         return rows
 
     def result(self, directory: str = "result") -> list[dict[str, Any]] | None:
@@ -75,7 +75,7 @@ class Dataset:
         return self.directory / "readings"
 
     @property
-    def _expected(self) -> Path:
+    def _expected_file(self) -> Path:
         return self.directory / "expected.json"
 
 

@@ -30,13 +30,13 @@ from zoe_embedded.demos.deadline_runs import (
     most_workers_used,
     offers_of,
 )
-from zoe_embedded.demos.deadline_world import held_cores, node, others, readers, set_prices, weigh
+from zoe_embedded.demos.deadline_world import held_cores, node, other_users, readers, set_prices, weigh
 from zoe_embedded.demos.demo import prepare
 from zoe_embedded.demos.given_settings import add_option
-from zoe_embedded.demos.preparing import prepared
+from zoe_embedded.demos.preparing import prepare_home
 from zoe_embedded.demos.storage import FAILURES, upload
 from zoe_embedded.home import Home
-from zoe_embedded.processes.keeping import PATIENCE_S, KeptUp
+from zoe_embedded.processes.keeping import PATIENCE_S, PartsKeeper
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 from zoe_embedded.runtimes.needs import MEMCACHED
 from zoe_embedded.swift.configuration import StoreUser
@@ -99,7 +99,7 @@ def main() -> int:
     end_by_keyboard_interrupt()
     began_s = time.monotonic()
     try:
-        home, settings = prepared(arguments.settings, programs=[MEMCACHED])
+        home, settings = prepare_home(arguments.settings, programs=[MEMCACHED])
         console.print("[bold]1[/bold] Start OpenStack Swift, PostgreSQL, master, API and storage controller")
         with stage(console, home, settings, arguments.rows) as running, held_cores(running.client):
             console.print(f"  ready after {time.monotonic() - began_s:.1f} s; other executions hold the free cores")
@@ -122,7 +122,7 @@ def stage(
     """Start everything, put the readings into the store, and let other users read from it; `further`: users who do
     not.
     """
-    users = others(home.create(), 1 + further)
+    users = other_users(home.create(), 1 + further)
     with storage_site(home, BandwidthSlo(RATE, RATE), {**settings, "local_nodes": [node()]}, users) as site:
         console.print(f"  a store that delivers {RATE / MB:g} MB/s to all who read; data in {home.path}")
         weigh(home)
@@ -130,7 +130,7 @@ def stage(
         prepare(console, data)
         upload(console, site, data.readings, CONTAINER)
         with (
-            KeptUp(console, site.revive_all),
+            PartsKeeper(console, site.revive_all),
             readers(site, users[:1], ours=True),
             Client(site.stack.url, site.stack.token, patience_s=PATIENCE_S) as client,
         ):
@@ -143,15 +143,15 @@ def stage(
 
 def learn(console: Console, runs: DeadlineRuns, most: int) -> list[RunOutcome]:
     """Run the job without a promise until Zoe has learned from so many runs."""
-    known = min(runs.known(), most)
+    known = min(runs.learned_runs(), most)
     console.print(f"[bold]2[/bold] Learn how long it takes: {most - known} runs ({known} are known)")
-    found = [_taught(console, runs, workers, rate) for workers, rate in LEARNING[known:most]]
-    runs.settled(most)
+    found = [_learn_from_run(console, runs, workers, rate) for workers, rate in LEARNING[known:most]]
+    runs.wait_until_learned(most)
     return found
 
 
-def _taught(console: Console, runs: DeadlineRuns, workers: int, rate: int | None) -> RunOutcome:
-    outcome = runs.unpromised(workers, rate)
+def _learn_from_run(console: Console, runs: DeadlineRuns, workers: int, rate: int | None) -> RunOutcome:
+    outcome = runs.run_unpromised(workers, rate)
     told = f", expected {outcome.expected.p50_s:.0f} s" if outcome.expected else ""
     console.print(f"  {choice_text(workers - 1, rate):<40} {outcome.took_s:5.1f} s{told}{_wrong(outcome)}")
     return outcome
@@ -159,23 +159,23 @@ def _taught(console: Console, runs: DeadlineRuns, workers: int, rate: int | None
 
 def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
     """Return the possible promises for earlier and earlier deadlines, the latest first."""
-    longest = runs.expected(0, None)
+    longest = runs.expected_run(0, None)
     in_s = _LATEST * (longest.p90_s if longest else 0.0)
     found: dict[tuple[int, int | None], DeadlineChoice] = {}
     before: DeadlineChoice | None = None
-    while in_s > _SHORTEST_S and (terms := runs.would_be(in_s)) is not None:
+    while in_s > _SHORTEST_S and (terms := runs.promise_for(in_s)) is not None:
         one = DeadlineChoice(in_s, in_s, terms)
         before = replace(one, last_s=before.last_s) if before is not None and before.key == one.key else one
         found[one.key] = before
         in_s /= _STEP
-    return sorted(found.values(), key=lambda one: -one.first_s)
+    return sorted(found.values(), key=lambda choice: -choice.first_s)
 
 
-def chosen(name: str, choices: Sequence[DeadlineChoice], used: Collection[object]) -> DeadlineChoice | None:
+def choice_for(name: str, choices: Sequence[DeadlineChoice], used: Collection[object]) -> DeadlineChoice | None:
     """Return an unused choice for the deadline of this name, or None. A middle choice leaves one for the tight
     deadline.
     """
-    new = [one for one in choices if one.key not in used]
+    new = [choice for choice in choices if choice.key not in used]
     if len(new) < _NEEDED[name]:
         return None
     return new[{"late": 0, "middle": (len(new) - 1) // 2, "tight": len(new) - 1}[name]]
@@ -185,7 +185,7 @@ def three_of(choices: Sequence[DeadlineChoice]) -> dict[str, DeadlineChoice]:
     """Return a late, a middle and a tight one, by name; fewer if there are fewer choices."""
     found: dict[str, DeadlineChoice] = {}
     for name in DEADLINES:
-        if (one := chosen(name, choices, {earlier.key for earlier in found.values()})) is not None:
+        if (one := choice_for(name, choices, {earlier.key for earlier in found.values()})) is not None:
             found[name] = one
     return found
 
@@ -196,34 +196,36 @@ def _promises(console: Console, runs: DeadlineRuns, names: Sequence[str]) -> boo
     if len(choices) < len(names):
         console.print(f"  choices: {len(choices)}; two more runs, since it may have changed what makes a difference")
         for workers, rate in EXTREMES:
-            _taught(console, runs, workers, rate)
-        runs.settled(1)
+            _learn_from_run(console, runs, workers, rate)
+        runs.wait_until_learned(1)
         choices = curve(runs)
-    for one in reversed(choices):
-        what = choice_text(*one.key)
-        console.print(f"  in {one.first_s:4.0f} s or more: {what:<40} {one.terms.price} {one.terms.currency}")
+    for choice in reversed(choices):
+        what = choice_text(*choice.key)
+        console.print(f"  in {choice.first_s:4.0f} s or more: {what:<40} {choice.terms.price} {choice.terms.currency}")
     console.print("[bold]4[/bold] The same job with different deadlines, and one that is impossible")
     outcomes: dict[str, RunOutcome] = {}
     for name in names:
-        used = {(one.workers - 1, one.read_bytes_per_s) for one in outcomes.values()}
-        found = promised(console, runs, name, used)
+        used = {(outcome.workers - 1, outcome.read_bytes_per_s) for outcome in outcomes.values()}
+        found = run_promised(console, runs, name, used)
         if found is not None:
             in_s, outcomes[name] = found
             tell(console, name, in_s, outcomes[name])
-            runs.settled(1)
+            runs.wait_until_learned(1)
     if len(outcomes) < min(_CHOICES_LEAST, len(names)):
         console.print("[red]There are too few choices.[/red]")
         return False
-    ready_s = min(one.execution.marks[Mark.READY] - one.execution.marks[Mark.PLACED] for one in outcomes.values())
+    ready_s = min(
+        outcome.execution.marks[Mark.READY] - outcome.execution.marks[Mark.PLACED] for outcome in outcomes.values()
+    )
     countered = counter(console, runs, ready_s * _IMPOSSIBLE)
     if countered is None:
         return False
-    apart, asked = len({(one.workers, one.read_bytes_per_s) for one in outcomes.values()}), len(outcomes)
+    apart, asked = len({(outcome.workers, outcome.read_bytes_per_s) for outcome in outcomes.values()}), len(outcomes)
     outcomes["countered"] = countered
     return _verdict(console, outcomes, apart, asked)
 
 
-def promised(
+def run_promised(
     console: Console, runs: DeadlineRuns, name: str, used: Collection[object]
 ) -> tuple[float, RunOutcome] | None:
     """Request a promise for a deadline with an unused choice, by the present offers, and follow the run; return its
@@ -232,7 +234,7 @@ def promised(
     """
     for _ in range(_TRIES):
         choices = curve(runs)
-        one = chosen(name, choices, used)
+        one = choice_for(name, choices, used)
         if one is None:
             told = "; ".join(choice_text(*choice.key) for choice in choices)
             console.print(
@@ -240,34 +242,33 @@ def promised(
                 f"as loaded as it is: {told or 'nothing can be promised'}"
             )
             return None
-        execution, result = runs.asked(one.in_s)
+        execution, result = runs.submit_with_deadline(one.in_s)
         terms = execution.promise.terms if execution.promise else None
         if terms is not None and (terms.elastic, terms.read_bytes_per_s) not in used:
-            return one.in_s, runs.kept(execution, result)
+            return one.in_s, runs.follow_promised(execution, result)
         offers = execution.offers
         answer = choice_text(terms.elastic, terms.read_bytes_per_s) if terms else offers.why if offers else "none"
         console.print(f"  {name}, in {one.in_s:.0f} s: asked again; the answer was: {answer}", markup=False)
-        runs.withdrawn(execution)
+        runs.withdraw(execution)
     return None
 
 
 def counter(console: Console, runs: DeadlineRuns, in_s: float) -> RunOutcome | None:
     """Request an impossible deadline, accept the first offer, and follow it; None without an offer."""
-    execution, result = runs.asked(in_s)
+    execution, result = runs.submit_with_deadline(in_s)
     offers = offers_of(execution)
     if offers is None or not offers.offers:
         console.print(f"[red]  impossible, in {in_s:.0f} s: it was not countered with offers.[/red]")
-        runs.withdrawn(execution)
+        runs.withdraw(execution)
         return None
     console.print(f"  impossible, in {in_s:.0f} s: {offers.why}.")
-    for one in offers.offers:
-        what = choice_text(one.terms.elastic, one.terms.read_bytes_per_s)
-        sure = f"{one.terms.confidence:.0%} sure, {one.terms.price} {one.terms.currency}"
-        console.print(
-            f"    offer {one.number} ({one.kind.value}): in {one.terms.finish_s - time.time():.0f} s, {what}, {sure}"
-        )
-    accepted = runs.accepted(execution, offers.offers[0].number)
-    outcome = runs.kept(accepted, result)
+    for offer in offers.offers:
+        what = choice_text(offer.terms.elastic, offer.terms.read_bytes_per_s)
+        sure = f"{offer.terms.confidence:.0%} sure, {offer.terms.price} {offer.terms.currency}"
+        ends_in_s = offer.terms.finish_s - time.time()
+        console.print(f"    offer {offer.number} ({offer.kind.value}): in {ends_in_s:.0f} s, {what}, {sure}")
+    accepted = runs.accept(execution, offers.offers[0].number)
+    outcome = runs.follow_promised(accepted, result)
     tell(
         console,
         "accepted",
@@ -301,16 +302,16 @@ def _verdict(console: Console, outcomes: dict[str, RunOutcome], choices: int, de
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("  deadline", "workers", "bandwidth", "p50", "p90", "took", "price", "met"):
         table.add_column(column)
-    for name, one in outcomes.items():
-        expected, promise = one.expected, one.promise
+    for name, outcome in outcomes.items():
+        expected, promise = outcome.expected, outcome.promise
         told = (f"{expected.p50_s:.0f} s", f"{expected.p90_s:.0f} s") if expected else ("-", "-")
-        rate = f"{one.read_bytes_per_s / MB:g} MB/s" if one.read_bytes_per_s else "-"
+        rate = f"{outcome.read_bytes_per_s / MB:g} MB/s" if outcome.read_bytes_per_s else "-"
         price = str(promise.terms.price) if promise else "-"
-        kept = "yes" if one.late_s <= 0 else "no"
-        table.add_row(f"  {name}", str(one.workers), rate, *told, f"{one.took_s:.1f} s", price, kept)
+        kept = "yes" if outcome.late_s <= 0 else "no"
+        table.add_row(f"  {name}", str(outcome.workers), rate, *told, f"{outcome.took_s:.1f} s", price, kept)
     console.print(table)
-    met = all(one.late_s <= 0 for one in outcomes.values())
-    right = all(one.right for one in outcomes.values())
+    met = all(outcome.late_s <= 0 for outcome in outcomes.values())
+    right = all(outcome.right for outcome in outcomes.values())
     for holds, good, bad in (
         (met, f"All {len(outcomes)} promises were kept.", "A promise was broken."),
         (right, "The answers equal those computed without Spark.", "An answer differs from the one without Spark."),

@@ -100,48 +100,50 @@ class DeadlineRuns:
         self.data = data
         self._number = int(time.time())
 
-    def known(self) -> int:
+    def learned_runs(self) -> int:
         """Return the number of runs that Zoe has learned from."""
-        return max((one.samples for one in self.client.plan(self._described("plan")).run_times), default=0)
+        return max((time_.samples for time_ in self.client.plan(self._description("plan")).run_times), default=0)
 
-    def settled(self, runs: int) -> None:
+    def wait_until_learned(self, runs: int) -> None:
         """Wait until Zoe has learned from so many runs, including the bytes of the last one. Raises ZoeError."""
         give_up_s = time.monotonic() + _ANSWER_S_MAX
         while time.monotonic() < give_up_s:
             ended = self.client.executions(states=[ExecutionState.SUCCEEDED], name=self.job.name, limit=1).executions
             last = next(iter(ended), None)
             moved = None if last is None else self.client.execution(last.id).transfers
-            if moved is not None and moved.final and self.known() >= runs:
+            if moved is not None and moved.final and self.learned_runs() >= runs:
                 time.sleep(_LEARNS_S)
                 return
             time.sleep(_LOOK_S)
-        raise ZoeError(f"Zoe has not learned from {runs} runs after {_ANSWER_S_MAX:g} s, but from {self.known()}")
+        raise ZoeError(
+            f"Zoe has not learned from {runs} runs after {_ANSWER_S_MAX:g} s, but from {self.learned_runs()}"
+        )
 
-    def expected(self, elastic: int, rate: int | None) -> ExpectedRun | None:
+    def expected_run(self, elastic: int, rate: int | None) -> ExpectedRun | None:
         """Return the run time that Zoe expects with so many workers beside the first, at this rate."""
-        told = self.client.plan(self._described("plan", 1, rate)).run_times
-        found = next((one for one in told if one.elastic == elastic), None)
+        told = self.client.plan(self._description("plan", 1, rate)).run_times
+        found = next((entry for entry in told if entry.elastic == elastic), None)
         return None if found is None else ExpectedRun(found.p50_s, found.p90_s, found.samples)
 
-    def unpromised(self, workers: int, rate: int | None, kind: str | None = None) -> RunOutcome:
+    def run_unpromised(self, workers: int, rate: int | None, kind: str | None = None) -> RunOutcome:
         """Run the job with so many essential workers and this bandwidth, without a promise; `kind`: under another name,
         so that Zoe does not learn from it about the job.
         """
-        expected = self.expected(workers - 1, rate)
+        expected = self.expected_run(workers - 1, rate)
         result = self._next_result()
-        described = self._described(result, workers, rate)
+        described = self._description(result, workers, rate)
         execution = self.client.submit(described if kind is None else {**described, "name": kind})
-        return self._ended(execution.id, workers, rate, expected, result)
+        return self._outcome(execution.id, workers, rate, expected, result)
 
-    def would_be(self, in_s: float) -> FinishTermsView | None:
+    def promise_for(self, in_s: float) -> FinishTermsView | None:
         """Return the promise for an end in so many seconds; None: none is possible."""
-        outlook = self.client.plan(self._described("plan"), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE).promise
+        outlook = self.client.plan(self._description("plan"), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE).promise
         return None if outlook is None else outlook.terms
 
-    def asked(self, in_s: float) -> tuple[ExecutionView, str]:
+    def submit_with_deadline(self, in_s: float) -> tuple[ExecutionView, str]:
         """Submit the job to end in so many seconds; return it with its answer, a promise or offers, and its result."""
         result = self._next_result()
-        execution = self.client.submit(self._described(result), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE)
+        execution = self.client.submit(self._description(result), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE)
         give_up_s = time.monotonic() + _ANSWER_S_MAX
         while execution.promise is None and execution.offers is None:
             if time.monotonic() > give_up_s:
@@ -150,37 +152,37 @@ class DeadlineRuns:
             execution = self.client.execution(execution.id)
         return execution, result
 
-    def accepted(self, execution: ExecutionView, offer: int) -> ExecutionView:
+    def accept(self, execution: ExecutionView, offer: int) -> ExecutionView:
         """Accept an offer."""
         return self.client.accept(execution.id, offer)
 
-    def withdrawn(self, execution: ExecutionView) -> None:
+    def withdraw(self, execution: ExecutionView) -> None:
         """Cancel the execution, and wait until it has ended."""
         self.client.cancel(execution.id)
         until_it_ends(self.client, execution.id, lambda _: None)
 
-    def kept(self, execution: ExecutionView, result: str) -> RunOutcome:
+    def follow_promised(self, execution: ExecutionView, result: str) -> RunOutcome:
         """Follow a promised run to its end."""
         assert execution.promise is not None
         terms = execution.promise.terms
-        expected = self.expected(terms.elastic, terms.read_bytes_per_s)
-        return self._ended(execution.id, terms.elastic + 1, terms.read_bytes_per_s, expected, result)
+        expected = self.expected_run(terms.elastic, terms.read_bytes_per_s)
+        return self._outcome(execution.id, terms.elastic + 1, terms.read_bytes_per_s, expected, result)
 
     def clear(self) -> None:
         """Cancel executions of an earlier demo, and executions without a promise."""
         for state in (ExecutionState.QUEUED, ExecutionState.STARTING, ExecutionState.RUNNING):
-            for one in self.client.executions(states=[state]).executions:
-                if one.name == self.job.name or one.name.endswith("neighbour"):
-                    self.client.cancel(one.id)
+            for execution in self.client.executions(states=[state]).executions:
+                if execution.name == self.job.name or execution.name.endswith("neighbour"):
+                    self.client.cancel(execution.id)
 
-    def _described(self, result: str, essential: int = 1, rate: int | None = None) -> dict[str, Any]:
+    def _description(self, result: str, essential: int = 1, rate: int | None = None) -> dict[str, Any]:
         return description(result, essential, rate, self.job)
 
     def _next_result(self) -> str:
         self._number += 1
         return f"result-{self._number}"
 
-    def _ended(
+    def _outcome(
         self, execution_id: str, workers: int, rate: int | None, expected: ExpectedRun | None, result: str
     ) -> RunOutcome:
         execution = until_it_ends(self.client, execution_id, lambda _: None)
@@ -192,7 +194,7 @@ class DeadlineRuns:
         return RunOutcome(execution, workers, rate, expected, took_s, answer_is_right(self.data, result))
 
     def _output(self, execution: ExecutionView) -> str:
-        driver = next(one for one in execution.services if one.component == "driver")
+        driver = next(service for service in execution.services if service.component == "driver")
         data = self.client.logs(execution.id, driver.id, limit=1 << 20).data
         return base64.b64decode(data).decode(errors="replace")[-3000:]
 
@@ -205,6 +207,9 @@ def offers_of(execution: ExecutionView) -> OffersView | None:
 def most_workers_used(outcome: RunOutcome) -> int:
     """Return its number of workers, lent ones included."""
     return min(
-        sum(one.component.endswith("worker") and one.ready_at_s is not None for one in outcome.execution.services),
+        sum(
+            service.component.endswith("worker") and service.ready_at_s is not None
+            for service in outcome.execution.services
+        ),
         WORKERS_MOST,
     )

@@ -51,7 +51,7 @@ def weigh(home: Home) -> None:
         (parent.cpu / name).write_text(str(weight))
 
 
-def others(home: Home, number: int) -> list[StoreUser]:
+def other_users(home: Home, number: int) -> list[StoreUser]:
     """Return users of other tenants of the store."""
     names = (f"other{place}" for place in range(1, number + 1))
     return [StoreUser(name, name, home.secret(f"swift-{name}")) for name in names]
@@ -64,7 +64,7 @@ def set_prices(client: Client) -> None:
     begins = datetime.now(UTC) + timedelta(seconds=_PRICES_IN_S)
     rates = {"core_hours": "4", "bandwidth_mb_s_hours": "2", "memory_gib_hours": "0", "view_hours": "0"}
     document = {"currency": "EUR", "from": begins.isoformat(timespec="seconds"), "digits": 4}
-    client.admin.set_price_list({**document, "rates": [{"meter": name, "rate": one} for name, one in rates.items()]})
+    client.admin.set_price_list({**document, "rates": [{"meter": name, "rate": text} for name, text in rates.items()]})
     threading.Event().wait(_PRICES_IN_S)
 
 
@@ -115,7 +115,7 @@ def _holder(busy: bool) -> dict[str, Any]:
 def _until_ready(client: Client, execution_id: str) -> None:
     for _ in range(_TRIES):
         services = client.execution(execution_id).services
-        if services and all(one.state is ServiceState.READY for one in services):
+        if services and all(service.state is ServiceState.READY for service in services):
             return
         threading.Event().wait(_PAUSE_S)
     raise StoreError(f"the neighbour {execution_id} did not get all of its services; see `zoe explain {execution_id}`")

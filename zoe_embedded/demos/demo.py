@@ -22,10 +22,10 @@ from zoe_client.wire import ExecutionView
 from zoe_embedded.demos.data import ROWS, Dataset
 from zoe_embedded.demos.given_settings import add_option
 from zoe_embedded.demos.movement import LOOK_EVERY_S, STALLED_AFTER_S, Movement, signs_of
-from zoe_embedded.demos.preparing import NotReadyError, prepared
+from zoe_embedded.demos.preparing import NotReadyError, prepare_home
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import EmbeddedPostgresError
-from zoe_embedded.processes.keeping import PATIENCE_S, KeptUp
+from zoe_embedded.processes.keeping import PATIENCE_S, PartsKeeper
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 from zoe_embedded.runtimes.interpreters import RuntimeBuildError
 from zoe_embedded.runtimes.runtime import CLONE
@@ -48,9 +48,9 @@ def main() -> int:
     end_by_keyboard_interrupt()
     began_s = time.monotonic()
     try:
-        home, settings = prepared(arguments.settings)
+        home, settings = prepare_home(arguments.settings)
         console.print("[bold]1[/bold] Start PostgreSQL, master and API on loopback")
-        with Stack(home, settings=settings) as stack, KeptUp(console, stack.revive) as kept:
+        with Stack(home, settings=settings) as stack, PartsKeeper(console, stack.revive) as kept:
             console.print(f"  up at {stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             right = _run(console, stack, arguments.rows)
             if not right:
@@ -74,7 +74,7 @@ def _run(console: Console, stack: Stack, rows: int) -> bool:
     with Client(stack.url, stack.token, patience_s=PATIENCE_S) as client:
         for text in fit(document, max((node.cores for node in client.nodes().nodes), default=0)):
             console.print(f"  {text}")
-        with alone_submitted(console, client, stack.home, document) as execution_id:
+        with submitted_alone(console, client, stack.home, document) as execution_id:
             execution = follow(console, client, execution_id)
         _timeline(console, execution)
         if execution.state is not ExecutionState.SUCCEEDED:
@@ -84,7 +84,7 @@ def _run(console: Console, stack: Stack, rows: int) -> bool:
 
 
 @contextmanager
-def alone_submitted(console: Console, client: Client, home: Home, document: dict[str, Any]) -> Iterator[str]:
+def submitted_alone(console: Console, client: Client, home: Home, document: dict[str, Any]) -> Iterator[str]:
     """Submit a demo's application, and yield its id. Cancel the execution of a killed demo first, which would hold
     cores and write the same result.
     """
@@ -138,13 +138,13 @@ def until_it_ends(client: Client, execution_id: str, show: Callable[[ExecutionVi
             return execution
         if (now_s := time.monotonic()) >= look_s:
             look_s = now_s + LOOK_EVERY_S
-            if moving.stalled_s(now_s, signs_of(client, execution, moving.last)) > STALLED_AFTER_S:
+            if moving.stalled_s(now_s, signs_of(client, execution, moving.last_signs)) > STALLED_AFTER_S:
                 client.cancel(execution_id)
-                raise ZoeError(_stalled(execution))
+                raise ZoeError(_stalled_message(execution))
         time.sleep(_REFRESH_S)
 
 
-def _stalled(execution: ExecutionView) -> str:
+def _stalled_message(execution: ExecutionView) -> str:
     why = f": {execution.reason.sentence}" if execution.reason else ""
     return (
         f"{execution.id} was {execution.state.value} for {STALLED_AFTER_S:g} s without output, use of the processor or "
@@ -202,7 +202,7 @@ def _tail(data: str) -> str:
 
 def judge(console: Console, data: Dataset, execution_id: str) -> bool:
     """Show the result; return whether it equals the one computed without Spark."""
-    result, expected = data.result(), data.expected()
+    result, expected = data.result(), data.expected_rows()
     console.print(_result_table(result or []))
     if result != expected:
         console.print("[red]The answer differs from the one computed without Spark.[/red]")

@@ -38,21 +38,21 @@ class Movement:
         self._last = Signs((), {}, {})
 
     @property
-    def last(self) -> Signs:
+    def last_signs(self) -> Signs:
         """Return the signs of the last check."""
         return self._last
 
     def stalled_s(self, now_s: float, signs: Signs) -> float:
         """Return the seconds without progress."""
         last, elapsed_s = self._last, now_s - self._looked_s
-        works = _grown(last.cpu_s, signs.cpu_s) > WORKING_CORES * elapsed_s
-        if works or last.states != signs.states or _grown(last.output_ends, signs.output_ends) > 0:
+        works = _growth(last.cpu_s, signs.cpu_s) > WORKING_CORES * elapsed_s
+        if works or last.states != signs.states or _growth(last.output_ends, signs.output_ends) > 0:
             self._moved_s = now_s
         self._last, self._looked_s = signs, now_s
         return now_s - self._moved_s
 
 
-def _grown(before: dict[K, int] | dict[K, float], after: dict[K, int] | dict[K, float]) -> float:
+def _growth(before: dict[K, int] | dict[K, float], after: dict[K, int] | dict[K, float]) -> float:
     return sum(max(0.0, value - before.get(key, 0)) for key, value in after.items())
 
 

@@ -21,7 +21,7 @@ class NotReadyError(Exception):
     """A setting is wrong, or the machine lacks something; the message says what to do."""
 
 
-def prepared(file: Path | None, programs: Sequence[str] = (), spark: bool = True) -> tuple[Home, dict[str, object]]:
+def prepare_home(file: Path | None, programs: Sequence[str] = (), spark: bool = True) -> tuple[Home, dict[str, object]]:
     """Return the home and the given settings. Raises NotReadyError before anything is built or started."""
     try:
         home, given = Home.find(CLONE), given_settings(file)

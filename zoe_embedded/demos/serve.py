@@ -10,7 +10,7 @@ import time
 from rich.console import Console
 
 from zoe_embedded.demos.given_settings import add_option
-from zoe_embedded.demos.preparing import prepared
+from zoe_embedded.demos.preparing import prepare_home
 from zoe_embedded.demos.serve_storage import served_store, tell_store
 from zoe_embedded.demos.storage import FAILURES
 from zoe_embedded.processes.keeping import LOOK_INTERVAL_S, Revivals
@@ -36,12 +36,12 @@ def main() -> int:
     try:
         arguments = parser.parse_args()
         if arguments.storage:
-            home, settings = prepared(arguments.settings, programs=[MEMCACHED], spark=False)
+            home, settings = prepare_home(arguments.settings, programs=[MEMCACHED], spark=False)
             with served_store(home, settings) as site:
                 tell_store(console, site)
                 _tell(console, site.stack)
                 return _keep_up(console, site.stack, site)
-        home, settings = prepared(arguments.settings, spark=False)
+        home, settings = prepare_home(arguments.settings, spark=False)
         with Stack(home, settings=settings, spark_optional=True) as stack:
             _tell(console, stack)
             return _keep_up(console, stack)
@@ -68,7 +68,7 @@ def _keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
                 console.print(f"[yellow]`zoe storage restart {name}` starts it again.[/yellow]")
         for story in stack.revive() if site is None else site.revive():
             console.print(f"[yellow]{story}[/yellow]")
-            if revivals.too_often(time.monotonic()):
+            if revivals.record_restart(time.monotonic()):
                 console.print(f"[red]That happens too often; see {stack.home.logs}[/red]")
                 return 1
 

@@ -23,12 +23,12 @@ from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.ceph.store import CephError
 from zoe_embedded.demos.data import ROWS, Dataset
-from zoe_embedded.demos.demo import alone_submitted, follow, prepare
+from zoe_embedded.demos.demo import follow, prepare, submitted_alone
 from zoe_embedded.demos.given_settings import add_option
-from zoe_embedded.demos.preparing import NotReadyError, prepared
+from zoe_embedded.demos.preparing import NotReadyError, prepare_home
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import EmbeddedPostgresError
-from zoe_embedded.processes.keeping import PATIENCE_S, KeptUp
+from zoe_embedded.processes.keeping import PATIENCE_S, PartsKeeper
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 from zoe_embedded.runtimes.interpreters import RuntimeBuildError
 from zoe_embedded.runtimes.jars import JarError
@@ -74,9 +74,9 @@ def main() -> int:
     end_by_keyboard_interrupt()
     began_s = time.monotonic()
     try:
-        home, settings = prepared(arguments.settings, programs=[MEMCACHED])
+        home, settings = prepare_home(arguments.settings, programs=[MEMCACHED])
         console.print(f"[bold]1[/bold] Start {_NAMES[arguments.store]}, PostgreSQL, master, API and storage controller")
-        with _site(home, arguments.store, settings) as site, KeptUp(console, site.revive_all) as kept:
+        with _site(home, arguments.store, settings) as site, PartsKeeper(console, site.revive_all) as kept:
             console.print(f"  up at {site.stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             last = _run(console, site, arguments.rows)
             if last is None:
@@ -115,7 +115,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
     document = json.loads((CLONE / "app_descriptions" / "energy-report-swift.json").read_text())
     with Client(site.stack.url, site.stack.token, patience_s=PATIENCE_S) as client:
         client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
-        with alone_submitted(console, client, site.stack.home, document) as execution_id:
+        with submitted_alone(console, client, site.stack.home, document) as execution_id:
             execution = follow(console, client, execution_id)
         driver = next(service for service in execution.services if service.component == "driver")
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
@@ -136,13 +136,13 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
 def upload(console: Console, site: Site, directory: Path, container: str) -> None:
     """Upload CSV files as the tenant's user; skip objects that exist with the same size. Raises StoreError."""
     try:
-        sent = _uploaded(site, directory, container)
+        sent = _upload_files(site, directory, container)
     except httpx.HTTPError as error:
         raise StoreError(f"the store does not take the readings: {error}; run this again") from None
     console.print(f"  {sent / 1e6:.0f} MB sent to swift2d://{container}.{SERVICE}/{PREFIX}")
 
 
-def _uploaded(site: Site, directory: Path, container: str) -> int:
+def _upload_files(site: Site, directory: Path, container: str) -> int:
     """Return the number of sent bytes."""
     with httpx.Client(timeout=120, trust_env=False) as http:
         login = {"X-Auth-User": site.user.login, "X-Auth-Key": site.user.key}
@@ -169,7 +169,7 @@ def _parts(directory: Path) -> Iterator[Path]:
 def _judge(console: Console, data: Dataset, last: str, plainly: Sequence[str]) -> bool:
     """Return whether the answer is right, and pushdown read less. plainly: the reasons of plain reads."""
     found = _LAST_LINE.fullmatch(last)
-    expected = [row for row in data.expected() if row["region"] == REGION_SHOWN]
+    expected = [row for row in data.expected_rows() if row["region"] == REGION_SHOWN]
     if data.result("swift") != expected:
         console.print("[red]The answer differs from the one computed without Spark.[/red]")
         return False

@@ -19,17 +19,17 @@ def end_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def end_left(is_one: Callable[[Sequence[str], Mapping[str, str]], bool]) -> None:
+def end_orphans(is_one: Callable[[Sequence[str], Mapping[str, str]], bool]) -> None:
     """End processes that a killed one has left, found by command lines and environments, and wait for their ends.
 
     They get a signal when it dies, but may need some seconds, in which they hold a port, a lead or a socket's file.
     """
-    found = [one for one in psutil.process_iter() if _matches(one, is_one)]
+    found = [process for process in psutil.process_iter() if _matches(process, is_one)]
     for process in found:
-        _signalled(process, signal.SIGTERM)
+        _signal(process, signal.SIGTERM)
     _, living = psutil.wait_procs(found, _STOP_S_MAX)
     for process in living:
-        _signalled(process, signal.SIGKILL)
+        _signal(process, signal.SIGKILL)
     psutil.wait_procs(living, _STOP_S_MAX)
 
 
@@ -40,6 +40,6 @@ def _matches(process: psutil.Process, is_one: Callable[[Sequence[str], Mapping[s
         return False
 
 
-def _signalled(process: psutil.Process, number: int) -> None:
+def _signal(process: psutil.Process, number: int) -> None:
     with contextlib.suppress(psutil.NoSuchProcess):
         process.send_signal(number)

@@ -25,14 +25,14 @@ class Revivals:
     def __init__(self) -> None:
         self._at_s: deque[float] = deque(maxlen=REVIVALS_MAX)
 
-    def too_often(self, now_s: float) -> bool:
+    def record_restart(self, now_s: float) -> bool:
         """Record a restart; return whether it is one too many."""
         often = len(self._at_s) == REVIVALS_MAX and now_s - self._at_s[0] < REVIVALS_WITHIN_S
         self._at_s.append(now_s)
         return often
 
 
-class KeptUp:
+class PartsKeeper:
     """Use as a context manager around work that needs all parts. `revive` restarts parts and returns a sentence for
     each; if it raises an error, or parts end too often, it is not called again.
     """
@@ -73,6 +73,6 @@ class KeptUp:
             for story in stories:
                 self.revived = True
                 self._console.print(story, style="yellow", markup=False)
-                if revivals.too_often(time.monotonic()):
+                if revivals.record_restart(time.monotonic()):
                     self._console.print("It ended too often, so it is not restarted again.", style="red")
                     return

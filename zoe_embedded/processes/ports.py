@@ -18,18 +18,18 @@ class HeldPorts:
     def __init__(self, count: int) -> None:
         self._sockets = [socket.socket() for _ in range(count)]
         try:
-            for one in self._sockets:
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                one.bind(("127.0.0.1", 0))
+            for entry in self._sockets:
+                entry.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                entry.bind(("127.0.0.1", 0))
         except BaseException:
             self.close()
             raise
-        self.numbers: list[int] = [one.getsockname()[1] for one in self._sockets]
+        self.numbers: list[int] = [socket.getsockname()[1] for socket in self._sockets]
 
     def close(self) -> None:
         """Release the ports; servers that listen on them continue."""
-        for one in self._sockets:
-            one.close()
+        for listening in self._sockets:
+            listening.close()
 
     def __enter__(self) -> Self:
         return self

@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from zoe_embedded.runtimes.store import locked, make_readable
+from zoe_embedded.runtimes.store import lock_file, make_readable
 
 _LOG = logging.getLogger(__name__)
 _ARCHIVE, _STAMP, _FAILED, _LOCK = "spark.jsa", "spark.jsa.sha256", "zoe-java.failed", "zoe-java.lock"
@@ -57,8 +57,8 @@ def java_home(directory: Path, parts: Parts) -> Path:
     next attempt is a day later, or when one of its inputs has changed: a machine may have been too busy.
     """
     try:
-        with locked(directory / _LOCK):
-            return _provided(directory, parts)
+        with lock_file(directory / _LOCK):
+            return _provide(directory, parts)
     except (OSError, subprocess.SubprocessError) as error:
         _LOG.warning("Spark starts without an archive of its classes, which takes longer: %s", error)
         with contextlib.suppress(OSError):
@@ -66,10 +66,10 @@ def java_home(directory: Path, parts: Parts) -> Path:
         return parts.java
 
 
-def _provided(directory: Path, parts: Parts) -> Path:
+def _provide(directory: Path, parts: Parts) -> Path:
     identity = parts.identity
     home = directory / f"java-{identity[:16]}"  # programs of another version of Zoe may run from theirs
-    if not _whole(home, identity):
+    if not _is_intact(home, identity):
         failed = directory / _FAILED
         if failed.is_file() and failed.read_text() == identity and time.time() - failed.stat().st_mtime < _FAILED_S:
             return parts.java
@@ -92,7 +92,7 @@ def _forget_unused(used: Path) -> None:
             shutil.rmtree(stamp.parent, ignore_errors=True)
 
 
-def _whole(home: Path, identity: str) -> bool:
+def _is_intact(home: Path, identity: str) -> bool:
     archive, stamp = home / _ARCHIVE, home / _STAMP
     if not stamp.is_file() or not archive.is_file():
         return False

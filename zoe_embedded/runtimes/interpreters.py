@@ -45,9 +45,9 @@ def find_python(versions: Sequence[Version], what: str, environment: Mapping[str
     if private is not None:
         raise PythonMissingError(
             f"{what} needs {names}. {private} lies in a private directory, so components, which do not run as root, "
-            f"cannot use it.\nInstall one for all users:  {_how(versions)}"
+            f"cannot use it.\nInstall one for all users:  {_install_hint(versions)}"
         )
-    raise PythonMissingError(f"{what} needs {names}, which is not installed.\nInstall it:  {_how(versions)}")
+    raise PythonMissingError(f"{what} needs {names}, which is not installed.\nInstall it:  {_install_hint(versions)}")
 
 
 def python_names(versions: Sequence[Version]) -> str:
@@ -64,12 +64,12 @@ def _candidates(versions: Sequence[Version], environment: Mapping[str, str]) -> 
         if sys.version_info[:2] == version:
             yield Path(sys.executable).resolve()
         found = shutil.which(_name(version), path=environment.get("PATH"))
-        if found and _is(Path(found), version):
+        if found and _has_version(Path(found), version):
             yield Path(found)
         yield from (Path(place) / _name(version) for place in _PLACES)
 
 
-def _is(python: Path, version: Version) -> bool:
+def _has_version(python: Path, version: Version) -> bool:
     """Return whether this is such a Python; pyenv has a program of that name for inactive versions."""
     try:
         return _version(python) == version
@@ -94,7 +94,7 @@ def _name(version: Version) -> str:
     return f"python{version[0]}.{version[1]}"
 
 
-def _how(versions: Sequence[Version]) -> str:
+def _install_hint(versions: Sequence[Version]) -> str:
     first = _name(versions[0])
     return (
         f"apt-get install -y {first}, where the distribution has it; elsewhere\n"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from zoe_embedded.home import Home, cache_directory
-from zoe_embedded.runtimes.pip_configuration import trusted
+from zoe_embedded.runtimes.pip_configuration import trust_context
 from zoe_embedded.runtimes.store import make_readable
 
 _MAVEN = "https://repo1.maven.org/maven2/"
@@ -75,7 +75,8 @@ def _jar(cache: Path, path: str, sha: str) -> Path:
     jar = cache / path.rpartition("/")[2]
     if not jar.exists() or _hash(jar.read_bytes()) != sha:
         try:
-            with urllib.request.urlopen(_MAVEN + path, timeout=120, context=trusted(Path(sys.executable))) as answer:  # noqa: S310 - a constant address
+            context = trust_context(Path(sys.executable))
+            with urllib.request.urlopen(_MAVEN + path, timeout=120, context=context) as answer:  # noqa: S310 - constant
                 content = answer.read()
         except OSError as error:
             raise JarError(f"{_MAVEN}{path}: {error}") from error

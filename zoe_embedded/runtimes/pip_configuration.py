@@ -45,7 +45,7 @@ def variables(configured: Mapping[str, str], environment: Mapping[str, str]) -> 
     added: dict[str, str] = {}
     for option, variable in _UV.items():
         if (value := configured.get(option)) and variable not in environment:
-            values = [one for one in value.split() if option != "find-links" or _there(one)]
+            values = [part for part in value.split() if option != "find-links" or _is_usable(part)]
             if values:
                 added[variable] = _SEVERAL.get(variable, " ").join(values)
     authorities = environment.get("SSL_CERT_FILE") or added.get("SSL_CERT_FILE")
@@ -54,13 +54,13 @@ def variables(configured: Mapping[str, str], environment: Mapping[str, str]) -> 
     return added
 
 
-def _there(place: str) -> bool:
+def _is_usable(place: str) -> bool:
     """Return whether uv can use a place; unlike pip, it fails for a directory that does not exist."""
     return "://" in place or Path(place).exists()
 
 
 @cache
-def configured_by(python: Path) -> dict[str, str]:
+def configuration_of(python: Path) -> dict[str, str]:
     """Return the configuration of pip for this Python; empty if pip does not report it."""
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "config", "list"]
     try:
@@ -73,14 +73,14 @@ def configured_by(python: Path) -> dict[str, str]:
         return {}
 
 
-def downloading(python: Path) -> dict[str, str]:
+def download_environment(python: Path) -> dict[str, str]:
     """Return an environment in which other programs download like pip."""
-    return {**os.environ, **variables(configured_by(python), os.environ)}
+    return {**os.environ, **variables(configuration_of(python), os.environ)}
 
 
-def trusted(python: Path) -> ssl.SSLContext:
+def trust_context(python: Path) -> ssl.SSLContext:
     """Return the authorities that downloads of this process trust: the machine's and pip's."""
     context = ssl.create_default_context()
-    if file := downloading(python).get("SSL_CERT_FILE"):
+    if file := download_environment(python).get("SSL_CERT_FILE"):
         context.load_verify_locations(file)
     return context

@@ -19,8 +19,8 @@ from pathlib import Path
 from zoe_embedded.home import Home, HomeError, cache_directory
 from zoe_embedded.runtimes.class_archive import Parts, java_home
 from zoe_embedded.runtimes.interpreters import SPARK, RuntimeBuildError, find_python
-from zoe_embedded.runtimes.pip_configuration import downloading
-from zoe_embedded.runtimes.store import Recipe, is_built, locked, make_readable, provide
+from zoe_embedded.runtimes.pip_configuration import download_environment
+from zoe_embedded.runtimes.store import Recipe, is_built, lock_file, make_readable, provide
 
 CLONE = Path(__file__).resolve().parents[2]
 _REQUIREMENTS = CLONE / "requirements"
@@ -55,7 +55,7 @@ class Runtime:
 
 def ensure_runtime(home: Home) -> Runtime:
     """Return the runtime of Spark, building it if no home that shares runtimes with this one has built it."""
-    return _described(home, provide(home, _recipe()))
+    return _describe_with_client(home, provide(home, _recipe()))
 
 
 def runtime_is_built(home: Home) -> bool:
@@ -70,13 +70,13 @@ def ensure_notebook(home: Home) -> Runtime:
     """Return the runtime with editors and libraries for notebooks, which is installed on request only."""
     directory = provide(home, _recipe())
     begun, stamp = directory / "zoe-notebook.begun", directory / _NOTEBOOK_STAMP
-    with locked(directory / "zoe-notebook.lock"):
+    with lock_file(directory / "zoe-notebook.lock"):
         if not stamp.exists():
             again = begun.exists()
             begun.touch()
             _add_notebook(directory, again)
             stamp.touch()
-    return _described(home, directory)
+    return _describe_with_client(home, directory)
 
 
 def _recipe() -> Recipe:
@@ -87,7 +87,7 @@ def _recipe() -> Recipe:
     return Recipe("spark", parts, lambda directory: _build(directory, python))
 
 
-def _described(home: Home, directory: Path) -> Runtime:
+def _describe_with_client(home: Home, directory: Path) -> Runtime:
     runtime = describe(directory)
     if not runtime.notebook:
         return runtime
@@ -262,7 +262,7 @@ def _sha256(path: Path) -> str:
 
 
 def _run(*command: object, environment: dict[str, str] | None = None) -> None:
-    variables = {**downloading(Path(sys.executable)), **(environment or {})}
+    variables = {**download_environment(Path(sys.executable)), **(environment or {})}
     done = subprocess.run([str(part) for part in command], env=variables, check=False)
     if done.returncode != 0:
         raise RuntimeBuildError(f"failed ({done.returncode}): {' '.join(map(str, command))}")

@@ -58,7 +58,7 @@ def provide(home: Home, recipe: Recipe) -> Path:
         return directory
     _make_place(home)
     while not _held_if_complete(directory):
-        with locked(_lock_of(directory)):
+        with lock_file(_lock_of(directory)):
             if not _complete(directory):
                 _build(directory, recipe)
                 _remove_unused(directory.parent, recipe.name)
@@ -77,7 +77,7 @@ def is_built(home: Home, recipe: Recipe) -> bool:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """Hold a lock file exclusively; wait until no other process holds it."""
     descriptor = _open(path)
     try:

@@ -71,7 +71,7 @@ class SeaweedStore:
         if self._process is not None:
             self._process.send_signal(number)
 
-    def ended(self) -> str | None:
+    def ended_program(self) -> str | None:
         """Return its name if it ended by itself; None if it runs."""
         return "server" if self._process is not None and self._process.poll() is not None else None
 

@@ -39,7 +39,7 @@ def main() -> int:
         directory = home.path / "swift"
         with ObjectStore(home, directory, default_configuration(home)) as store:
             _tell(console, home, store)
-            while (ended := store.ended()) is None:
+            while (ended := store.ended_server()) is None:
                 time.sleep(_LOOK_INTERVAL_S)
             console.print(f"[red]{ended} ended by itself; see {directory / ended}.log[/red]")
             return 1

@@ -32,9 +32,9 @@ def line_to_ceph(home: Home, ceph: CephStore, accounts: Iterable[str], secret: s
         key = f"{secret}-{account}"
         known[f"AUTH_{account}"] = {"user": ceph.add_user(account, key), "key": key}
     beside = ceph.directory.parent
-    users = _written(home, beside / "accounts.json", json.dumps(known))
-    nobody = _written(home, beside / "key", "no key: all accounts have users of their own")
-    return StoreBehind(ceph.auth_url, "nobody:swift", nobody, users, ended=ceph.ended)
+    users = _write_private(home, beside / "accounts.json", json.dumps(known))
+    nobody = _write_private(home, beside / "key", "no key: all accounts have users of their own")
+    return StoreBehind(ceph.auth_url, "nobody:swift", nobody, users, ended=ceph.ended_program)
 
 
 @contextmanager
@@ -42,8 +42,8 @@ def seaweedfs_behind(home: Home, _: Iterable[str], secret: str) -> Iterator[Stor
     """Start SeaweedFS, with one user and its secret."""
     program = ensure_seaweedfs(home)
     with _directory() as directory, SeaweedStore(program, directory / "data", {_USER: secret}) as store:
-        key = _written(home, directory / "key", secret)
-        yield StoreBehind(store.url, _USER, key, protocol="s3", order="paths", ended=store.ended)
+        key = _write_private(home, directory / "key", secret)
+        yield StoreBehind(store.url, _USER, key, protocol="s3", order="paths", ended=store.ended_program)
 
 
 BEHIND: Mapping[str, Callable[[Home, Iterable[str], str], AbstractContextManager[StoreBehind]]] = MappingProxyType(
@@ -60,7 +60,7 @@ def _directory() -> Iterator[Path]:
         yield Path(apart)
 
 
-def _written(home: Home, path: Path, text: str) -> str:
+def _write_private(home: Home, path: Path, text: str) -> str:
     """Write a file that only the gateway's user can read."""
     path.touch(mode=0o600)
     path.write_text(text)

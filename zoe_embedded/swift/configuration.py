@@ -192,7 +192,11 @@ def _further_policies(file: Path) -> str:
     """Return the sections of storage policies that were created after the store."""
     before, after = configparser.ConfigParser(interpolation=None), configparser.ConfigParser(interpolation=None)
     before.read(file)
-    names = (one for one in before.sections() if one.startswith("storage-policy:") and one != "storage-policy:0")
+    names = (
+        section
+        for section in before.sections()
+        if section.startswith("storage-policy:") and section != "storage-policy:0"
+    )
     after.read_dict({name: dict(before[name]) for name in names})
     text = io.StringIO()
     after.write(text)

@@ -43,7 +43,7 @@ class _Place:
     usage: int
 
 
-def _at(port: int) -> str:
+def _endpoint(port: int) -> str:
     return f"tcp://127.0.0.1:{port}"
 
 
@@ -66,8 +66,8 @@ class ControllerSite:
         write_private(keys, b"\n".join((self._server[0], *proxy)).decode())
         if store_account is not None:
             os.chown(keys, store_account.uid, store_account.gid)
-        limits = ",".join(_at(place.limits) for place in self._places)
-        usages = ",".join(_at(place.usage) for place in self._places)
+        limits = ",".join(_endpoint(place.limits) for place in self._places)
+        usages = ",".join(_endpoint(place.usage) for place in self._places)
         self.line = ControllerLine(limits, usages, str(keys))
         self.executions_secret = self._private("executions.secret", secrets.token_hex(32))
         if store_account is not None:
@@ -113,7 +113,11 @@ class ControllerSite:
             **self.further,
         }
         for number, place in enumerate(self._places):
-            own = {"port": place.web, "limits_endpoint": _at(place.limits), "usage_endpoint": _at(place.usage)}
+            own = {
+                "port": place.web,
+                "limits_endpoint": _endpoint(place.limits),
+                "usage_endpoint": _endpoint(place.usage),
+            }
             self._private(_SETTINGS.format(number), tomli_w.dumps({**settings, **own}))
 
     def start(self, number: int = 0) -> subprocess.Popen[bytes]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.interpreters import ANY, find_python
 from zoe_embedded.runtimes.runtime import CLONE, make_bare_environment, make_virtual_environment
-from zoe_embedded.runtimes.store import Recipe, locked, make_readable, provide
+from zoe_embedded.runtimes.store import Recipe, lock_file, make_readable, provide
 
 _LOCK = CLONE / "requirements" / "swift.lock"
 # The parts of Zoe that the servers need: installed into their environment, as an operator would do.
@@ -33,7 +33,7 @@ def ensure_swift(home: Home) -> Path:
     directory = home.runtime / "swift"
     stamp, filters_stamp = directory / "zoe-swift.stamp", directory / "zoe-filters.stamp"
     wanted, wanted_filters = str(swift), _fingerprint_of_filters()
-    with locked(home.runtime / "swift.lock"):
+    with lock_file(home.runtime / "swift.lock"):
         if not stamp.exists() or stamp.read_text() != wanted:
             _make_small_environment(directory, python, swift)
             stamp.write_text(wanted)
@@ -56,7 +56,7 @@ def _make_small_environment(directory: Path, python: Path, swift: Path) -> None:
     """Make an environment whose Python finds the packages of `swift`, with its programs."""
     shutil.rmtree(directory, ignore_errors=True)
     make_bare_environment(directory, python)
-    [theirs], [ours] = (list(one.glob("lib/python3*/site-packages")) for one in (swift, directory))
+    [theirs], [ours] = (list(path.glob("lib/python3*/site-packages")) for path in (swift, directory))
     (ours / "zoe-swift.pth").write_text(f"import site; site.addsitedir({str(theirs)!r})\n")
     for program in (swift / "bin").iterdir():
         if not (directory / "bin" / program.name).exists():

@@ -13,10 +13,10 @@ from storage_bridge.model import BandwidthSlo
 from zoe_client import Client
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_embedded.processes.children import end_left
+from zoe_embedded.processes.children import end_orphans
 from zoe_embedded.runtimes.jars import readable_jars
 from zoe_embedded.runtimes.needs import MEMCACHED
-from zoe_embedded.stack import Stack, StackError, alone
+from zoe_embedded.stack import Stack, StackError, lock_home
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import CONFIG_VARIABLE, ControllerSite
 from zoe_embedded.swift.store import ObjectStore
@@ -77,8 +77,8 @@ def storage_site(
     user = StoreUser(FIRST_TENANT, FIRST_TENANT, home.secret("swift-default"))
     run_as = account.name if account is not None else None
     with ExitStack() as undo:
-        undo.enter_context(alone(home))  # before the files of a running store are written anew
-        end_left(partial(_is_left, f"{directory}/"))
+        undo.enter_context(lock_home(home))  # before the files of a running store are written anew
+        end_orphans(partial(_is_left, f"{directory}/"))
         token = home.secret("storage-controller-token")
         controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
         line = controller.line
@@ -94,9 +94,9 @@ def storage_site(
         place = directory / ("swift" if configuration.behind is None else "gateway")
         store = undo.enter_context(ObjectStore(home, place, configuration))
         asked = undo.enter_context(StoreSocket(store))
-        controller.restart_command = asked.restarts
+        controller.restart_command = asked.restart_command
         if configuration.behind is None:
-            controller.further["swift_policy_command"] = asked.makes_policies
+            controller.further["swift_policy_command"] = asked.policy_command
         settings: dict[str, object] = {
             **(given or {}),
             "storage_url": controller.url,
@@ -118,7 +118,7 @@ def storage_site(
 
 def _is_left(directory: str, words: Sequence[str], variables: Mapping[str, str]) -> bool:
     """Return whether a process is a server of the store or a controller with a configuration in this directory."""
-    return any(one.startswith(directory) for one in (*words, variables.get(CONFIG_VARIABLE, "")))
+    return any(word.startswith(directory) for word in (*words, variables.get(CONFIG_VARIABLE, "")))
 
 
 def _wait_for_answers(stack: Stack) -> None:
@@ -126,7 +126,7 @@ def _wait_for_answers(stack: Stack) -> None:
     give_up_s = time.monotonic() + _ANSWERS_WITHIN_S
     with Client(stack.url, stack.token, patience_s=_ANSWERS_WITHIN_S) as client:
         while problem := client.storage().problem:
-            if died := stack.died():
+            if died := stack.dead_process():
                 raise StackError(died)
             if time.monotonic() >= give_up_s:
                 raise StackError(f"the master has no answer after {_ANSWERS_WITHIN_S:g} s: {problem}")

@@ -85,14 +85,16 @@ class ObjectStore:
         """Return the user of that name, with the key."""
         return next(user for user in self.configuration.users if user.login == login)
 
-    def ended(self) -> str | None:
+    def ended_server(self) -> str | None:
         """Return the name of a server that ended by itself; None if all run."""
         return next(iter(self.all_ended()), None)
 
     def all_ended(self) -> list[str]:
         """Return the names of the servers that ended by themselves, and were not restarted."""
         return [
-            name for name, one in list(self._processes.items()) if one.poll() is not None and name != self._restarting
+            name
+            for name, popen in list(self._processes.items())
+            if popen.poll() is not None and name != self._restarting
         ]
 
     def revive(self, only: Collection[str] | None = None) -> list[str]:
@@ -121,7 +123,7 @@ class ObjectStore:
         return self.log_path(name).read_text(errors="replace")
 
     def __enter__(self) -> Self:
-        memcached = _memcached()
+        memcached = _memcached_program()
         environment = ensure_swift(self._home)
         try:
             self._prepare()
@@ -177,7 +179,7 @@ class ObjectStore:
             process.kill()
             process.wait()
         if name == MEMCACHED:
-            self._spawn_memcached(_memcached())
+            self._spawn_memcached(_memcached_program())
         else:
             self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
 
@@ -194,7 +196,7 @@ class ObjectStore:
         )
         if made.returncode:
             raise StoreError((made.stdout or made.stderr).strip() or f"exit code {made.returncode}")
-        for name in [one for one in self._processes if one != MEMCACHED]:
+        for name in [process for process in self._processes if process != MEMCACHED]:
             self.restart(name)
         return made.stdout.strip()
 
@@ -288,7 +290,7 @@ class ObjectStore:
             time.sleep(_RETRY_S if checks else 0)
 
 
-def _memcached() -> str:
+def _memcached_program() -> str:
     program = find_program(MEMCACHED)
     if program is None:
         raise StoreError(f"the object store needs memcached; install it:  {PROGRAMS[MEMCACHED]}")

@@ -42,12 +42,12 @@ class StoreSocket:
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="zoe-store", daemon=True)
 
-    def restarts(self, name: str) -> list[str]:
+    def restart_command(self, name: str) -> list[str]:
         """Return the command that restarts a server."""
         return [*self._program, "restart", name]
 
     @property
-    def makes_policies(self) -> list[str]:
+    def policy_command(self) -> list[str]:
         """Return the command that creates a storage policy; its document is a further argument."""
         return [*self._program, "policy"]
 
@@ -79,11 +79,11 @@ class StoreSocket:
     def _answer(self, question: str) -> str:
         verb, _, what = question.partition(" ")
         try:
-            return _DONE + (self._store.make_policy(what) if verb == "policy" else self._restarted(what))
+            return _DONE + (self._store.make_policy(what) if verb == "policy" else self._restart(what))
         except Exception as error:  # the next one may succeed
             return _FAILED + (str(error) or type(error).__name__)
 
-    def _restarted(self, name: str) -> str:
+    def _restart(self, name: str) -> str:
         if name not in self._store.processes:
             raise LookupError(f"the store has no server {name!r}")
         self._store.restart(name)

@@ -58,7 +58,7 @@ class Api:
 
     def get(self, path: str, **query: Any) -> Any:
         """Return the answer to a GET. Raises RefusedError."""
-        text = urllib.parse.urlencode({name: one for name, one in query.items() if one is not None}, doseq=True)
+        text = urllib.parse.urlencode({name: entry for name, entry in query.items() if entry is not None}, doseq=True)
         return self._ask("GET", f"{path}?{text}" if text else path)
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:
@@ -74,7 +74,7 @@ class Api:
     def _ask(self, method: str, path: str, body: Any = None, key: str | None = None) -> Any:
         until_s, pause_s = self._now_s() + _PATIENCE_S, _PAUSE_S
         while True:
-            refused, after_s = self._once(method, path, body, key)
+            refused, after_s = self._try_once(method, path, body, key)
             if not isinstance(refused, RefusedError):
                 return refused
             wait_s = max(pause_s, after_s)
@@ -83,7 +83,7 @@ class Api:
             self._sleep(wait_s)
             pause_s = min(2 * pause_s, _PAUSE_MAX_S)
 
-    def _once(self, method: str, path: str, body: Any, key: str | None) -> tuple[Any, float]:
+    def _try_once(self, method: str, path: str, body: Any, key: str | None) -> tuple[Any, float]:
         """Return the answer or the refusal, and the seconds to wait before a retry."""
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         data = None if body is None else json.dumps(body).encode()
@@ -108,7 +108,7 @@ def _refusal(error: urllib.error.HTTPError) -> RefusedError:
         told = json.loads(error.read(_BYTES_MAX))
         sentence, hint = told.get("detail") or told["title"], told.get("hint")
         if errors := told.get("errors"):  # the sentence only has their number
-            sentence = "; ".join(f"{one['pointer']}: {one['message']}" for one in errors[:_ERRORS_SHOWN])
+            sentence = "; ".join(f"{error['pointer']}: {error['message']}" for error in errors[:_ERRORS_SHOWN])
         return RefusedError(error.code, told["code"], f"{sentence}; {hint}" if hint else sentence)
     except (ValueError, KeyError, AttributeError, OSError):
         return RefusedError(error.code, "unreadable", f"the API of Zoe answered with {error.code}")

@@ -23,7 +23,7 @@ def changed_variables(environment: Mapping[str, str] = os.environ) -> dict[str, 
     """Return the variables that differ from those at the start of the script. Raises BadOptionError if they are too
     long.
     """
-    begun = _begun(environment)
+    begun = _initial_variables(environment)
     programs = f"{Path(__file__).resolve().parents[2] / 'bin'}{os.pathsep}"
     found = {
         name: text.replace(programs, "")
@@ -41,7 +41,7 @@ def changed_variables(environment: Mapping[str, str] = os.environ) -> dict[str, 
     return found
 
 
-def _begun(environment: Mapping[str, str]) -> dict[str, str]:
+def _initial_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables at the start of the script, from the first node."""
     try:
         channel = connect(environment["ZOE_SRUN"])

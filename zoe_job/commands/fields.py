@@ -102,8 +102,8 @@ def show_job(job: JobRecord, now_s: float | None = None) -> str:
 def states_of(words: Sequence[str]) -> frozenset[str]:
     """Return the states of long or short names. Raises BadOptionError for others, as in Slurm."""
     by_short = {short: name for name, short in SHORT.items()}
-    found = [by_short.get(one.upper(), one.upper()) for one in words]
-    if strange := next((one for one in found if one not in SHORT), None):
+    found = [by_short.get(word.upper(), word.upper()) for word in words]
+    if strange := next((text for text in found if text not in SHORT), None):
         raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states include: {','.join(SHORT)}")
     return frozenset(found)
 

@@ -18,16 +18,16 @@ def jobs_of(api: Api, ids: Sequence[str] | None = None) -> tuple[list[JobRecord]
     found: list[JobRecord] = []
     refused: dict[str, RefusedError] = {}
     if ids is None:
-        return listed(api, whole=True), refused
-    for one in dict.fromkeys(ids):
+        return records_of(api, whole=True), refused
+    for fromkey in dict.fromkeys(ids):
         try:
-            found += _whole(api, one)
+            found += _complete_records(api, fromkey)
         except RefusedError as error:
-            refused[one] = error
+            refused[fromkey] = error
     return found, refused
 
 
-def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -> list[JobRecord]:
+def records_of(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -> list[JobRecord]:
     """Return the records of these jobs, of all without ids, oldest first; `whole`: with the details of each. Raises
     RefusedError if none of the named jobs is visible.
     """
@@ -38,11 +38,15 @@ def listed(api: Api, ids: Sequence[str] | None = None, *, whole: bool = False) -
         return found
     views = list(_pages(api, "/executions", "executions"))
     # The list does not say which jobs of several nodes are heterogeneous; their own records do.
-    each = (_whole(api, view["id"]) if whole or view["core_total"] > 1 else [record_of(view)] for view in views)
+    each = (
+        _complete_records(api, view["id"]) if whole or view["core_total"] > 1 else [record_of(view)] for view in views
+    )
     records = [record for found in each for record in found]
     arrays = _pages(api, "/arrays", "arrays", open=None if whole else "true")
-    without = [one for array in arrays for one in (*_waiting(api, array), *(_never_begun(api, array) if whole else ()))]
-    return sorted([*records, *without], key=lambda one: (one.submitted_s, one.id))
+    without = [
+        entry for array in arrays for entry in (*_waiting(api, array), *(_never_begun(api, array) if whole else ()))
+    ]
+    return sorted([*records, *without], key=lambda entry: (entry.submitted_s, entry.id))
 
 
 def array_of_waiting(api: Api, job_id: str) -> Any | None:
@@ -57,9 +61,9 @@ def _without_execution(api: Api, job_id: str) -> tuple[Any, str] | None:
     if not (is_array(array_id) and index.isascii() and index.isdecimal()):
         return None
     after = int(index) - 1 if int(index) else None
-    for one in api.get(f"{path_of(array_id)}/indices", after=after, limit=1)["indices"]:
-        if one["index"] == int(index):
-            return api.get(path_of(array_id)), one["state"]
+    for entry in api.get(f"{path_of(array_id)}/indices", after=after, limit=1)["indices"]:
+        if entry["index"] == int(index):
+            return api.get(path_of(array_id)), entry["state"]
     return None
 
 
@@ -72,7 +76,7 @@ def _pages(api: Api, path: str, name: str, **query: Any) -> Iterator[Any]:
             return
 
 
-def _whole(api: Api, job_id: str) -> list[JobRecord]:
+def _complete_records(api: Api, job_id: str) -> list[JobRecord]:
     if "[" in job_id:
         job_id = job_id.partition("_")[0]
     if not is_array(job_id):
@@ -111,7 +115,7 @@ def _never_begun(api: Api, array: Any) -> Iterator[JobRecord]:
     after = None
     for _ in range(_PAGES_MAX):
         answer = api.get(f"{path_of(array['id'])}/indices", state="cancelled", limit=_PAGE, after=after)
-        found += [one["index"] for one in answer["indices"] if one["execution_id"] is None]
+        found += [entry["index"] for entry in answer["indices"] if entry["execution_id"] is None]
         if (after := answer["next_after"]) is None:
             break
     if found:
@@ -121,9 +125,9 @@ def _never_begun(api: Api, array: Any) -> Iterator[JobRecord]:
 def _ranges(indices: Sequence[int]) -> str:
     """Return ascending indices as `3-6,9`."""
     parts: list[list[int]] = []
-    for one in indices:
-        if parts and one == parts[-1][-1] + 1:
-            parts[-1] = [parts[-1][0], one]
+    for index in indices:
+        if parts and index == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], index]
         else:
-            parts.append([one])
+            parts.append([index])
     return ",".join("-".join(map(str, part)) for part in parts)

@@ -222,19 +222,24 @@ def _reason(view: Mapping[str, Any]) -> str:
 def _of_description(description: Mapping[str, Any] | None) -> dict[str, Any]:
     if description is None:
         return {}
-    each = [(one, one.get("total_count", 1)) for one in description["components"]]
+    each = [(entry, entry.get("total_count", 1)) for entry in description["components"]]
     job = _job(description["components"][0])
     groups = [job, *job.get("others", ())]
     cores = [0.0] * len(groups)
-    for one, count in each:
-        cores[min(_group(one["name"]), len(groups) - 1)] += count * (one["resources"].get("cores") or 0)
+    for entry, count in each:
+        cores[min(_group(entry["name"]), len(groups) - 1)] += count * (entry["resources"].get("cores") or 0)
     return {
         "limit_s": description.get("time_limit_s"),
         "cores": round(sum(cores)),
         "memory_mib": int(job.get("memory_mib") or 0),
         "groups": tuple(
-            Group(int(one.get("nodes") or 1), int(one.get("memory_mib") or 0), round(own), str(one.get("name") or ""))
-            for one, own in zip(groups, cores, strict=True)
+            Group(
+                int(entry.get("nodes") or 1),
+                int(entry.get("memory_mib") or 0),
+                round(own),
+                str(entry.get("name") or ""),
+            )
+            for entry, own in zip(groups, cores, strict=True)
         ),
         "directory": str(job.get("directory") or ""),
         "output": str(job.get("output") or ""),
@@ -243,10 +248,10 @@ def _of_description(description: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _of_services(services: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    newest = [one for one in services if one["attempt"] == max(other["attempt"] for other in services)]
+    newest = [service for service in services if service["attempt"] == max(other["attempt"] for other in services)]
     if not newest:
         return {}
-    placed = [(group_of(one["id"]), one["node"]) for one in newest if one["node"]]
+    placed = [(group_of(mapping["id"]), mapping["node"]) for mapping in newest if mapping["node"]]
     groups = range(max((group for group, _ in placed), default=0) + 1)
     return {
         "nodes_named": ",".join(dict.fromkeys(node for _, node in placed)),
@@ -267,7 +272,11 @@ def _group(component: str) -> int:
 
 
 def _of_conditions(conditions: Mapping[str, Any] | None) -> dict[str, Any]:
-    after = [] if conditions is None else [f"after{_kind(one['kind'])}:{one['on']}" for one in conditions["after"]]
+    after = (
+        []
+        if conditions is None
+        else [f"after{_kind(condition['kind'])}:{condition['on']}" for condition in conditions["after"]]
+    )
     return {"dependency": ",".join(after)}
 
 

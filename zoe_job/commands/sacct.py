@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from zoe_job.commands.api import Api
 from zoe_job.commands.calling import NotHereError, job_ids, run_program
 from zoe_job.commands.fields import directory_of, memory, memory_of, moment, span, states_of
-from zoe_job.commands.lists import listed
+from zoe_job.commands.lists import records_of
 from zoe_job.commands.records import JobRecord
 from zoe_job.commands.use import JobUse, use_of
 from zoe_job.common.slurm_options import BadOptionError, Given, read
@@ -29,12 +29,12 @@ def sacct(words: Sequence[str]) -> int:
     given, rest, unknown = read(words, dict(SACCT.all))
     if unknown or rest:
         raise BadOptionError(f"unrecognized option '{(unknown or rest)[0]}'")
-    options = {one.name: one for one in given}
-    if gone := SACCT.lacks(given):
+    options = {entry.name: entry for entry in given}
+    if gone := SACCT.missing_option(given):
         raise NotHereError(f"sacct --{gone} does not exist in a job of Zoe")
     fields, unit = _fields(options), _unit(options)
     api = Api()
-    jobs = _chosen(api, options)
+    jobs = _chosen_jobs(api, options)
     used = any(name in _OF_USE for name, _ in fields)
     rows = [_row(job, use_of(api, job) if used else None, fields, unit) for job in jobs]
     for line in _lines(options, fields, rows):
@@ -78,10 +78,10 @@ def _fields(options: Mapping[str, Given]) -> list[tuple[str, int]]:
     return found
 
 
-def _chosen(api: Api, options: Mapping[str, Given]) -> list[JobRecord]:
+def _chosen_jobs(api: Api, options: Mapping[str, Given]) -> list[JobRecord]:
     wanted = options.get("jobs") or options.get("job")
     ids = list(job_ids(wanted.value or "", shown=True)) if wanted is not None else None
-    jobs = [one for job in listed(api, ids, whole=True) for one in job.components()]
+    jobs = [component for job in records_of(api, ids, whole=True) for component in job.components()]
     if "state" in options:
         states = states_of((options["state"].value or "").split(","))
         jobs = [job for job in jobs if job.state in states]

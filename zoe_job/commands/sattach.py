@@ -27,7 +27,7 @@ def sattach(words: Sequence[str]) -> int:
     given, rest, unknown = read(words, dict(SATTACH.all))
     if unknown:
         raise BadOptionError(f"unrecognized option '{unknown[0]}'")
-    if gone := SATTACH.lacks(given):
+    if gone := SATTACH.missing_option(given):
         raise NotHereError(f"sattach --{gone} does not exist in a job of Zoe")
     if len(rest) != 1:
         raise BadOptionError("give one job, as JOB.STEP")

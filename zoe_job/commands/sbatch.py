@@ -14,7 +14,7 @@ from typing import Any
 from zoe_job.commands.api import Api
 from zoe_job.commands.calling import FAILED, NotHereError, is_array, path_of, run_program
 from zoe_job.commands.exported import changed_variables
-from zoe_job.commands.lists import listed
+from zoe_job.commands.lists import records_of
 from zoe_job.commands.records import ENDED
 from zoe_job.common.slurm_options import SBATCH, BadOptionError, Given
 from zoe_job.submission.batch_script import judge, read_script
@@ -40,8 +40,8 @@ def sbatch(words: Sequence[str]) -> int:
     given, more, rest, unknown = read_groups(words, {**SBATCH, **_OWN})
     if unknown:
         raise BadOptionError(f"unrecognized option '{unknown[0]}'")
-    own = {one.name: one.value for one in given if one.name in _OWN}
-    options = [one for one in given if one.name not in _OWN]
+    own = {entry.name: entry.value for entry in given if entry.name in _OWN}
+    options = [entry for entry in given if entry.name not in _OWN]
     on_line, _ = request_of(options)
     title, script, arguments = read_script(rest, on_line)
     lines = read_lines(script)
@@ -77,7 +77,7 @@ def _surround(request: JobRequest, given: Sequence[Given]) -> None:
     otherwise.
     """
     request.chdir = _below_workspace(Path.cwd()) if request.chdir is None else request.chdir
-    asked = [one.value or "" for one in given if one.name == "export"]
+    asked = [entry.value or "" for entry in given if entry.name == "export"]
     if not asked or "ALL" in asked[-1].split(","):
         request.export = {**changed_variables(), **request.export}
 
@@ -125,7 +125,7 @@ def _submit(api: Api, body: Mapping[str, Any], request: JobRequest) -> int:
 def _wait(api: Api, job_id: str) -> int:
     """Return the largest exit code, after the job, or all indices of the array, have ended."""
     while True:
-        jobs = listed(api, [job_id])
+        jobs = records_of(api, [job_id])
         open_array = is_array(job_id) and api.get(path_of(job_id))["ended_at_s"] is None
         if not open_array and all(job.state in ENDED for job in jobs):
             return max((job.exit_code or (FAILED if job.state != "COMPLETED" else 0) for job in jobs), default=0)

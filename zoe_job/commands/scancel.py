@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from zoe_job.commands.api import Api, RefusedError
 from zoe_job.commands.calling import FAILED, NotHereError, is_array, job_ids, path_of, run_program
-from zoe_job.commands.lists import listed
+from zoe_job.commands.lists import records_of
 from zoe_job.commands.records import ENDED, SHORT
 from zoe_job.common.slurm_options import BadOptionError, Given, read
 from zoe_job.submission.call_options import SCANCEL
@@ -27,13 +27,13 @@ def main() -> None:
 def scancel(words: Sequence[str]) -> int:
     """Return the exit code of one call."""
     given, ids = _split(words)
-    options = {one.name: one for one in given}
-    if gone := SCANCEL.lacks(given):
+    options = {entry.name: entry for entry in given}
+    if gone := SCANCEL.missing_option(given):
         raise NotHereError(f"scancel --{gone} does not exist in a job of Zoe")
     signal = options["signal"].value if "signal" in options else None
     if signal is not None and signal.upper() not in _KILLS:
         raise NotHereError(f"scancel --signal={signal}: no signal can be sent to a job of Zoe")
-    wanted = [one for text in ids for one in job_ids(text)]
+    wanted = [id_ for text in ids for id_ in job_ids(text)]
     filters = {"name", "jobname", "user", "me", "state", "partition", "qos"} & options.keys()
     if not wanted and not filters:
         raise BadOptionError("No job identification provided")
@@ -64,9 +64,9 @@ def _cancel_chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | 
     done: set[str] = set()
     with_own = False
     for _ in range(_PASSES_MAX):
-        found = _chosen(api, options, ids)
+        found = _chosen_ids(api, options, ids)
         with_own = with_own or own in found
-        wanted = [one for one in found if one != own and one not in done]
+        wanted = [text for text in found if text != own and text not in done]
         if not wanted:
             break
         code = max(code, _cancel(api, wanted))
@@ -77,14 +77,14 @@ def _cancel_chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | 
     return max(code, _cancel(api, [own])) if with_own else code
 
 
-def _chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> list[str]:
+def _chosen_ids(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -> list[str]:
     """Return the ids of the unfinished jobs that all options choose."""
     name = options.get("name") or options.get("jobname")
     states = _states(options["state"].value or "") if "state" in options else None
     user = options["user"].value if "user" in options else None
     found = [
         job
-        for job in listed(api, ids)
+        for job in records_of(api, ids)
         if job.state not in ENDED
         and (states is None or job.state in states)
         and (name is None or job.is_named((name.value or "").split(",")))
@@ -95,9 +95,9 @@ def _chosen(api: Api, options: Mapping[str, Given], ids: Sequence[str] | None) -
 
 def _states(text: str) -> set[str]:
     """Return the states of `--state`. Raises BadOptionError as in Slurm."""
-    if strange := next((one for one in text.upper().split(",") if one not in _STATES), None):
+    if strange := next((part for part in text.upper().split(",") if part not in _STATES), None):
         raise BadOptionError(f"Invalid job state specified: {strange}\nValid job states are {', '.join(_LONG)}")
-    return {state for one in text.upper().split(",") for state in _STATES[one]}
+    return {state for part in text.upper().split(",") for state in _STATES[part]}
 
 
 def _cancel(api: Api, ids: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from zoe_job.common.missing import refuse
-from zoe_job.common.node_lists import BadNodesError, expanded
+from zoe_job.common.node_lists import BadNodesError, expand
 
 _USAGE = 1
 
@@ -26,7 +26,7 @@ def main() -> None:
 
 def _hostnames(names: str) -> int:
     try:
-        print("\n".join(expanded(names)))
+        print("\n".join(expand(names)))
     except BadNodesError as error:
         print(f"scontrol: {error}", file=sys.stderr)
         return _USAGE

@@ -41,29 +41,29 @@ def scontrol(words: Sequence[str]) -> int:
 
 
 def _show(words: Sequence[str], one_line: bool) -> int:
-    wanted = [one for word in words for one in job_ids(_value(word), shown=True)]
+    wanted = [id_ for word in words for id_ in job_ids(_value(word), shown=True)]
     jobs, code = jobs_of(Api(), wanted or None)
-    texts = [show_job(one) for job in jobs for one in job.components()]
+    texts = [show_job(component) for job in jobs for component in job.components()]
     if one_line:
         texts = [" ".join(text.split()) for text in texts]
     if texts:
         print("\n\n".join(texts) if not one_line else "\n".join(texts))
-    for one, error in code.items():
-        print(f"scontrol: error: {sentence_of(error, one)}", file=sys.stderr)
+    for entry, error in code.items():
+        print(f"scontrol: error: {sentence_of(error, entry)}", file=sys.stderr)
     return FAILED if code else 0
 
 
 def _change(command: str, words: Sequence[str]) -> int:
-    wanted = _whole_jobs(" ".join(words), [one for word in words for one in job_ids(_value(word), shown=True)])
+    wanted = _whole_jobs(" ".join(words), [id_ for word in words for id_ in job_ids(_value(word), shown=True)])
     if not wanted:
         raise BadOptionError(f"too few arguments for keyword:{command}")
     api = Api()
     code = 0
     if command.startswith("requeue"):
-        code, wanted = _begun(api, wanted)
+        code, wanted = _running_ids(api, wanted)
     else:
         _refuse_waiting(api, wanted, f"{command} ")
-    return max(code, _each(api, wanted, lambda job_id: api.post(path_of(job_id) + _CHANGES[command])))
+    return max(code, _apply_to_each(api, wanted, lambda job_id: api.post(path_of(job_id) + _CHANGES[command])))
 
 
 def _whole_jobs(text: str, ids: list[str]) -> list[str]:
@@ -77,33 +77,33 @@ def _refuse_waiting(api: Api, ids: Sequence[str], command: str) -> None:
     """Refuse to change an index of an array that has not begun, which Slurm would split off, before anything is
     changed.
     """
-    for one in ids:
-        if (array := array_of_waiting(api, one)) is not None:
+    for id_ in ids:
+        if (array := array_of_waiting(api, id_)) is not None:
             whole = array["id"]
-            how = f"`scontrol {command}{whole}` applies to all waiting indices; scancel {one} ends this one"
-            raise NotHereError(f"{one} has not begun, and is changed with its array only: {how}")
+            how = f"`scontrol {command}{whole}` applies to all waiting indices; scancel {id_} ends this one"
+            raise NotHereError(f"{id_} has not begun, and is changed with its array only: {how}")
 
 
-def _begun(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
+def _running_ids(api: Api, ids: Sequence[str]) -> tuple[int, list[str]]:
     """Return an exit code, and the ids, with the ids of the running indices instead of each array."""
     code = 0
     found: list[str] = []
-    for one in ids:
-        if not is_array(one):
-            found.append(one)
+    for id_ in ids:
+        if not is_array(id_):
+            found.append(id_)
             continue
-        jobs, refused = jobs_of(api, [one])
+        jobs, refused = jobs_of(api, [id_])
         for error in refused.values():
-            print(f"scontrol: error: {sentence_of(error, one)}", file=sys.stderr)
+            print(f"scontrol: error: {sentence_of(error, id_)}", file=sys.stderr)
             code = FAILED
         running = [job.id for job in jobs if job.state in _RUNNING]
         ended = sum(job.state not in (*_RUNNING, "PENDING") for job in jobs)
         found += running
         if not running:
-            print(f"scontrol: error: no index of array {one} is running; only running ones run again", file=sys.stderr)
+            print(f"scontrol: error: no index of array {id_} is running; only running ones run again", file=sys.stderr)
             code = FAILED
         elif ended:
-            print(f"scontrol: {ended} indices of array {one} have ended and do not run again", file=sys.stderr)
+            print(f"scontrol: {ended} indices of array {id_} have ended and do not run again", file=sys.stderr)
     return code, found
 
 
@@ -121,7 +121,7 @@ def _update(words: Sequence[str]) -> int:
     if not given:
         raise BadOptionError("no changes specified")
     holds = given.get("priority") == "0"
-    body = _changes({name: one for name, one in given.items() if not (holds and name == "priority")})
+    body = _changes({name: text for name, text in given.items() if not (holds and name == "priority")})
     api = Api()
     _refuse_waiting(api, wanted, "update JobId=")
 
@@ -131,7 +131,7 @@ def _update(words: Sequence[str]) -> int:
         if holds:
             api.post(f"{path_of(job_id)}/hold")
 
-    return _each(api, wanted, change)
+    return _apply_to_each(api, wanted, change)
 
 
 def _changes(given: dict[str, str]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _changes(given: dict[str, str]) -> dict[str, Any]:
     return body
 
 
-def _each(api: Api, wanted: Sequence[str], change: Callable[[str], Any]) -> int:
+def _apply_to_each(api: Api, wanted: Sequence[str], change: Callable[[str], Any]) -> int:
     code = 0
     for job_id in wanted:
         try:

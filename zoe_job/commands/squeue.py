@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from zoe_job.commands.api import Api, RefusedError
 from zoe_job.commands.calling import NotHereError, is_array, job_ids, run_program
 from zoe_job.commands.fields import directory_of, memory_of, moment, output_of, short_span, short_state, states_of
-from zoe_job.commands.lists import listed
+from zoe_job.commands.lists import records_of
 from zoe_job.commands.records import SHORT, JobRecord
 from zoe_job.common.slurm_options import BadOptionError, Given, read
 from zoe_job.submission.call_options import SQUEUE
@@ -28,14 +28,14 @@ def main() -> None:
 
 def squeue(words: Sequence[str]) -> int:
     """Print the jobs; return the exit code."""
-    given, rest, unknown = read(list(_joined(words)), dict(SQUEUE.all))
+    given, rest, unknown = read(list(_join_words(words)), dict(SQUEUE.all))
     if unknown or rest:
         raise BadOptionError(f"unrecognized option '{(unknown or rest)[0]}'")
-    options = {one.name: one for one in given}
-    if gone := SQUEUE.lacks(given):
+    options = {entry.name: entry for entry in given}
+    if gone := SQUEUE.missing_option(given):
         raise NotHereError(f"squeue --{gone} does not exist in a job of Zoe")
     text, header = _format(options)
-    jobs = _chosen(options, whole=any(letter in _WHOLE for _, _, letter in _FIELD.findall(text)))
+    jobs = _chosen_jobs(options, whole=any(letter in _WHOLE for _, _, letter in _FIELD.findall(text)))
     lines = [] if "noheader" in options else [header]
     now_s = time.time()
     lines += [_line(text, job, now_s) for job in jobs]
@@ -44,7 +44,7 @@ def squeue(words: Sequence[str]) -> int:
     return 0
 
 
-def _joined(words: Sequence[str]) -> Iterator[str]:
+def _join_words(words: Sequence[str]) -> Iterator[str]:
     """Yield the words, joining `-j` with its optional value."""
     rest = list(words)
     while rest:
@@ -56,7 +56,7 @@ def _joined(words: Sequence[str]) -> Iterator[str]:
 
 
 def _line(text: str, job: JobRecord, now_s: float) -> str:
-    return _filled(text, lambda letter: _VALUES[letter](job, now_s))
+    return _fill(text, lambda letter: _VALUES[letter](job, now_s))
 
 
 def _format(options: Mapping[str, Given]) -> tuple[str, str]:
@@ -69,7 +69,7 @@ def _format(options: Mapping[str, Given]) -> tuple[str, str]:
     letters = {letter for _, _, letter in _FIELD.findall(text)} - {"%"}
     if strange := sorted(letters - _VALUES.keys()):
         raise NotHereError(f"the field %{strange[0]} of squeue does not exist in a job of Zoe")
-    return text, _filled(text, lambda letter: _HEADERS[letter])
+    return text, _fill(text, lambda letter: _HEADERS[letter])
 
 
 def _long_format(text: str) -> str:
@@ -83,8 +83,8 @@ def _long_format(text: str) -> str:
     return "".join(parts)
 
 
-def _filled(text: str, value: Callable[[str], str]) -> str:
-    def one(found: re.Match[str]) -> str:
+def _fill(text: str, value: Callable[[str], str]) -> str:
+    def fill_field(found: re.Match[str]) -> str:
         right, width, letter = found.groups()
         if letter == "%":
             return "%"
@@ -95,15 +95,15 @@ def _filled(text: str, value: Callable[[str], str]) -> str:
             shown = shown[: int(width)]
         return shown.rjust(int(width)) if right else shown.ljust(int(width))
 
-    return _FIELD.sub(one, text)
+    return _FIELD.sub(fill_field, text)
 
 
-def _chosen(options: Mapping[str, Given], *, whole: bool) -> list[JobRecord]:
+def _chosen_jobs(options: Mapping[str, Given], *, whole: bool) -> list[JobRecord]:
     """Return the jobs that the options choose. Raises BadOptionError and RefusedError."""
     wanted = options.get("jobs") or options.get("job")
     ids = list(job_ids(wanted.value, shown=True)) if wanted is not None and wanted.value else None
     try:
-        jobs = [one for job in listed(Api(), ids, whole=whole) for one in job.components()]
+        jobs = [component for job in records_of(Api(), ids, whole=whole) for component in job.components()]
     except RefusedError as error:
         if error.code not in ("not_of_job", "not_found"):
             raise
@@ -119,20 +119,20 @@ def _chosen(options: Mapping[str, Given], *, whole: bool) -> list[JobRecord]:
         if job.state in states and (users is None or job.user in users) and (names is None or job.is_named(names))
     ]
     if "array" in options or "array-unique" in options:
-        found = [one for job in found for one in _single(job)]
-    return _sorted(found)
+        found = [record for job in found for record in _single(job)]
+    return _sort(found)
 
 
 def _list(options: Mapping[str, Given], *names: str) -> list[str] | None:
     given = next((options[name].value for name in names if name in options), None)
-    return None if given is None else [one for one in given.split(",") if one]
+    return None if given is None else [part for part in given.split(",") if part]
 
 
 def _states(options: Mapping[str, Given]) -> frozenset[str]:
     given = _list(options, "states", "state")
     if given is None:
         return frozenset(_LISTED)
-    if any(one.lower() == "all" for one in given):
+    if any(text.lower() == "all" for text in given):
         return frozenset(SHORT)
     return states_of(given)
 
@@ -144,12 +144,12 @@ def _single(job: JobRecord) -> list[JobRecord]:
     if "[" not in job.id or not is_array(job.array_id):
         return [job]
     try:
-        return [replace(job, id=one, task=one.rpartition("_")[2]) for one in job_ids(job.id)]
+        return [replace(job, id=id_, task=id_.rpartition("_")[2]) for id_ in job_ids(job.id)]
     except BadOptionError:  # a list that ends with ...
         return [job]
 
 
-def _sorted(jobs: Sequence[JobRecord]) -> list[JobRecord]:
+def _sort(jobs: Sequence[JobRecord]) -> list[JobRecord]:
     """Return the jobs as squeue sorts them: by state, pending ones first, then by descending priority."""
     return sorted(jobs, key=lambda job: (_LISTED.index(job.state) if job.state in _LISTED else 9, -job.priority))
 
@@ -158,7 +158,7 @@ def _place(job: JobRecord, _: float) -> str:
     return f"({job.reason})" if job.state == "PENDING" else job.nodes_named
 
 
-def _left(job: JobRecord, now_s: float) -> str:
+def _time_left(job: JobRecord, now_s: float) -> str:
     if job.limit_s is None:
         return "UNLIMITED"
     return short_span(max(job.limit_s - job.ran_s(now_s), 0))
@@ -185,7 +185,7 @@ _FIELDS: dict[str, tuple[str, str, Callable[[JobRecord, float], str]]] = {
     "T": ("STATE", "state", lambda job, _: job.state),
     "M": ("TIME", "timeused", lambda job, now_s: short_span(job.ran_s(now_s))),
     "l": ("TIME_LIMIT", "timelimit", lambda job, _: "UNLIMITED" if job.limit_s is None else short_span(job.limit_s)),
-    "L": ("TIME_LEFT", "timeleft", _left),
+    "L": ("TIME_LEFT", "timeleft", _time_left),
     "D": ("NODES", "numnodes", lambda job, _: str(job.nodes)),
     "C": ("CPUS", "numcpus", lambda job, _: str(job.cores)),
     "m": ("MIN_MEMORY", "minmemory", lambda job, _: memory_of(job)),

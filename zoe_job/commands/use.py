@@ -24,14 +24,14 @@ def use_of(api: Api, job: JobRecord) -> JobUse | None:
     if job.started_s is None:
         return None
     samples = api.get(f"{path_of(job.job_id)}/usage")["usage"]
-    newest = max((_attempt(one["service_id"]) for one in samples), default=0)
+    newest = max((_attempt(sample["service_id"]) for sample in samples), default=0)
     peaks: dict[str, tuple[int, str, float]] = {}
-    for one in samples:
-        service = one["service_id"]
+    for sample in samples:
+        service = sample["service_id"]
         if _attempt(service) == newest and job.offset in (None, group_of(service)):
             before = peaks.get(service, (0, "", 0.0))
-            memory = max(before[:2], (int(one["memory_bytes"]), one["node"]))
-            peaks[service] = (*memory, max(before[2], one["cpu_s"]))
+            memory = max(before[:2], (int(sample["memory_bytes"]), sample["node"]))
+            peaks[service] = (*memory, max(before[2], sample["cpu_s"]))
     if not peaks:
         return None
     peak, node, _ = max(peaks.values())

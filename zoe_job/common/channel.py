@@ -100,7 +100,9 @@ def accept(connection: socket.socket) -> Channel | None:
     """Return the channel of a connection that proves to be of this execution, otherwise None."""
     connection.settimeout(_HANDSHAKE_S)
     try:
-        trusted = _same_user(connection) if connection.family == socket.AF_UNIX else _proved(connection, serves=True)
+        trusted = (
+            _same_user(connection) if connection.family == socket.AF_UNIX else _exchange_proofs(connection, serves=True)
+        )
     except OSError:
         trusted = False
     if not trusted:
@@ -128,7 +130,7 @@ def _connect(address: str) -> Channel:
     host, colon, port = address.rpartition(":")
     if colon and SECRET.exists():
         connection = socket.create_connection((host, int(port)), timeout=_HANDSHAKE_S)
-        trusted = _proved(connection, serves=False)
+        trusted = _exchange_proofs(connection, serves=False)
     else:
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(local_name(port))
@@ -145,7 +147,7 @@ def _same_user(connection: socket.socket) -> bool:
     return bool(struct.unpack("3i", credentials)[1] == os.getuid())
 
 
-def _proved(connection: socket.socket, *, serves: bool) -> bool:
+def _exchange_proofs(connection: socket.socket, *, serves: bool) -> bool:
     """Exchange proofs of the secret; each end proves it over both nonces, so that no proof can be replayed."""
     if not SECRET.exists():
         return False

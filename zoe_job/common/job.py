@@ -127,11 +127,11 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_JOB_START_TIME": int(time.time()),
         "SLURM_JOB_END_TIME": int(time.time() + (job.time_limit_s or _NO_LIMIT_S)),
     }
-    found |= _as_asked(job, environment) | _array(environment)
+    found |= _optional_variables(job, environment) | _array(environment)
     return {name: str(value) for name, value in found.items()} | _groups(job, all_names, environment)
 
 
-def _as_asked(job: Job, environment: dict[str, str]) -> dict[str, object]:
+def _optional_variables(job: Job, environment: dict[str, str]) -> dict[str, object]:
     """Return variables that exist only for some jobs, as in Slurm."""
     found: dict[str, object] = {}
     if restarts := int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1:  # not in the first attempt
@@ -156,9 +156,9 @@ def _groups(job: Job, names: list[str], environment: dict[str, str]) -> dict[str
     if not job.others:
         return {}
     alone = []
-    for one in job.groups:
-        own, names = names[: one.nodes], names[one.nodes :]
-        alone.append(variables(replace(one, others=[]), own, environment))
+    for group in job.groups:
+        own, names = names[: group.nodes], names[group.nodes :]
+        alone.append(variables(replace(group, others=[]), own, environment))
     return group_variables(alone)
 
 

@@ -14,7 +14,7 @@ class BadNodesError(ValueError):
     """A list that is invalid, or has too many nodes."""
 
 
-def expanded(text: str) -> list[str]:
+def expand(text: str) -> list[str]:
     """Return the names of a list, 10,000 at most. Raises BadNodesError."""
     found: list[str] = []
     position = 0
@@ -27,18 +27,18 @@ def expanded(text: str) -> list[str]:
             if text[position] != ",":
                 raise BadNodesError(f"{text[:80]} is not a list of nodes")
             position += 1
-        for name in [part[4]] if part[4] else _numbered(part[1], part[2], part[3]):
+        for name in [part[4]] if part[4] else _expand_ranges(part[1], part[2], part[3]):
             found.append(name)
             if len(found) > NODES_MAX:
                 raise BadNodesError(f"more than {NODES_MAX} nodes")
     return found
 
 
-def _numbered(before: str, ranges: str, after: str) -> Iterator[str]:
-    for one in ranges.split(","):
-        found = _RANGE.fullmatch(one)
+def _expand_ranges(before: str, ranges: str, after: str) -> Iterator[str]:
+    for part in ranges.split(","):
+        found = _RANGE.fullmatch(part)
         if found is None:
-            raise BadNodesError(f"{one[:80]} is not a range of numbers")
+            raise BadNodesError(f"{part[:80]} is not a range of numbers")
         first, last = found[1], found[2] or found[1]
         for number in range(int(first), int(last) + 1):
             yield f"{before}{number:0{len(first)}d}{after}"

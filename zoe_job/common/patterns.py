@@ -29,13 +29,13 @@ def fill(pattern: str, environment: Mapping[str, str], task: int | None = None, 
         "t": str(task or 0),
     }
 
-    def one(found: re.Match[str]) -> str:
+    def fill_field(found: re.Match[str]) -> str:
         if found[1] == "%":
             return "%"
         value = values.get(found[3])
         return found[0] if value is None else value.zfill(int(found[2] or 0)) if value.isdecimal() else value
 
-    return _FIELD.sub(one, pattern)
+    return _FIELD.sub(fill_field, pattern)
 
 
 def per_task(pattern: str) -> bool:

@@ -60,12 +60,12 @@ class MissingOptionError(BadOptionError):
 
 def missing_of(given: Iterable[Given]) -> str | None:
     """Return the reason why a step of srun is impossible here; None if it is possible."""
-    for one in given:
-        if one.name == "mpi" and one.value not in _WITHOUT_PMI:
-            return f"--mpi={one.value}: there is no PMI, and each process would run alone; use mpirun"
-        if one.name in SRUN_MISSING:
-            why = SRUN_MISSING[one.name]
-            return f"--{one.name} is not supported{f': {why}' if why else ''}"
+    for entry in given:
+        if entry.name == "mpi" and entry.value not in _WITHOUT_PMI:
+            return f"--mpi={entry.value}: there is no PMI, and each process would run alone; use mpirun"
+        if entry.name in SRUN_MISSING:
+            why = SRUN_MISSING[entry.name]
+            return f"--{entry.name} is not supported{f': {why}' if why else ''}"
     return None
 
 
@@ -103,7 +103,7 @@ def _long(word: str, rest: list[str], options: dict[str, tuple[str, str]], line:
     if mark == "." and equals:
         raise BadOptionError(f"--{name} takes no value")
     if mark == "=" and not equals:
-        value = _next(rest, f"--{name}")
+        value = _next_value(rest, f"--{name}")
     return iter((Given(name, value if equals or mark == "=" else None, line),))
 
 
@@ -131,13 +131,13 @@ def _short(word: str, rest: list[str], options: dict[str, tuple[str, str]], line
         if mark == ".":
             given.append(Given(name, None, line))
             continue
-        value = letters.removeprefix("=") if letters else (_next(rest, f"-{letter}") if mark == "=" else None)
+        value = letters.removeprefix("=") if letters else (_next_value(rest, f"-{letter}") if mark == "=" else None)
         given.append(Given(name, value, line))
         break
     return given
 
 
-def _next(rest: list[str], option: str) -> str:
+def _next_value(rest: list[str], option: str) -> str:
     if not rest:
         raise BadOptionError(f"{option} needs a value")
     return rest.pop(0)

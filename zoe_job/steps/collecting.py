@@ -62,7 +62,7 @@ class Collector:
                 ended = json.loads(data)
                 self._codes[ended["rank"]] = ended["code"]
                 self.missing.update(dict.fromkeys(ended.get("missing", ())))
-                return self._failed(ended["rank"], ended["code"])
+                return self._note_exit(ended["rank"], ended["code"])
             (rank,) = RANK.unpack_from(data)
             self._print(kind, rank, data[RANK.size :])
             return False
@@ -75,11 +75,11 @@ class Collector:
         if missing:
             print(f"srun: error: {missing} tasks were lost with their node", file=sys.stderr)
         for name, file in self._files.items():
-            with self._told(name):
+            with self._reporting_once(name):
                 file.close()
         return max([*self._codes.values(), 1 if missing or self._failures else 0])
 
-    def _failed(self, rank: int, code: int) -> bool:
+    def _note_exit(self, rank: int, code: int) -> bool:
         if code:
             print(f"srun: error: task {rank}: exit code {code}", file=sys.stderr, flush=True)
         return code != 0
@@ -102,13 +102,13 @@ class Collector:
             own.flush()
             return
         name = self._name(pattern, rank)
-        with self._told(name):
+        with self._reporting_once(name):
             file = self._file(name)
             file.write(text)
             file.flush()
 
     @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
+    def _reporting_once(self, name: str) -> Iterator[None]:
         """Report once that a file cannot be written; the tasks continue."""
         try:
             yield

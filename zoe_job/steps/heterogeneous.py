@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from zoe_job.common.groups import NODES, SIZE, group_environment
 from zoe_job.common.slurm_options import SRUN, BadOptionError, read
-from zoe_job.steps.ledger import Wanted
+from zoe_job.steps.ledger import Requirements
 from zoe_job.steps.step import Settings, settings_of
 
 _INHERITED = ("label", "kill-on-bad-exit", "chdir", "output", "error", "input", "open-mode", "export", "time")
@@ -22,11 +22,11 @@ class Part:
     settings: Settings
     nodes: Sequence[int]
 
-    def wanted(self, of_the_job: int) -> Wanted:
+    def requirements(self, of_the_job: int) -> Requirements:
         """Return its requirements, for a job with so many nodes."""
         own = self.settings
         others = [node for node in range(of_the_job) if node not in self.nodes]
-        return Wanted(
+        return Requirements(
             own.ntasks,
             own.cores,
             own.nodes,
@@ -39,7 +39,7 @@ class Part:
 
 def parts_of(words: Sequence[str], environment: dict[str, str]) -> list[Part]:
     """Return the parts of a step in the order of their groups. Raises BadOptionError and MissingOptionError."""
-    programs = _inherited(split(words))
+    programs = _with_inherited_options(split(words))
     chosen: dict[int, list[str]] = {}
     for place, program in enumerate(programs):
         # In a job of one group, each program of a step is a separate part.
@@ -62,7 +62,7 @@ def parts_of(words: Sequence[str], environment: dict[str, str]) -> list[Part]:
     return found
 
 
-def _inherited(programs: Sequence[list[str]]) -> list[list[str]]:
+def _with_inherited_options(programs: Sequence[list[str]]) -> list[list[str]]:
     """Return the words of all programs, with the options that they inherit from the previous one, as in Slurm."""
     found: list[list[str]] = []
     taken: list[str] = []
@@ -70,9 +70,9 @@ def _inherited(programs: Sequence[list[str]]) -> list[list[str]]:
         found.append([*taken, *program])
         given, _, _ = read(found[-1], SRUN)
         taken = [
-            f"--{one.name}" if one.value is None else f"--{one.name}={one.value}"
-            for one in given
-            if one.name in _INHERITED
+            f"--{entry.name}" if entry.value is None else f"--{entry.name}={entry.value}"
+            for entry in given
+            if entry.name in _INHERITED
         ]
     return found
 
@@ -91,7 +91,7 @@ def split(words: Sequence[str]) -> list[list[str]]:
 def _groups(words: Sequence[str]) -> list[int] | None:
     """Return the groups of a program: `0,2-3`."""
     given, _, _ = read(words, SRUN)
-    text = next((one.value for one in reversed(given) if one.name == "het-group"), None)
+    text = next((entry.value for entry in reversed(given) if entry.name == "het-group"), None)
     if text is None:
         return None
     found: list[int] = []

@@ -10,7 +10,7 @@ TASKS_MAX = 10_000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Requirements:
     """Requirements of a step; None means any. named: nodes that it must use; excluded: nodes that it must not use; both
     by number.
     """
@@ -34,12 +34,12 @@ class Ledger:
         self._steps = 0
 
     def take(
-        self, wanted: Sequence[Wanted], given_up: Callable[[], bool] = lambda: False
+        self, wanted: Sequence[Requirements], given_up: Callable[[], bool] = lambda: False
     ) -> tuple[int, list[list[int]]] | None:
         """Return the number of the step and the tasks of each of its parts on each node, when there is room for all of
         them; None after `given_up` says so. Raises ValueError if the job never has that many cores.
         """
-        if not all(one.ntasks >= 1 for one in wanted) or sum(one.ntasks for one in wanted) > TASKS_MAX:
+        if not all(entry.ntasks >= 1 for entry in wanted) or sum(entry.ntasks for entry in wanted) > TASKS_MAX:
             raise ValueError(f"a step has 1 to {TASKS_MAX} tasks")
         if place_all(wanted, self._all) is None:
             raise ValueError("more cores or nodes are requested than the job has")
@@ -52,41 +52,41 @@ class Ledger:
             self._steps += 1
             return self._steps - 1, counts
 
-    def give_back(self, wanted: Sequence[Wanted], counts: Sequence[Sequence[int]]) -> None:
+    def give_back(self, wanted: Sequence[Requirements], counts: Sequence[Sequence[int]]) -> None:
         """Free what a step held."""
         with self._changed:
             self._change(wanted, counts, 1)
             self._changed.notify_all()
 
-    def _change(self, wanted: Sequence[Wanted], counts: Sequence[Sequence[int]], sign: int) -> None:
+    def _change(self, wanted: Sequence[Requirements], counts: Sequence[Sequence[int]], sign: int) -> None:
         if _overlap(wanted):
             return
-        for one, of_nodes in zip(wanted, counts, strict=True):
-            self._free = [free + sign * one.cores * count for free, count in zip(self._free, of_nodes, strict=True)]
+        for entry, of_nodes in zip(wanted, counts, strict=True):
+            self._free = [free + sign * entry.cores * count for free, count in zip(self._free, of_nodes, strict=True)]
 
 
-def _overlap(wanted: Sequence[Wanted]) -> bool:
+def _overlap(wanted: Sequence[Requirements]) -> bool:
     """Return whether a step holds no cores; the option of one part applies to all."""
-    return any(one.overlap for one in wanted)
+    return any(entry.overlap for entry in wanted)
 
 
-def place_all(wanted: Sequence[Wanted], free: Sequence[int]) -> list[list[int]] | None:
+def place_all(wanted: Sequence[Requirements], free: Sequence[int]) -> list[list[int]] | None:
     """Return the tasks of each node for each part, or None; parts share nodes only without alternatives."""
     left = list(free)
     used: set[int] = set()
     found = []
-    for one in wanted:
-        counts = place(replace(one, excluded=[*one.excluded, *used]), left) if used else None
-        counts = counts or place(one, left)
+    for entry in wanted:
+        counts = place(replace(entry, excluded=[*entry.excluded, *used]), left) if used else None
+        counts = counts or place(entry, left)
         if counts is None:
             return None
-        left = [cores - one.cores * count for cores, count in zip(left, counts, strict=True)]
+        left = [cores - entry.cores * count for cores, count in zip(left, counts, strict=True)]
         used |= {node for node, count in enumerate(counts) if count}
         found.append(counts)
     return found
 
 
-def place(wanted: Wanted, free: Sequence[int]) -> list[int] | None:
+def place(wanted: Requirements, free: Sequence[int]) -> list[int] | None:
     """Return the tasks of each node, as equal as these free cores allow; None if they do not suffice."""
     room = [min(cores // wanted.cores, wanted.per_node or TASKS_MAX) for cores in free]
     room = [0 if node in wanted.excluded else most for node, most in enumerate(room)]

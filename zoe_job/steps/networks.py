@@ -18,14 +18,14 @@ def subnet_to(host: str) -> str | None:
             probe.connect((host, _ANY_PORT))  # this sends nothing
             own = probe.getsockname()[0]
             for _, name in socket.if_nameindex():
-                if _asked(probe, name, _GET_ADDRESS) == own:
-                    return str(ip_interface(f"{own}/{_asked(probe, name, _GET_MASK)}").network)
+                if _interface_value(probe, name, _GET_ADDRESS) == own:
+                    return str(ip_interface(f"{own}/{_interface_value(probe, name, _GET_MASK)}").network)
     except (OSError, ValueError):
         return None
     return None
 
 
-def _asked(probe: socket.socket, name: str, what: int) -> str | None:
+def _interface_value(probe: socket.socket, name: str, what: int) -> str | None:
     try:
         answer = fcntl.ioctl(probe.fileno(), what, struct.pack("256s", name.encode()[:15]))
     except OSError:  # an interface without an address

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from zoe_job.common.channel import Channel, ChannelError, accept
 from zoe_job.common.missing import TEXTS_MAX
-from zoe_job.steps.ledger import Ledger, Wanted
-from zoe_job.steps.tasks import Here, run_tasks
+from zoe_job.steps.ledger import Ledger, Requirements
+from zoe_job.steps.tasks import NodeContext, run_tasks
 
 
 class Node:
@@ -19,7 +19,7 @@ class Node:
     def __init__(self, index: int, name: str, ledger: Ledger | None = None) -> None:
         self.environment: dict[str, str] = {}
         """Variables at the start of the script; only the first node has a script."""
-        self._here = Here(index, name)
+        self._here = NodeContext(index, name)
         self._ledger = ledger
         self._steps: set[Channel] = set()
 
@@ -61,7 +61,7 @@ class Node:
                 self._note("srun within a task of another node than the first")
                 channel.send_json(b"n", "only tasks of the first node can run steps; the job will end as failed")
             elif frame is not None and frame[0] == b"w" and self._ledger is not None:
-                wanted = [Wanted(**part) for part in json.loads(frame[1])]
+                wanted = [Requirements(**part) for part in json.loads(frame[1])]
                 self._hold(channel, wanted, self._ledger)
         except (ChannelError, ValueError, KeyError, TypeError):
             pass  # srun reports the lost tasks
@@ -72,7 +72,7 @@ class Node:
         if call not in self.missing and len(self.missing) < TEXTS_MAX:
             self.missing.append(call)
 
-    def _hold(self, channel: Channel, wanted: list[Wanted], ledger: Ledger) -> None:
+    def _hold(self, channel: Channel, wanted: list[Requirements], ledger: Ledger) -> None:
         """Assign cores until srun disconnects."""
         gone = threading.Event()
 

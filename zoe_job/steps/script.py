@@ -39,9 +39,9 @@ def main() -> None:
 def run(job: Job, files: Path, arguments: list[str]) -> int:
     """Run the script and return its exit code; 128 and the number of the signal that killed it."""
     own = f"{job_id(dict(os.environ))}-{os.environ.get('ZOE_JOB_ATTEMPT', '1')}"
-    others = [one for one in os.environ.get("ZOE_JOB_NODES", "").split(",") if one]
+    others = [part for part in os.environ.get("ZOE_JOB_NODES", "").split(",") if part]
     addresses = [f"{os.environ.get('ZOE_JOB_HOST', '127.0.0.1')}:{own}", *others]
-    cores = [one.tasks_on_each * one.cpus_per_task for one in job.groups for _ in range(one.nodes)]
+    cores = [group.tasks_on_each * group.cpus_per_task for group in job.groups for _ in range(group.nodes)]
     node = Node(0, own, Ledger(cores))
     node.serve(listen(own, None, None))
     environment = node.environment = _environment(job, files, addresses, own)
@@ -51,7 +51,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
         outputs = _open_outputs(job, environment)
         signals = _Signals()
         process = _start(job, files, arguments, environment)
-    except _NotStarted as error:
+    except _NotStartedError as error:
         print(f"zoe: {error}", file=sys.stderr, flush=True)
         return error.code
     signals.go_to(process)
@@ -117,7 +117,7 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
             found.setdefault(name, subnet)
     if "l" in _shell_letters(files / SCRIPT):
         # A login shell resets PATH, but reads functions from its environment.
-        for program in sorted(one.name for one in bin_directory.iterdir()):
+        for program in sorted(path.name for path in bin_directory.iterdir()):
             found[f"BASH_FUNC_{program}%%"] = f'() {{ "{bin_directory / program}" "$@"; }}'
     return found
 
@@ -135,7 +135,7 @@ def _enter(job: Job, environment: dict[str, str]) -> None:
     try:
         os.chdir(wanted)
     except OSError as error:
-        raise _NotStarted(f"cannot enter {wanted}: {error.strerror}", _FAILED) from None
+        raise _NotStartedError(f"cannot enter {wanted}: {error.strerror}", _FAILED) from None
     environment["PWD"] = str(Path.cwd())
 
 
@@ -156,7 +156,7 @@ def _say(what: str, lines: list[int], how: str = "asks for it") -> None:
     print(f"zoe: {what}; the script {how} in line {which}", file=sys.stderr, flush=True)
 
 
-class _NotStarted(Exception):  # noqa: N818 - the name is the fact
+class _NotStartedError(Exception):
     def __init__(self, why: str, code: int) -> None:
         self.code = code
         super().__init__(why)
@@ -168,7 +168,7 @@ def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, s
     try:
         given = os.open(name, os.O_RDONLY)
     except OSError as error:
-        raise _NotStarted(f"cannot read {name}: {error.strerror}", _FAILED) from None
+        raise _NotStartedError(f"cannot read {name}: {error.strerror}", _FAILED) from None
     try:
         return subprocess.Popen(
             [str(files / SCRIPT), *arguments],
@@ -184,7 +184,7 @@ def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, s
         with (files / SCRIPT).open(errors="replace") as stream:
             interpreter = stream.readline().removeprefix("#!").strip()
         why = f"cannot run the interpreter of the script, {interpreter}: {error.strerror}"
-        raise _NotStarted(why, _NO_PROGRAM if isinstance(error, FileNotFoundError) else _NOT_RUN) from None
+        raise _NotStartedError(why, _NO_PROGRAM if isinstance(error, FileNotFoundError) else _NOT_RUN) from None
     finally:
         os.close(given)
 
@@ -200,7 +200,7 @@ def _open_outputs(job: Job, environment: dict[str, str]) -> list[IO[bytes]]:
         try:
             files.append(Path(name).open("ab" if job.append else "wb", buffering=0))  # noqa: SIM115 - open as long as the job
         except OSError as error:
-            raise _NotStarted(f"cannot open {name}: {error.strerror}", _FAILED) from None
+            raise _NotStartedError(f"cannot open {name}: {error.strerror}", _FAILED) from None
     return files
 
 

@@ -46,7 +46,7 @@ def run(parts: Sequence[Part]) -> int:
     if "ZOE_SRUN" not in os.environ:
         raise BadOptionError("srun runs in a script that `zoe sbatch` started")
     holder = connect(os.environ["ZOE_SRUN"])
-    holder.send_json(b"w", [vars(part.wanted(len(addresses))) for part in parts])
+    holder.send_json(b"w", [vars(part.requirements(len(addresses))) for part in parts])
     frame = holder.receive()
     if frame is None or frame[0] != b"y":
         raise BadOptionError("the job has ended" if frame is None else json.loads(frame[1]))
@@ -75,7 +75,7 @@ class _Step:
             channel.send_json(b"t", request)
         for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
             signal.signal(signal_number, lambda got, _: self._to_all(b"s", b"%d" % got))
-        readers = [threading.Thread(target=self._read, args=one) for one in self._channels]
+        readers = [threading.Thread(target=self._read, args=channel) for channel in self._channels]
         for reader in readers:
             reader.start()
         threading.Thread(target=self._pass_on_signals, daemon=True).start()

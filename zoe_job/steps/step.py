@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from zoe_job.common.node_lists import BadNodesError, expanded
+from zoe_job.common.node_lists import BadNodesError, expand
 from zoe_job.common.slurm_options import SRUN, BadOptionError, Given, MissingOptionError, missing_of, read
 from zoe_job.common.times import seconds
 from zoe_job.steps.programs import programs_of
@@ -49,7 +49,7 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
         raise BadOptionError(f"there is no option {unknown[0]}")
     if not command:
         raise BadOptionError("no program is given")
-    last = {one.name: one for one in given}
+    last = {entry.name: entry for entry in given}
     if "jobid" in last and not last["jobid"].value:
         raise BadOptionError("--jobid needs the id of a job")
     if "jobid" in last and last["jobid"].value != environment.get("SLURM_JOB_ID"):
@@ -57,22 +57,22 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     if (gpus := _GPUS & last.keys()) and "SLURM_GPUS_ON_NODE" not in environment:
         raise BadOptionError(f"--{min(gpus)}: the job has no GPUs")
     nodes = _number(last, "nodes")
-    per_node = _number(last, "ntasks-per-node") or _of(environment, "SLURM_NTASKS_PER_NODE")
-    job_nodes = _of(environment, "SLURM_NNODES") or 1
-    inherited = None if nodes or "ntasks-per-node" in last else _of(environment, "SLURM_NTASKS")
+    per_node = _number(last, "ntasks-per-node") or _number_from(environment, "SLURM_NTASKS_PER_NODE")
+    job_nodes = _number_from(environment, "SLURM_NNODES") or 1
+    inherited = None if nodes or "ntasks-per-node" in last else _number_from(environment, "SLURM_NTASKS")
     ntasks = _number(last, "ntasks") or inherited or (nodes or job_nodes) * (per_node or 1)
     if nodes is None and per_node is not None and "ntasks-per-node" not in last:
         per_node = None  # the job's own limit, which its cores imply
-    cores = _number(last, "cpus-per-task") or _of(environment, "SLURM_CPUS_PER_TASK") or 1
+    cores = _number(last, "cpus-per-task") or _number_from(environment, "SLURM_CPUS_PER_TASK") or 1
     settings = Settings(ntasks, cores, nodes, per_node, command, overlap=bool({"overlap", "overcommit"} & set(last)))
     settings.cores_given = "cpus-per-task" in last or "SLURM_CPUS_PER_TASK" in environment
     settings.label = "label" in last
-    settings.output, settings.error, settings.input = (_text(last, one) for one in ("output", "error", "input"))
+    settings.output, settings.error, settings.input = (_text(last, entry) for entry in ("output", "error", "input"))
     settings.append = _appends(_text(last, "open-mode"))
     settings.directory = _text(last, "chdir") or str(Path.cwd())
     bad = last.get("kill-on-bad-exit")
     settings.kill_on_bad_exit = bad is not None and bad.value != "0"
-    settings.variables = _exported(_text(last, "export"), environment)
+    settings.variables = _task_environment(_text(last, "export"), environment)
     if "multi-prog" in last:
         settings.programs = programs_of(command[0], settings.ntasks)
     _choose_nodes(settings, last, environment.get("SLURM_JOB_NODELIST", "").split(","))
@@ -103,7 +103,7 @@ def _choose_nodes(settings: Settings, given: dict[str, Given], nodes: list[str])
 def _numbers(text: str | None, nodes: list[str]) -> list[int]:
     """Return the numbers of nodes, each once."""
     try:
-        names = dict.fromkeys(expanded(text or ""))
+        names = dict.fromkeys(expand(text or ""))
     except BadNodesError as error:
         raise BadOptionError(str(error)) from None
     if strange := next((name for name in names if name not in nodes), None):
@@ -132,12 +132,12 @@ def _text(given: dict[str, Given], name: str) -> str | None:
     return given[name].value if name in given else None
 
 
-def _of(environment: dict[str, str], name: str) -> int | None:
+def _number_from(environment: dict[str, str], name: str) -> int | None:
     text = environment.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and int(text) else None
 
 
-def _exported(text: str | None, environment: dict[str, str]) -> dict[str, str]:
+def _task_environment(text: str | None, environment: dict[str, str]) -> dict[str, str]:
     """Return the environment of the tasks: of srun, or the part that `--export` selects."""
     if text is None:
         return environment

@@ -25,7 +25,7 @@ _OF_SERVICE = ("TMPDIR", "ZOE_SERVICE_ID", "ZOE_INSTANCE", "ZOE_BACKEND", "HOSTN
 
 
 @dataclass
-class Here:
+class NodeContext:
     """The node of the tasks: its number, the name of its socket, and the calls that do not exist here."""
 
     index: int
@@ -33,7 +33,7 @@ class Here:
     missing: list[str] = field(default_factory=list)
 
 
-def run_tasks(channel: Channel, asked: dict[str, Any], here: Here) -> None:
+def run_tasks(channel: Channel, asked: dict[str, Any], here: NodeContext) -> None:
     """Run the requested tasks, send their output and exit codes, and end them if srun disconnects."""
     step = _Step(channel, asked, here)
     reader = threading.Thread(target=step.listen, daemon=True)
@@ -43,7 +43,7 @@ def run_tasks(channel: Channel, asked: dict[str, Any], here: Here) -> None:
 
 
 class _Step:
-    def __init__(self, channel: Channel, asked: dict[str, Any], here: Here) -> None:
+    def __init__(self, channel: Channel, asked: dict[str, Any], here: NodeContext) -> None:
         self._channel = channel
         self._asked = asked
         self._here = here

@@ -34,17 +34,17 @@ def read_script(rest: Sequence[str], request: JobRequest) -> tuple[str, str, lis
         return "wrap", f"#!/bin/sh\n{request.wrap}\n", []
     name, *arguments = rest or ["-"]
     try:
-        data = sys.stdin.buffer.read(SCRIPT_BYTES_MAX + 1) if name == "-" else _read(_found(name))
+        data = sys.stdin.buffer.read(SCRIPT_BYTES_MAX + 1) if name == "-" else _read(_script_path(name))
     except OSError as error:
         raise BadOptionError(f"Unable to open file {name}: {error.strerror}") from None
-    return "sbatch" if name == "-" else Path(name).name, _checked(data, name), arguments
+    return "sbatch" if name == "-" else Path(name).name, _script_text(data, name), arguments
 
 
-def _found(name: str) -> Path:
+def _script_path(name: str) -> Path:
     """Return the path of a script: here, or on PATH, as in sbatch."""
     if "/" in name or Path(name).exists():
         return Path(name)
-    return next((place for place in (Path(one, name) for one in os.get_exec_path()) if place.is_file()), Path(name))
+    return next((place for place in (Path(text, name) for text in os.get_exec_path()) if place.is_file()), Path(name))
 
 
 def _read(path: Path) -> bytes:
@@ -52,7 +52,7 @@ def _read(path: Path) -> bytes:
         return stream.read(SCRIPT_BYTES_MAX + 1)
 
 
-def _checked(data: bytes, name: str) -> str:
+def _script_text(data: bytes, name: str) -> str:
     """Return the text of a script. Raises BadOptionError if sbatch would refuse it."""
     if len(data) > SCRIPT_BYTES_MAX:
         raise BadOptionError(f"{name} is longer than {SCRIPT_BYTES_MAX} bytes")
@@ -69,13 +69,23 @@ def _checked(data: bytes, name: str) -> str:
 def judge(title: str, lines: ScriptLines, found: Sequence[Finding]) -> Verdict:
     """Return the options that are not understood, and those without effect, with line numbers."""
     wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
-    wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
-    without = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and not one.partly]
-    other = [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless and one.partly]
+    wrong += [
+        (finding.given.line, f"{_option_text(finding)}: {finding.why}") for finding in found if not finding.harmless
+    ]
+    without = [
+        (finding.given.line, f"{_option_text(finding)}: {finding.why}")
+        for finding in found
+        if finding.harmless and not finding.partly
+    ]
+    other = [
+        (finding.given.line, f"{_option_text(finding)}: {finding.why}")
+        for finding in found
+        if finding.harmless and finding.partly
+    ]
     texts = [
-        *listed(f"{title}: not understood", wrong),
-        *listed(f"{title}: without effect", without),
-        *listed(f"{title}: other than in Slurm", other),
+        *listing(f"{title}: not understood", wrong),
+        *listing(f"{title}: without effect", without),
+        *listing(f"{title}: other than in Slurm", other),
     ]
     if lines.late:
         texts.append(f"{title}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
@@ -83,18 +93,18 @@ def judge(title: str, lines: ScriptLines, found: Sequence[Finding]) -> Verdict:
         texts.append(f"{title}: variables of sbatch are not read, use options: {', '.join(unread[:20])}")
     if lines.indented:
         texts.append(f"{title}: #SBATCH lines that do not begin with # are not read: {_numbers(lines.indented)}")
-    when = any(not one.harmless and one.given.name in _WHEN for one in found)
+    when = any(not finding.harmless and finding.given.name in _WHEN for finding in found)
     return Verdict(texts, bool(wrong), when)
 
 
-def listed(head: str, rows: Sequence[tuple[int, str]]) -> list[str]:
+def listing(head: str, rows: Sequence[tuple[int, str]]) -> list[str]:
     """Return a heading with a line for each row, which begins with the number of its line in the script."""
     if not rows:
         return []
     return [f"{head}:", *(f"  line {line}: {text}" if line else f"  {text}" for line, text in sorted(rows))]
 
 
-def _written(one: Finding) -> str:
+def _option_text(one: Finding) -> str:
     return f"--{one.given.name}" + ("" if one.given.value is None else f"={one.given.value}")
 
 

@@ -21,19 +21,19 @@ class CallOptions:
     lacking: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str, lacking: str) -> CallOptions:
+    def parse(cls, text: str, lacking: str) -> CallOptions:
         """Return the options in a text of pairs: a name, and its letter with `=`, `.` or `?`."""
         words = text.split()
         pairs = zip(words[::2], words[1::2], strict=True)
         return cls({name: (mark[:-1], mark[-1]) for name, mark in pairs}, tuple(lacking.split()))
 
-    def lacks(self, given: Sequence[Given]) -> str | None:
+    def missing_option(self, given: Sequence[Given]) -> str | None:
         """Return a given option that does not exist in a job of Zoe; None if all do."""
-        found = (one for one in given if one.name in self.lacking)
-        return next((one.name for one in found if (one.name, one.value) != ("partition", _PARTITION)), None)
+        found = (entry for entry in given if entry.name in self.lacking)
+        return next((given.name for given in found if (given.name, given.value) != ("partition", _PARTITION)), None)
 
 
-SQUEUE = CallOptions.of(
+SQUEUE = CallOptions.parse(
     """
     account A= all a. array r. array-unique . clusters M= format o= Format O= help . hide . iterate i= job j? jobs j?
     json . local . licenses L= long l. me . name n= noconvert . node w= nodelist w= noheader h. only-job-state .
@@ -43,14 +43,14 @@ SQUEUE = CallOptions.of(
     "account clusters help iterate json licenses node nodelist partition qos reservation sort start step steps usage "
     "version yaml",
 )
-SCANCEL = CallOptions.of(
+SCANCEL = CallOptions.parse(
     """
     account A= batch b. clusters M= ctld . cron . full f. help . hurry H. interactive i. jobname n= name n= nodelist w=
     partition p= qos q= quiet Q. reservation R= sibling . signal s= state t= user u= me . verbose v. version V. wckey =
     """,
     "account batch clusters cron full help interactive nodelist partition qos reservation version wckey",
 )
-SACCT = CallOptions.of(
+SACCT = CallOptions.parse(
     """
     accounts A= allclusters L. allocations X. allusers a. brief b. completion c. delimiter = duplicates D. endtime E=
     format o= fields o= group g= help h. helpformat e. jobs j= job j= long l. name = noconvert . nodelist N= noheader n.
@@ -60,7 +60,7 @@ SACCT = CallOptions.of(
     "accounts completion duplicates endtime group help helpformat json long nodelist partition qos starttime truncate "
     "version wckeys yaml",
 )
-SATTACH = CallOptions.of(
+SATTACH = CallOptions.parse(
     "error-filter = input-filter = label l. layout . output-filter = pty . quiet Q. verbose v. version V.",
     "error-filter input-filter layout output-filter pty version",
 )
@@ -86,7 +86,7 @@ def missing_option(program: str, words: Sequence[str]) -> str | None:
     rest = list(words)
     while rest:
         given, rest, unknown = read(rest, dict(options.all))
-        if (name := options.lacks(given)) is not None:
+        if (name := options.missing_option(given)) is not None:
             return f"{program} --{name} does not exist in a job of Zoe"
         if unknown:
             return f"{program} has no option {unknown[0]}"

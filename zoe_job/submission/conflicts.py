@@ -17,17 +17,23 @@ def whole_request(given: Iterable[Given]) -> tuple[JobRequest, list[Finding]]:
     """Return the request of all options of a group, and a finding for each option without effect, or in contradiction
     to others.
     """
-    last = {one.name: one for one in given}
+    last = {entry.name: entry for entry in given}
     request, found = request_of(last.values())
-    bad = {one.given.name for one in found if not one.harmless}
-    last = {name: one for name, one in last.items() if name not in bad}
-    return request, [*found, *_memory(request, last), *_tasks(request, last), *_gpus(request, last), *_others(last)]
+    bad = {finding.given.name for finding in found if not finding.harmless}
+    last = {name: given for name, given in last.items() if name not in bad}
+    return request, [
+        *found,
+        *_memory(request, last),
+        *_tasks(request, last),
+        *_gpus(request, last),
+        *_other_findings(last),
+    ]
 
 
 def _memory(request: JobRequest, last: Mapping[str, Given]) -> Iterator[Finding]:
     given = [last[name] for name in _MEMORY if name in last]
     if len(given) > 1:
-        yield Finding(given[1], f"give only one of {', '.join(f'--{one.name}' for one in given)}")
+        yield Finding(given[1], f"give only one of {', '.join(f'--{entry.name}' for entry in given)}")
         return
     if "mem-per-gpu" in last and not any(name in last for name in _GPUS):
         yield Finding(last["mem-per-gpu"], "the job asks for no GPU; use --mem")
@@ -78,7 +84,7 @@ def _gpus(request: JobRequest, last: Mapping[str, Given]) -> Iterator[Finding]:
         yield Finding(last["gpus"], why, harmless=True, partly=True)
 
 
-def _others(last: Mapping[str, Given]) -> Iterator[Finding]:
+def _other_findings(last: Mapping[str, Given]) -> Iterator[Finding]:
     if "nice" in last and "priority" in last:
         yield Finding(last["nice"], "--priority says the priority", harmless=True)
     if "signal" in last and "time" not in last:

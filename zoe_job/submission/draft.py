@@ -15,7 +15,7 @@ from zoe_job.common.job import NAME, Job, shown_name
 from zoe_job.common.missing import API_PROGRAMS, PROGRAMS
 from zoe_job.steps.script import SCRIPT
 from zoe_job.submission.conflicts import MEMORY_LEAST_MIB, gpus_of, shape_of
-from zoe_job.submission.packed import packed
+from zoe_job.submission.packed import pack
 from zoe_job.submission.request import JobRequest
 from zoe_job.submission.script_lines import ScriptLines
 
@@ -39,7 +39,7 @@ _PORT = 6818  # of slurmd
 
 def job_of(request: JobRequest, lines: ScriptLines, title: str, others: Sequence[JobRequest] = ()) -> Job:
     """Return the allocation; one node without a number. others: of further groups."""
-    groups = [_allocation(one, ScriptLines(), title) for one in others]
+    groups = [_allocation(other, ScriptLines(), title) for other in others]
     return replace(_allocation(request, lines, title), others=groups)
 
 
@@ -100,9 +100,9 @@ def job_draft(
         "ends_application": True,
         "stop_grace_s": STOP_GRACE_S,
     }
-    further = [one for one in _further_nodes(shared, job) if one["total_count"]]
+    further = [node for node in _further_nodes(shared, job) if node["total_count"]]
     if further:
-        first["environment"]["ZOE_JOB_NODES"] = ",".join(f"{{addresses:{one['name']}.srun}}" for one in further)
+        first["environment"]["ZOE_JOB_NODES"] = ",".join(f"{{addresses:{entry['name']}.srun}}" for entry in further)
     components = [first, *further]
     document: dict[str, Any] = {"version": 4, "name": shown_name(job.name), "components": components}
     if request.time is not None:
@@ -126,18 +126,18 @@ def _resources(job: Job) -> dict[str, Any]:
 def _further_nodes(shared: dict[str, Any], job: Job) -> Iterator[dict[str, Any]]:
     """Yield a component for the nodes beside the first one, and one for each further group."""
     number = 1
-    for group, one in enumerate(job.groups):
-        count = one.nodes if group else one.nodes - 1
+    for group, entry in enumerate(job.groups):
+        count = entry.nodes if group else entry.nodes - 1
         yield {
             "name": f"group-{group}" if group else "node",
             **shared,
-            "resources": _resources(one),
+            "resources": _resources(entry),
             "command": [
                 *("python3", "-B", "-c", _RUN, "{files}", "node"),
                 *(str(number), "{instance}", "{host:self}", "{port:srun}"),
             ],
             "environment": {"ZOE_JOB_ATTEMPT": "{attempt}"},
-            "files": packed(programs(further=True)),
+            "files": pack(programs(further=True)),
             "essential_count": count,
             "total_count": count,
             "ports": [{"name": "srun", "number": _PORT}],
@@ -149,7 +149,7 @@ def _further_nodes(shared: dict[str, Any], job: Job) -> Iterator[dict[str, Any]]
 def programs(*, further: bool = False) -> dict[str, str]:
     """Return the texts of the included programs, by name; for further nodes without the ones that call the API."""
     root = Path(__file__).parents[1]
-    modules = {one.relative_to(root).as_posix(): one for one in sorted(root.rglob("*.py"))}
+    modules = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*.py"))}
     found = {
         f"zoe_job/{name}": module.read_text(encoding="utf-8")
         for name, module in modules.items()
@@ -170,10 +170,14 @@ def _results(request: JobRequest) -> list[str]:
     """Return the paths of the output files in the workspace, for `zoe fetch`."""
     below = posixpath.normpath(request.chdir or ".")
     patterns = [request.output or ("slurm-%A_%a.out" if request.array else "slurm-%j.out"), request.error or ""]
-    found = [re.sub(r"%a", "{index}", one) if request.array else one for one in patterns]
-    found = [re.sub(r"%\d{0,2}[A-Za-z]", "*", one) for one in found]
-    found = [posixpath.normpath(posixpath.join(below, one)) if one else "" for one in found]
-    return [one for one in dict.fromkeys(found) if re.fullmatch(r"(?!\*)[A-Za-z0-9._@*{}/-]+", one) and _inside(one)]
+    found = [re.sub(r"%a", "{index}", pattern) if request.array else pattern for pattern in patterns]
+    found = [re.sub(r"%\d{0,2}[A-Za-z]", "*", text) for text in found]
+    found = [posixpath.normpath(posixpath.join(below, text)) if text else "" for text in found]
+    return [
+        fromkey
+        for fromkey in dict.fromkeys(found)
+        if re.fullmatch(r"(?!\*)[A-Za-z0-9._@*{}/-]+", fromkey) and _inside(fromkey)
+    ]
 
 
 def _inside(path: str) -> bool:

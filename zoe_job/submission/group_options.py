@@ -36,8 +36,8 @@ def read_groups(
         others.append(more)
         unknown += strange
     for group in others:  # sbatch takes it from the last group, in place of the script
-        given += [one for one in group if one.name == "wrap"]
-        group[:] = [one for one in group if one.name != "wrap"]
+        given += [given for given in group if given.name == "wrap"]
+        group[:] = [given for given in group if given.name != "wrap"]
     return given, others, rest, unknown
 
 
@@ -54,15 +54,15 @@ def other_groups(
     last = list(before)
     for of_lines, of_words in zip_longest(lines, on_line, fillvalue=()):
         own = [*of_lines, *of_words]
-        has_memory = any(one.name in _MEMORY for one in own)
-        inherited = [one for one in last if one.name in _INHERITED and not (one.name == "mem" and has_memory)]
+        has_memory = any(entry.name in _MEMORY for entry in own)
+        inherited = [given for given in last if given.name in _INHERITED and not (given.name == "mem" and has_memory)]
         request, findings = whole_request([*inherited, *own])
         requests.append(request)
-        found += [one for one in findings if one.given in own]
+        found += [finding for finding in findings if finding.given in own]
         found += [
-            replace(wrong, given=one)
-            for one in own
-            if one.name not in _OF_A_GROUP and (wrong := _of_the_job(one, before, findings, first.time)) is not None
+            replace(wrong, given=entry)
+            for entry in own
+            if entry.name not in _OF_A_GROUP and (wrong := _of_the_job(entry, before, findings, first.time)) is not None
         ]
         last = [*inherited, *own]
     return requests, found
@@ -72,9 +72,9 @@ def _of_the_job(
     given: Given, before: Sequence[Given], findings: Sequence[Finding], limit_s: float | None
 ) -> Finding | None:
     """Return why an option is invalid in a further group; None if it has no effect, or equals the first group's."""
-    if any(one.given == given for one in findings):
+    if any(finding.given == given for finding in findings):
         return None
-    if any((one.name, one.value) == (given.name, given.value) for one in before):
+    if any((entry.name, entry.value) == (given.name, given.value) for entry in before):
         return None
     own_s = option_values.time_s(given.value or "") if given.name == "time" else None
     if own_s is not None and limit_s is not None and own_s >= limit_s:

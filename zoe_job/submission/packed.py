@@ -31,7 +31,7 @@ sys.meta_path.insert(0, _Finder())
 '''
 
 
-def packed(programs: Mapping[str, str]) -> dict[str, str]:
+def pack(programs: Mapping[str, str]) -> dict[str, str]:
     """Return these files with the modules of the package inside its `__init__`."""
     texts = {}
     others = {}

@@ -123,7 +123,7 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "time": ("time", values.time_s),
     "array": ("array", _text),
     "dependency": ("dependency", values.dependencies),
-    "kill-on-invalid-dep": ("keep", values.keeps),
+    "kill-on-invalid-dep": ("keep", values.keep_unsatisfiable),
     "begin": ("begin", values.begin),
     "deadline": ("deadline", values.deadline),
     "output": ("output", _text),
@@ -189,13 +189,13 @@ _HARMLESS = {
 def request_of(given: Iterable[Given]) -> tuple[JobRequest, list[Finding]]:
     """Return the request of options, the last of each name, and a finding for each without effect."""
     request, found = JobRequest(), []
-    last = {one.name: one for one in given}
-    for one in last.values():
+    last = {entry.name: entry for entry in given}
+    for entry in last.values():
         try:
-            if finding := _take(request, one):
+            if finding := _take(request, entry):
                 found.append(finding)
         except BadValueError as error:
-            found.append(Finding(one, str(error)))
+            found.append(Finding(entry, str(error)))
     return request, found
 
 

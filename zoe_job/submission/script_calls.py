@@ -36,7 +36,7 @@ _SHELL = re.compile(r"\b(?:ba|da|k|z)?sh\b")
 def refused_calls(script: str) -> Iterator[tuple[int, str, str]]:
     """Yield line number, text and reason of each call that does not exist."""
     for number, path, name, words in _calls(script):
-        if why := _why(name, words, path):
+        if why := _refusal_of(name, words, path):
             yield number, " ".join([name, *words])[:80], why
 
 
@@ -73,7 +73,7 @@ def _lines(script: str) -> Iterator[tuple[int, str, bool, bool]]:
     whether a shell reads that.
     """
     until, read_by_shell, mark = "", False, ""
-    for number, line in _joined(script):
+    for number, line in _join_continued(script):
         if until:
             if line.strip() == until:
                 until = ""
@@ -128,7 +128,7 @@ def words_of(rest: str) -> list[str]:
     return words
 
 
-def _why(program: str, words: list[str], path: str) -> str | None:
+def _refusal_of(program: str, words: list[str], path: str) -> str | None:
     if program == "scontrol":
         return _why_scontrol(words)
     if program in API_PROGRAMS and path:
@@ -138,7 +138,7 @@ def _why(program: str, words: list[str], path: str) -> str | None:
     with contextlib.suppress(BadOptionError):  # the program reports it, as Slurm's does
         if program in API_PROGRAMS:
             return missing_option(program, words)
-        return missing_of(one for part in split(words) for one in read(part, SRUN)[0])
+        return missing_of(given for part in split(words) for given in read(part, SRUN)[0])
     return None
 
 
@@ -155,7 +155,7 @@ def _of_jobs(words: list[str]) -> bool:
     return first in _OF_JOBS or (first == "show" and second in _SHOWN)
 
 
-def _joined(script: str) -> Iterator[tuple[int, str]]:
+def _join_continued(script: str) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers, joining lines that end with a backslash with the next."""
     begun, text = 0, ""
     for number, line in enumerate(script.splitlines(), start=1):

@@ -115,7 +115,7 @@ def dependencies(text: str) -> tuple[str, ...]:
             )
         if not ids or not all(ids):
             raise BadValueError(f"{kind} needs the id of an execution")
-        found += [f"{_KINDS[kind.lower()]}:{one}" for one in ids]
+        found += [f"{_KINDS[kind.lower()]}:{id_}" for id_ in ids]
     return tuple(found)
 
 
@@ -162,14 +162,14 @@ def warning(text: str) -> tuple[int, float, bool]:
     """
     found = re.fullmatch(r"(?:([RB]{1,2}):)?(?:SIG)?([A-Za-z0-9]+)(?:@(\d{1,5}))?", text.strip())
     name = "" if found is None else found[2].upper()
-    known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
+    known = {Signal.name.removeprefix("SIG"): int(Signal) for Signal in signal.Signals}
     number = int(name) if name.isdecimal() else known.get(name, 0)
     if found is None or number not in known.values() or int(found[3] or 0) > _BEFORE_MAX_S:
         raise BadValueError(f"not a signal with at most {_BEFORE_MAX_S} seconds; use USR1@60")
     return number, float(found[3] or 60), "B" in (found[1] or "")
 
 
-def keeps(text: str) -> bool:
+def keep_unsatisfiable(text: str) -> bool:
     """Return whether a job stays that cannot begin any more; the value is `no`. Raises BadValueError."""
     if text.lower() not in ("yes", "no"):
         raise BadValueError("use yes or no")
@@ -183,7 +183,7 @@ def appends(text: str) -> bool:
     return text.startswith("a")
 
 
-def signed(text: str) -> int:
+def whole_number(text: str) -> int:
     """Return a whole number. Raises BadValueError."""
     if not re.fullmatch(r"[+-]?[0-9]{1,12}", text):
         raise BadValueError("not a number")
@@ -192,7 +192,7 @@ def signed(text: str) -> int:
 
 def priority(text: str) -> int:
     """Return a priority. Raises BadValueError."""
-    number = signed(text)
+    number = whole_number(text)
     if abs(number) > PRIORITY_MAX:
         raise BadValueError(f"priorities are from -{PRIORITY_MAX} to {PRIORITY_MAX}")
     return number
@@ -202,7 +202,7 @@ def nice(text: str) -> int:
     """Return the priority of an adjustment, by default 100: the higher it is, the later the job. Raises
     BadValueError.
     """
-    number = signed(text or "100")
+    number = whole_number(text or "100")
     if abs(number) > PRIORITY_MAX:
         why = f"priorities are from -{PRIORITY_MAX} to {PRIORITY_MAX}"
         raise BadValueError(f"{why}; --nice={PRIORITY_MAX if number > 0 else -PRIORITY_MAX} is the end of them")

@@ -34,7 +34,7 @@ from zoe_lib.descriptions.convert import (
     convert,
     convert_manifest,
 )
-from zoe_lib.descriptions.parsing import VERSION, expand, located, parse
+from zoe_lib.descriptions.parsing import VERSION, expand, in_user_document, parse
 from zoe_lib.descriptions.schema import json_schema
 from zoe_lib.descriptions.to_document import to_document
 
@@ -58,9 +58,9 @@ __all__ = [
     "expand",
     "fill_form",
     "form_schema",
+    "in_user_document",
     "json_schema",
     "load_json",
-    "located",
     "parse",
     "set_values",
     "to_document",

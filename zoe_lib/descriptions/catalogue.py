@@ -77,7 +77,7 @@ class CatalogueEntry(Model):
     allowed_roles: Annotated[list[str], Field(default_factory=list)]
     denied_roles: Annotated[list[str], Field(default_factory=list)]
 
-    def allows(self, role: str) -> bool:
+    def is_visible_to(self, role: str) -> bool:
         """Return whether users with this role may launch it."""
         return role not in self.denied_roles and (not self.allowed_roles or role in self.allowed_roles)
 
@@ -113,15 +113,15 @@ def fill_form(
     """Return the entry's document with the form's values filled in; DescriptionError if a value is not allowed.
 
     Without a role nothing is hidden, fixed or capped."""
-    fields = {one.name: one for one in entry.fields if role is None or role not in one.hidden_for}
+    fields = {field.name: field for field in entry.fields if role is None or role not in field.hidden_for}
     diagnostics = [
         Diagnostic("", Code.BAD_SETTING, f"the form has no field {name[:64]!r}", did_you_mean(name, list(fields)))
         for name in values
         if name not in fields
     ]
     known = [(fields[name], value) for name, value in values.items() if name in fields]
-    diagnostics.extend(wrong for one, value in known for wrong in _wrong(one, value, role))
-    assignments = [(path, value) for one, value in known for path in one.settings]
+    diagnostics.extend(wrong for field, value in known for wrong in _wrong(field, value, role))
+    assignments = [(path, value) for field, value in known for path in field.settings]
     return assign(document, assignments, diagnostics)
 
 
@@ -134,7 +134,9 @@ def form_schema(entry: CatalogueEntry, role: str | None = None) -> dict[str, Any
         "title": entry.title,
         "additionalProperties": False,
         "properties": {
-            one.name: _field_schema(one, role) for one in entry.fields if role is None or role not in one.hidden_for
+            field.name: _field_schema(field, role)
+            for field in entry.fields
+            if role is None or role not in field.hidden_for
         },
     }
 

@@ -40,7 +40,7 @@ class Expansion:
     origins: tuple[Origin, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = field(default=())
 
-    def located(self, found: Diagnostic) -> Diagnostic:
+    def in_user_document(self, found: Diagnostic) -> Diagnostic:
         """Return the finding with its pointer mapped from the expanded document to the user's document."""
         parts = found.pointer.split("/")
         index = index_of(parts[2]) if parts[:2] == ["", "components"] and len(parts) > 2 else None
@@ -63,7 +63,7 @@ def expand_frameworks(document: Mapping[str, Any], frameworks: Mapping[str, Fram
         return Expansion(rest, (), (Diagnostic("/frameworks", Code.WRONG_TYPE, message),))
     results = [_expand_use(index, use, frameworks) for index, use in enumerate(uses)]
     components = [component for expanded, _ in results for _, component in expanded]
-    diagnostics = tuple(one for _, wrong in results for one in wrong)
+    diagnostics = tuple(diagnostic for _, wrong in results for diagnostic in wrong)
     own = document.get("components", [])
     if not isinstance(own, list):
         return Expansion({**rest, "components": own}, (), diagnostics)
@@ -78,7 +78,7 @@ def _expand_use(index: int, raw: object, frameworks: Mapping[str, Framework]) ->
     place = pointer("frameworks", index)
     use, wrong = read_model(FrameworkUse, raw)
     if use is None:
-        return [], [replace(one, pointer=place + one.pointer) for one in wrong]
+        return [], [replace(diagnostic, pointer=place + diagnostic.pointer) for diagnostic in wrong]
     framework = frameworks.get(use.framework)
     if framework is None:
         hint = did_you_mean(use.framework, list(frameworks))
@@ -113,7 +113,9 @@ def _components(index: int, use: FrameworkUse, framework: Framework, values: Map
     for local, template in framework.components.items():
         override = use.overrides.get(local, {})
         component = _merge(substitute(template, {**_UNITS, **values}), override)
-        expanded.append((Origin(index, local, override), _renamed({"name": names[local], **component}, names)))
+        expanded.append(
+            (Origin(index, local, override), _rename_references({"name": names[local], **component}, names))
+        )
     return expanded
 
 
@@ -130,7 +132,7 @@ def _merge(base: Any, override: Any) -> Any:
     return merged
 
 
-def _renamed(component: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _rename_references(component: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Replace references to components of the framework in templates by their full names."""
 
     def rewrite(value: object) -> object:

@@ -40,11 +40,11 @@ def substitute(value: object, values: Mapping[str, object]) -> object:
             computed["environment"] = {key: _as_text(item) for key, item in environment.items()}
         return computed
     if isinstance(value, list):
-        return [part for item in value for part in _spliced(item, values)]
+        return [part for item in value for part in _splice_lists(item, values)]
     return _substitute_text(value, values) if isinstance(value, str) else value
 
 
-def _spliced(item: object, values: Mapping[str, object]) -> list[object]:
+def _splice_lists(item: object, values: Mapping[str, object]) -> list[object]:
     computed = substitute(item, values)
     if not isinstance(item, str):
         return [computed]

@@ -96,10 +96,10 @@ def _has_type(kind: str, value: object) -> bool:
 
 
 def _out_of_range(parameter: Parameter, value: float) -> Iterator[tuple[Code, str]]:
-    def written(amount: float) -> str:
+    def text_of_bound(amount: float) -> str:
         return size_text(int(amount)) if parameter.type == "memory" else f"{amount:g}"
 
     if parameter.minimum is not None and value < parameter.minimum:
-        yield Code.OUT_OF_RANGE, f"must be at least {written(parameter.minimum)}"
+        yield Code.OUT_OF_RANGE, f"must be at least {text_of_bound(parameter.minimum)}"
     if parameter.maximum is not None and value > parameter.maximum:
-        yield Code.OUT_OF_RANGE, f"must be at most {written(parameter.maximum)}"
+        yield Code.OUT_OF_RANGE, f"must be at most {text_of_bound(parameter.maximum)}"

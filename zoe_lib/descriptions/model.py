@@ -272,7 +272,7 @@ _TYPED_OR_NAME = {
 }
 WantedColumn = Annotated[
     TypedColumn,
-    BeforeValidator(lambda one: {"name": one} if isinstance(one, str) else one),
+    BeforeValidator(lambda entry: {"name": entry} if isinstance(entry, str) else entry),
     WithJsonSchema(_TYPED_OR_NAME),
 ]
 

@@ -27,20 +27,20 @@ def parse(document: object, frameworks: Mapping[str, Framework] | None = None, e
     Frameworks come from the catalogue unless given. `each`: the template name of a list's entry, if it runs once for
     each.
     """
-    return application_of(_checked(document, frameworks, each)[1])
+    return application_of(_check(document, frameworks, each)[1])
 
 
 def expand(document: object, frameworks: Mapping[str, Framework] | None = None) -> dict[str, Any]:
     """Return the valid document with its framework references replaced by their components; errors as in `parse`."""
-    return _checked(document, frameworks)[0]
+    return _check(document, frameworks)[0]
 
 
-def located(document: dict[str, Any], found: Diagnostic) -> Diagnostic:
+def in_user_document(document: dict[str, Any], found: Diagnostic) -> Diagnostic:
     """Return a finding about the expanded form of a valid document, with its pointer mapped back to the document."""
-    return expand_frameworks(document, catalogue_frameworks()).located(found)
+    return expand_frameworks(document, catalogue_frameworks()).in_user_document(found)
 
 
-def _checked(
+def _check(
     document: object, frameworks: Mapping[str, Framework] | None, each: str | None = None
 ) -> tuple[dict[str, Any], model.Document]:
     usable = _usable(document)
@@ -49,9 +49,12 @@ def _checked(
     # Each finding costs a hint: a hostile document must not cause more of them than are reported.
     rules = check_rules(expansion.document, complete=not expansion.diagnostics, each=each)
     semantic = islice(rules, DIAGNOSTICS_MAX)
-    found = [*expansion.diagnostics, *(expansion.located(one) for one in [*structural, *semantic])]
+    found = [
+        *expansion.diagnostics,
+        *(expansion.in_user_document(diagnostic) for diagnostic in [*structural, *semantic]),
+    ]
     if found or read is None:
-        raise DescriptionError(_ordered(found, expansion))
+        raise DescriptionError(_in_document_order(found, expansion))
     return expansion.document, read
 
 
@@ -80,7 +83,7 @@ def _check_version(document: dict[str, Any]) -> list[Diagnostic]:
     return [Diagnostic("/version", Code.UNSUPPORTED_VERSION, message, hint)]
 
 
-def _ordered(found: list[Diagnostic], expansion: Expansion) -> list[Diagnostic]:
+def _in_document_order(found: list[Diagnostic], expansion: Expansion) -> list[Diagnostic]:
     """Return one finding for each place and message, in the order of the document."""
     unique = list(dict.fromkeys(found))[: 2 * DIAGNOSTICS_MAX]
     keys = list(expansion.document)

@@ -50,7 +50,7 @@ def _reader(read: Callable[[str], int]) -> BeforeValidator:
     return BeforeValidator(convert)
 
 
-def _by(read: Callable[[str], str]) -> AfterValidator:
+def _normalised_by(read: Callable[[str], str]) -> AfterValidator:
     """Return a validator that converts a value to its normal form, with the domain's own message for a fault."""
 
     def convert(text: str) -> str:
@@ -172,10 +172,10 @@ ResultReference = Annotated[
 StepReference = Annotated[
     str, _text(_STEP_REFERENCE, 80), _check(_STEP_REFERENCE, "write the name of a step, or any:STEP or fail:STEP")
 ]
-Requirement = Annotated[str, Field(min_length=1, max_length=bounds.REQUIREMENT_LENGTH_MAX), _by(requirement)]
-GitUrl = Annotated[str, Field(min_length=1, max_length=1024), _by(git_url)]
-GitRef = Annotated[str, Field(min_length=1, max_length=255), _by(git_ref)]
-SourceDirectory = Annotated[str, Field(min_length=1, max_length=255), _by(directory)]
+Requirement = Annotated[str, Field(min_length=1, max_length=bounds.REQUIREMENT_LENGTH_MAX), _normalised_by(requirement)]
+GitUrl = Annotated[str, Field(min_length=1, max_length=1024), _normalised_by(git_url)]
+GitRef = Annotated[str, Field(min_length=1, max_length=255), _normalised_by(git_ref)]
+SourceDirectory = Annotated[str, Field(min_length=1, max_length=255), _normalised_by(directory)]
 FileText = Annotated[str, Field(max_length=bounds.FILES_BYTES_MAX)]
 Uri = Annotated[
     str,
@@ -206,7 +206,7 @@ Rate = Annotated[
     _amount(RATE_PATTERN, 1, bounds.BANDWIDTH_BYTES_PER_S_MAX),
 ]
 Cores = Annotated[float, Field(ge=0, le=bounds.CORES_MAX, allow_inf_nan=False)]
-Deadline = Annotated[str, Field(min_length=1, max_length=TEXT_MAX), _by(_readable_time)]
+Deadline = Annotated[str, Field(min_length=1, max_length=TEXT_MAX), _normalised_by(_readable_time)]
 Seconds = Annotated[float, Field(gt=0, le=bounds.SECONDS_MAX, allow_inf_nan=False)]
 ProbeSeconds = Annotated[float, Field(ge=0.1, le=bounds.PROBE_SECONDS_MAX, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=bounds.SERVICES_MAX)]

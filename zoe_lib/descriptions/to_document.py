@@ -46,7 +46,7 @@ def to_document(application: Application) -> _Json:
         "results": list(application.results),
         "storage": _storage(application.storage) if application.storage else None,
     }
-    return _without(document, {"description": "", "retries": 0, "priority": 0})
+    return _without_defaults(document, {"description": "", "retries": 0, "priority": 0})
 
 
 def _promise(wish: PromiseWish | None) -> _Json | None:
@@ -79,8 +79,8 @@ def _component(component: Component) -> _Json:
         "labels": dict(component.labels),
         "ports": [_port(port) for port in component.ports],
         "readiness": _readiness(component.readiness) if component.readiness else None,
-        "scaling": _without(asdict(component.scaling), _SCALING) if component.scaling else None,
-        "progress": _without(asdict(component.progress), {"path": "/"}) if component.progress else None,
+        "scaling": _without_defaults(asdict(component.scaling), _SCALING) if component.scaling else None,
+        "progress": _without_defaults(asdict(component.progress), {"path": "/"}) if component.progress else None,
         "ends_application": component.ends_application,
         "read_only_root": component.read_only_root,
         "stop_grace_s": component.stop_grace_s,
@@ -91,16 +91,16 @@ def _component(component: Component) -> _Json:
         "api": component.api or None,
     }
     absent = {"startup_order": 0, "ends_application": False, "read_only_root": False, "stop_grace_s": 10.0}
-    return _without(document, {**absent, "build_requirements": False})
+    return _without_defaults(document, {**absent, "build_requirements": False})
 
 
 def _resources(component: Component) -> _Json:
     limits = {"memory": component.memory_limit_bytes, "cores": _cores(component.cores_limit_milli)}
-    return _without(
+    return _without_defaults(
         {
             "memory": component.reservation.memory_bytes,
             "cores": _cores(component.reservation.cores_milli),
-            "limits": _without(limits, {}),
+            "limits": _without_defaults(limits, {}),
             "shm": component.shm_bytes,
             "devices": dict(component.reservation.devices),
         },
@@ -116,25 +116,25 @@ def _cores(milli: int | None) -> float | int | None:
 
 def _volume(volume: Volume) -> _Json:
     document = {"name": volume.name, "host_path": volume.host_path, "target": volume.target}
-    return _without({**document, "read_only": volume.read_only}, {"read_only": False})
+    return _without_defaults({**document, "read_only": volume.read_only}, {"read_only": False})
 
 
 def _secret(secret: ComponentSecret) -> _Json:
-    return _without(
+    return _without_defaults(
         {"name": secret.name, "file": secret.file or None, "variable": secret.variable or None}, {"file": secret.name}
     )
 
 
 def _source(source: ComponentSource) -> _Json:
     optional = {"ref": source.ref or None, "into": source.into, "secret": source.secret or None}
-    return _without({"git": source.url, **optional}, {})
+    return _without_defaults({"git": source.url, **optional}, {})
 
 
 def _port(port: Port) -> _Json:
     document: _Json = {"name": port.name, "number": port.number, "protocol": str(port.protocol)}
     if port.sign_in is not None:
         document["sign_in"] = {"header": port.sign_in.header, "scheme": port.sign_in.scheme}
-    return _without({**document, "path": port.path, "proxied": port.proxied}, {"path": "/", "proxied": False})
+    return _without_defaults({**document, "path": port.path, "proxied": port.proxied}, {"path": "/", "proxied": False})
 
 
 _SCALING = {"path": "/", "per_instance": 1.0, "interval_s": 15.0, "calm_s": 120.0}
@@ -155,7 +155,7 @@ def _storage(storage: StorageDemand) -> _Json:
     if storage.bandwidth:
         wanted = storage.bandwidth
         rates = {"read": wanted.read_bytes_per_s, "write": wanted.write_bytes_per_s}
-        document["bandwidth"] = _without({**rates, "guarantee": str(wanted.guarantee)}, {})
+        document["bandwidth"] = _without_defaults({**rates, "guarantee": str(wanted.guarantee)}, {})
     return document
 
 
@@ -164,13 +164,13 @@ def _storage_object(item: StorageObject) -> _Json:
     if item.pushdown:
         types = dict(item.pushdown.types)
         columns = [{"name": n, "type": types[n]} if n in types else n for n in item.pushdown.columns]
-        document["pushdown"] = _without({"columns": columns, "where": item.pushdown.where}, {})
+        document["pushdown"] = _without_defaults({"columns": columns, "where": item.pushdown.where}, {})
     if item.csv:
-        document["csv"] = _without({**asdict(item.csv), "names": list(item.csv.names)}, asdict(CsvInput()))
+        document["csv"] = _without_defaults({**asdict(item.csv), "names": list(item.csv.names)}, asdict(CsvInput()))
     return document
 
 
-def _without(document: _Json, defaults: Mapping[str, object]) -> _Json:
+def _without_defaults(document: _Json, defaults: Mapping[str, object]) -> _Json:
     """Return the document without nulls, empty values and defaults; not for sections with a meaning when empty."""
     return {k: v for k, v in document.items() if v is not None and v not in ([], {}) and defaults.get(k, _NO) != v}
 

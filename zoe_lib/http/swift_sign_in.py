@@ -69,8 +69,8 @@ def _is_keystone(auth_url: str) -> bool:
 def _of_catalogue(content: bytes) -> str:
     try:
         services: list[dict[str, Any]] = json.loads(content)["token"]["catalog"]
-        endpoints = [one for service in services if service["type"] == _STORE for one in service["endpoints"]]
-        return str(next(one["url"] for one in endpoints if one["interface"] == _PUBLIC))
+        endpoints = [entry for service in services if service["type"] == _STORE for entry in service["endpoints"]]
+        return str(next(endpoint["url"] for endpoint in endpoints if endpoint["interface"] == _PUBLIC))
     except StopIteration:
         raise NotSignedIn("Keystone's catalogue has no public address of an object store") from None
     except (ValueError, LookupError, TypeError):

@@ -31,7 +31,7 @@ class _Lines:
     dropped: int = 0
 
 
-class FewLines:
+class LineLimiter:
     """Counts the lines of each client by second. Thread-safe.
 
     It remembers the clients of the last lines, up to a number; for a forgotten client, dropped lines are not reported.

@@ -13,7 +13,7 @@ import structlog
 from structlog.typing import Processor
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.logs.few_lines import FewLines
+from zoe_lib.logs.few_lines import LineLimiter
 
 _QUIET = ("debug", "info")
 
@@ -23,7 +23,7 @@ def configure_logging(
     level: str,
     process: str,
     troubles_a_second_max: int | None = None,
-    of_client: FewLines | None = None,
+    of_client: LineLimiter | None = None,
 ) -> None:
     """Log as JSON or for a console, libraries included; every line names the process.
 
@@ -31,7 +31,7 @@ def configure_logging(
     warnings and errors together, for a process that strangers can reach: their faults must not fill a disk. The first
     line afterwards reports how many were dropped (`lines_dropped`).
     """
-    few = Few(troubles_a_second_max)
+    few = TroubleLimiter(troubles_a_second_max)
     shared: Sequence[Processor] = (
         structlog.contextvars.merge_contextvars,
         _naming(process),
@@ -51,13 +51,13 @@ def configure_logging(
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, Unfailing(sys.stderr))),
+        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, LossyStream(sys.stderr))),
         cache_logger_on_first_use=False,
     )
     _adopt_libraries(shared, renderer, few)
 
 
-class Few:
+class TroubleLimiter:
     """Count the warnings and errors of each second by the log's time stamps. Thread-safe."""
 
     def __init__(self, a_second_max: int | None, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -100,7 +100,7 @@ class Few:
         return dropped is not None
 
 
-class Unfailing:
+class LossyStream:
     """A stream that hides write errors: with a full disk only logs are lost."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -118,7 +118,7 @@ class Unfailing:
             self._stream.flush()
 
 
-def _bounding(of_client: FewLines) -> Processor:
+def _bounding(of_client: LineLimiter) -> Processor:
     """Drop lines of a client beyond its limit; the next written line reports how many (`lines_dropped`)."""
 
     def bound(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
@@ -141,7 +141,7 @@ def _naming(process: str) -> Processor:
     return name
 
 
-def _adopt_libraries(shared: Sequence[Processor], renderer: Processor, few: Few) -> None:
+def _adopt_libraries(shared: Sequence[Processor], renderer: Processor, few: TroubleLimiter) -> None:
     """Log the standard library's warnings in the same form."""
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],

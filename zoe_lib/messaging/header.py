@@ -54,12 +54,12 @@ class Question:
     until_s: float = float("inf")
     clock: Clock = SYSTEM_CLOCK
 
-    def left(self) -> bool:
+    def client_has_left(self) -> bool:
         """Return whether its client has stopped waiting."""
         return self.clock.monotonic_s() >= self.until_s
 
 
-def arrived(frames: list[bytes], clock: Clock = SYSTEM_CLOCK) -> Question:
+def question_in(frames: list[bytes], clock: Clock = SYSTEM_CLOCK) -> Question:
     """Return the question in the frames of a ROUTER socket: sender, header if there is one, payload."""
     *route, payload = frames
     header = read_header(route[1]) if len(route) == 2 else None

@@ -24,7 +24,7 @@ class KeyPair:
     secret: bytes
 
 
-class Only:
+class AllowedKeys:
     """Accept the holders of these public keys; for an authenticator."""
 
     def __init__(self, allowed: Collection[bytes]) -> None:

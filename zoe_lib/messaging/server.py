@@ -15,8 +15,8 @@ import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
 from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Problem, Reply, Request, read, write
-from zoe_lib.messaging.header import RECEIVED, Question, arrived
-from zoe_lib.messaging.keys import API, MASTER, Only, load_keys, load_public
+from zoe_lib.messaging.header import RECEIVED, Question, question_in
+from zoe_lib.messaging.keys import API, MASTER, AllowedKeys, load_keys, load_public
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Lane, Places, Slow
 from zoe_lib.messaging.sockets import new_context
@@ -62,7 +62,7 @@ class Server:
         try:
             self._authenticator.start()
             allowed = load_public(keys_dir, API)
-            self._authenticator.configure_curve_callback(credentials_provider=Only({allowed}))
+            self._authenticator.configure_curve_callback(credentials_provider=AllowedKeys({allowed}))
             self._front = self._bind(endpoint, keys_dir)
             self._replies = self._context.socket(zmq.PULL)
             self._replies.bind(_REPLIES_ENDPOINT)
@@ -73,7 +73,7 @@ class Server:
         self._workers = [
             *(threading.Thread(target=self._work, name=f"messages-{i}", daemon=True) for i in range(_WORKERS)),
             *(
-                threading.Thread(target=self._work_slowly, args=(waiting,), name=f"{lane.name}-{i}", daemon=True)
+                threading.Thread(target=self._run_slow_lane, args=(waiting,), name=f"{lane.name}-{i}", daemon=True)
                 for lane, waiting in self._lanes.items()
                 for i in range(lane.threads)
             ),
@@ -139,11 +139,11 @@ class Server:
             del frames[_FRAMES_MAX:]
             frames.append(self._front.recv(copy=False))
             count += 1
-        self._unfinished.finished(frames[-1])
+        self._unfinished.note_complete(frames[-1])
         if not 2 <= count <= _FRAMES_MAX or any(len(frame) > _ADDRESS_BYTES_MAX for frame in frames[:-1]):
             log.warning("message dropped", why=f"not a question: {count} frames")
             return None
-        return arrived([frame.bytes for frame in frames])
+        return question_in([frame.bytes for frame in frames])
 
     def _take(self, question: Question | None) -> None:
         if question is None:
@@ -184,39 +184,39 @@ class Server:
         try:
             self._places.take(request.kind, question.asker, slow.bounds)
         except Refusal as refusal:
-            _reply(replies, question, _refused(request, refusal))
+            _reply(replies, question, _refusal_reply(request, refusal))
         else:
             self._lanes[slow.lane].put((question, request))
 
-    def _work_slowly(self, lane: _LaneQueue) -> None:
+    def _run_slow_lane(self, lane: _LaneQueue) -> None:
         with self._context.socket(zmq.PUSH) as replies:
             replies.connect(_REPLIES_ENDPOINT)
             while (waiting := lane.get()) is not None and not self._closing.is_set():
                 question, request = waiting
-                with self._places.held(request.kind, question.asker):
+                with self._places.release_after(request.kind, question.asker):
                     reply = self._answer(question, request)
                 _reply(replies, question, reply)
 
     def _answer(self, question: Question, request: Request) -> Reply | None:
         """Return the reply; None if the client has left."""
 
-        def left() -> bool:
-            return self._closing.is_set() or question.left()
+        def has_left() -> bool:
+            return self._closing.is_set() or question.client_has_left()
 
-        if left():
+        if has_left():
             log.info("question dropped: its client has disconnected", kind=request.kind, request=request.id)
             return None
         try:
-            return Reply(id=request.id, body=self._asked(request, left)())
+            return Reply(id=request.id, body=self._answer_of(request, has_left)())
         except Refusal as refusal:
-            return _refused(request, refusal)
+            return _refusal_reply(request, refusal)
         except Exception:
-            if left():
+            if has_left():
                 return None
             log.exception("request failed", kind=request.kind, request=request.id)
             return Reply(id=request.id, problem=Problem(code="internal", message="the master could not answer"))
 
-    def _asked(self, request: Request, left: Callable[[], bool]) -> _Answer:
+    def _answer_of(self, request: Request, left: Callable[[], bool]) -> _Answer:
         slow, handler = self._slow.get(request.kind), self._handlers.get(request.kind)
         if slow is not None:
             return lambda: slow.handler(request.body, left)
@@ -225,7 +225,7 @@ class Server:
         raise Refusal("unknown_kind", f"no answer to {request.kind}")
 
 
-def _refused(request: Request, refusal: Refusal) -> Reply:
+def _refusal_reply(request: Request, refusal: Refusal) -> Reply:
     return Reply(id=request.id, problem=Problem(code=refusal.code, message=str(refusal)))
 
 

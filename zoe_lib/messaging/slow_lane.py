@@ -71,7 +71,7 @@ class Places:
             self._taken[kind, asker] += 1
 
     @contextmanager
-    def held(self, kind: str, asker: str) -> Iterator[None]:
+    def release_after(self, kind: str, asker: str) -> Iterator[None]:
         """Release a taken place at the end."""
         try:
             yield
@@ -81,8 +81,8 @@ class Places:
                 self._taken += Counter()  # drops the zeros
 
     @contextmanager
-    def one(self, kind: str, asker: str, bounds: Bounds) -> Iterator[None]:
+    def place(self, kind: str, asker: str, bounds: Bounds) -> Iterator[None]:
         """Hold a place; Refusal if none is free."""
         self.take(kind, asker, bounds)
-        with self.held(kind, asker):
+        with self.release_after(kind, asker):
             yield

@@ -47,7 +47,7 @@ class UnfinishedMessages:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._events.close()
 
-    def finished(self, frame: zmq.Frame) -> None:
+    def note_complete(self, frame: zmq.Frame) -> None:
         """Record that a message with this last frame has been taken."""
         self._finished.add(frame.get(zmq.SRCFD))
 
@@ -82,13 +82,13 @@ class UnfinishedMessages:
             with socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as connection:
                 info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
                 received = int.from_bytes(info[_TCP_INFO_BYTES_RECEIVED], "little")
-                if received > most and descriptor not in self._finished and self._is_ours(connection):
+                if received > most and descriptor not in self._finished and self._is_accepted_here(connection):
                     log.warning("connection ended: its message has no end", received_bytes=received)
                     connection.shutdown(socket.SHUT_RDWR)
                 return received
         except OSError:
             return 0
 
-    def _is_ours(self, connection: socket.socket) -> bool:
+    def _is_accepted_here(self, connection: socket.socket) -> bool:
         endpoint = self._front.getsockopt_string(zmq.LAST_ENDPOINT)
         return endpoint.rpartition(":")[2] == str(connection.getsockname()[1])

@@ -50,7 +50,7 @@ def check_percent(text: str, sample: Values) -> None:
 
 def check_condition(text: str, sample: Values) -> None:
     """Raise ExpressionError unless this is a condition."""
-    holds(text, sample)
+    is_true(text, sample)
 
 
 def amount_of(text: str, values: Values) -> Decimal:
@@ -67,7 +67,7 @@ def amount_of(text: str, values: Values) -> Decimal:
     raise ExpressionError(f'the result {str(result)[:40]!r} is not an amount: use a text such as "0.05"')
 
 
-def holds(text: str, values: Values) -> bool:
+def is_true(text: str, values: Values) -> bool:
     """Return whether a condition is true for these values."""
     result = _result(text, values)
     if not isinstance(result, bool):
@@ -76,7 +76,7 @@ def holds(text: str, values: Values) -> bool:
 
 
 def _result(text: str, values: Values) -> object:
-    program = _compiled(text, tuple(sorted(values)))
+    program = _compile(text, tuple(sorted(values)))
     try:
         result: object = program.execute(dict(values))
     except Exception as error:  # the library raises many kinds
@@ -85,7 +85,7 @@ def _result(text: str, values: Values) -> object:
 
 
 @lru_cache(1000)
-def _compiled(text: str, known: Collection[str]) -> cel.Program:
+def _compile(text: str, known: Collection[str]) -> cel.Program:
     if len(text) > LENGTH_MAX:
         raise ExpressionError(f"longer than {LENGTH_MAX} characters")
     if loop := _LOOP.search(text):
@@ -96,13 +96,13 @@ def _compiled(text: str, known: Collection[str]) -> cel.Program:
     try:
         program = cel.compile(text)
     except Exception as error:
-        raise ExpressionError(f"it cannot be read: {_where(error)}") from None
+        raise ExpressionError(f"it cannot be read: {_error_place(error)}") from None
     if unknown := sorted(set(program.variables()) - set(known)):
         raise ExpressionError(f"{', '.join(unknown)} is not known here; known are {', '.join(sorted(known))}")
     return program
 
 
-def _where(error: Exception) -> str:
+def _error_place(error: Exception) -> str:
     """Describe the first place that the parser rejects, without its token names."""
     found = _SYNTAX.search(str(error))
     if found is None:

@@ -12,7 +12,14 @@ from zoe_client.documents.reading import objects
 from zoe_client.words.times import zone_of
 from zoe_lib.domain.executions.metering import Meter, MeteredUse
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.pricing.expressions import ExpressionError, amount_of, check_amount, check_condition, check_percent, holds
+from zoe_lib.pricing.expressions import (
+    ExpressionError,
+    amount_of,
+    check_amount,
+    check_condition,
+    check_percent,
+    is_true,
+)
 from zoe_lib.pricing.zones import moment_us
 
 ROWS_MAX = 200
@@ -41,9 +48,9 @@ class Row:
     meter: Meter | None = None
     name: str = ""
 
-    def holds(self, values: Mapping[str, str | float]) -> bool:
+    def applies(self, values: Mapping[str, str | float]) -> bool:
         """Return whether it applies; ExpressionError."""
-        return not self.when or holds(self.when, values)
+        return not self.when or is_true(self.when, values)
 
 
 @value(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class PriceList:
         """Return the rate of the first row that applies. ExpressionError: none applies, or it cannot be computed."""
         values = {"tenant": use.tenant, "user": use.user, "application": use.application, "device": use.device}
         for row in self.rates:
-            if row.meter is use.meter and row.holds(values):
+            if row.meter is use.meter and row.applies(values):
                 return amount_of(row.amount, values)
         raise ExpressionError("the price list has no rate for it")
 
@@ -103,7 +110,7 @@ def read_price_list(document: object) -> PriceList:
 def _percent(rows: tuple[Row, ...], values: Mapping[str, str | float], *, together: bool) -> Decimal:
     found = Decimal(0)
     for row in rows:
-        if row.holds(values):
+        if row.applies(values):
             found += amount_of(row.amount, values)
             if not together:
                 break
@@ -137,7 +144,7 @@ def _findings(document: dict[str, Any]) -> Iterator[Diagnostic]:
     for key in _AMOUNTS:
         yield from _rows_findings(document, key)
     names = [(pointer("discounts", i, "name"), row.get("name")) for i, row in objects(document, "discounts")]
-    yield from duplicates([(place, one) for place, one in names if isinstance(one, str)], "discount")
+    yield from duplicates([(place, entry) for place, entry in names if isinstance(entry, str)], "discount")
 
 
 def _times(document: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -178,7 +185,7 @@ def _rows_findings(document: dict[str, Any], key: str) -> Iterator[Diagnostic]:
             continue
         yield from _unknown(row, key, place)
         if key == "rates" and str(row.get("meter")) not in set(Meter):
-            hint = did_you_mean(str(row.get("meter")), [str(one) for one in Meter])
+            hint = did_you_mean(str(row.get("meter")), [str(entry) for entry in Meter])
             yield Diagnostic(f"{place}/meter", Code.UNKNOWN_REFERENCE, f"{row.get('meter')!r} is not a meter", hint)
         if not isinstance(row.get("name", ""), str):
             yield Diagnostic(f"{place}/name", Code.WRONG_TYPE, "a name is a text")

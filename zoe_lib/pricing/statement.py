@@ -77,10 +77,10 @@ class Period:
 
 def periods(lists: Iterable[PriceList], from_us: int, to_us: int) -> Iterator[Period]:
     """Split a period where another price list, or none, begins to apply; the list that began last applies."""
-    ordered = sorted(lists, key=lambda one: one.from_us)
+    ordered = sorted(lists, key=lambda entry: entry.from_us)
     borders = {from_us, to_us}
-    for one in ordered:
-        borders |= {at for at in (one.from_us, one.until_us) if at is not None and from_us < at < to_us}
+    for entry in ordered:
+        borders |= {at for at in (entry.from_us, entry.until_us) if at is not None and from_us < at < to_us}
     # The end of an earlier list, while a later one applies, is not a border.
     for prices, parts in groupby(pairwise(sorted(borders)), key=lambda part: in_force(ordered, part[0])):
         whole = list(parts)
@@ -89,8 +89,8 @@ def periods(lists: Iterable[PriceList], from_us: int, to_us: int) -> Iterator[Pe
 
 def in_force(lists: Iterable[PriceList], at_us: int) -> PriceList | None:
     """Return the list that applies at a moment, if any: the last that began, unless it has ended."""
-    begun = [one for one in lists if one.from_us <= at_us]
-    newest = max(begun, key=lambda one: one.from_us, default=None)
+    begun = [entry for entry in lists if entry.from_us <= at_us]
+    newest = max(begun, key=lambda entry: entry.from_us, default=None)
     return newest if newest is None or newest.until_us is None or at_us < newest.until_us else None
 
 
@@ -109,7 +109,7 @@ def lines(
     found: list[Line] = []
     for period in periods(lists, from_us, to_us):
         priced = [_line(use, period) for use in held(period.from_us, period.to_us) if use.units > 0]
-        found += _reduced(priced, period, missed_share)
+        found += _apply_reductions(priced, period, missed_share)
     return tuple(sorted(found, key=_order))
 
 
@@ -117,10 +117,10 @@ def charge(use: MeteredUse, prices: PriceList) -> tuple[Decimal, Decimal]:
     """Return the rate and the rounded amount of a use; ExpressionError."""
     rate = prices.rate_of(use)
     exact = _EXACT.divide(_EXACT.multiply(Decimal(use.units), rate), Decimal(ONE[use.meter]))
-    return rate, rounded(exact, prices)
+    return rate, round_amount(exact, prices)
 
 
-def rounded(amount: Decimal, prices: PriceList) -> Decimal:
+def round_amount(amount: Decimal, prices: PriceList) -> Decimal:
     """Return an amount in the decimal places of the list, rounded half to even."""
     return _EXACT.quantize(amount, Decimal(1).scaleb(-prices.digits))
 
@@ -133,11 +133,11 @@ def _line(use: MeteredUse, period: Period) -> Line:
         rate, amount = charge(use, period.prices)
     except ExpressionError as error:
         return Line(*parts, problem=str(error), execution_id=use.execution_id)
-    unused = None if use.unused is None else rounded(amount * Decimal(str(round(use.unused, 6))), period.prices)
+    unused = None if use.unused is None else round_amount(amount * Decimal(str(round(use.unused, 6))), period.prices)
     return Line(*parts, rate=rate, amount=amount, unused=unused, execution_id=use.execution_id)
 
 
-def _reduced(
+def _apply_reductions(
     priced: list[Line], period: Period, missed_share: Callable[[str, int, int], float | None]
 ) -> Iterator[Line]:
     prices = period.prices
@@ -150,16 +150,16 @@ def _reduced(
     for tenant, all_lines in of_tenant.items():
         missed = missed_share(tenant, period.from_us, period.to_us) if prices.credits else None
         try:
-            percent = prices.discount(tenant, sum((one.amount or Decimal(0) for one in all_lines), Decimal(0)))
+            percent = prices.discount(tenant, sum((line.amount or Decimal(0) for line in all_lines), Decimal(0)))
             credit = prices.credit(tenant, missed) if missed is not None else Decimal(0)
         except ExpressionError as error:  # the line reports the error, and is charged without a reduction
             yield from (changed(line, problem=line.problem or f"no discount or credit: {error}") for line in all_lines)
             continue
         for line in all_lines:
             amount = line.amount or Decimal(0)
-            discount = rounded(amount * percent / 100, prices)
+            discount = round_amount(amount * percent / 100, prices)
             rest = amount - discount if line.meter is Meter.BANDWIDTH_MB_S_HOURS else Decimal(0)
-            yield changed(line, discount=discount, credit=rounded(rest * credit / 100, prices))
+            yield changed(line, discount=discount, credit=round_amount(rest * credit / 100, prices))
 
 
 def _order(line: Line) -> tuple[object, ...]:

@@ -28,7 +28,7 @@ def month_of(name: str, zone: str) -> Month:
         raise ValueError(f"{name[:20]!r} is not a month such as 2026-11")
     year, month = int(found[1]), int(found[2])
     following = (year + month // 12, month % 12 + 1)
-    return Month(name, *(_first_us(*one, zone_of(zone)) for one in ((year, month), following)))
+    return Month(name, *(_first_us(*item, zone_of(zone)) for item in ((year, month), following)))
 
 
 def month_at(at_s: float, zone: str) -> Month:

@@ -132,16 +132,16 @@ class _Parser:
         self._terms = 0
 
     def either(self, depth: int) -> Predicate:
-        terms = [self._all(depth)]
+        terms = [self._conjunction(depth)]
         while self._take("keyword", "or"):
-            terms.append(self._all(depth))
+            terms.append(self._conjunction(depth))
         return terms[0] if len(terms) == 1 else Or(tuple(terms))
 
     def expect_end(self) -> None:
         if self._next < len(self._tokens):
-            raise self._unexpected("the end")
+            raise self._expected_error("the end")
 
-    def _all(self, depth: int) -> Predicate:
+    def _conjunction(self, depth: int) -> Predicate:
         terms = [self._term(depth)]
         while self._take("keyword", "and"):
             terms.append(self._term(depth))
@@ -166,22 +166,22 @@ class _Parser:
             return Not(IsNull(column)) if negative else IsNull(column)
         negative = self._take("keyword", "not")
         if self._take("keyword", "in"):
-            predicate: Predicate = self._listed(column)
+            predicate: Predicate = self._membership(column)
         elif self._take("keyword", "between"):
             low = self._literal()
             self._expect("keyword", "and")
             predicate = And((self._comparison(column, ">=", low), self._comparison(column, "<=", self._literal())))
         elif negative:
-            raise self._unexpected("`in` or `between`")
+            raise self._expected_error("`in` or `between`")
         else:
             sign = self._expect("sign", what="a comparison")
             if sign not in _OPERATORS:
                 self._next -= 1
-                raise self._unexpected("a comparison")
+                raise self._expected_error("a comparison")
             return self._comparison(column, _OPERATORS[sign], self._literal())
         return Not(predicate) if negative else predicate
 
-    def _listed(self, column: str) -> Predicate:
+    def _membership(self, column: str) -> Predicate:
         self._expect("sign", "(")
         terms = [self._comparison(column, "=", self._literal())]
         while self._take("sign", ","):
@@ -198,7 +198,7 @@ class _Parser:
     def _literal(self) -> Decimal | str:
         token = self._peek()
         if token is None or token.kind not in ("number", "text"):
-            raise self._unexpected("a number or a 'text'")
+            raise self._expected_error("a number or a 'text'")
         self._next += 1
         if token.kind == "text":
             return token.value
@@ -220,11 +220,11 @@ class _Parser:
     def _expect(self, kind: str, value: str | None = None, what: str = "") -> str:
         token = self._peek()
         if token is None or token.kind != kind or value not in (None, token.value):
-            raise self._unexpected(what or repr(value))
+            raise self._expected_error(what or repr(value))
         self._next += 1
         return token.value
 
-    def _unexpected(self, wanted: str) -> PredicateError:
+    def _expected_error(self, wanted: str) -> PredicateError:
         token = self._peek()
         if token is None:
             return PredicateError(f"ends too early: {wanted} is expected")

@@ -38,7 +38,7 @@ class RunTimeAnswer:
     wide: bool
 
 
-class _Given(Enum):
+class _CertainResources(Enum):
     """The resources of a prediction that a run had for certain. Most runs have no guarantee of elastic services or
     bandwidth: getting less is an error of the prediction at submission, but not of a prediction for a guarantee.
     """
@@ -50,15 +50,15 @@ class _Given(Enum):
 
 
 @dataclass(slots=True)
-class _Told:
+class _Prediction:
     """The prediction for a run at its submission: its time; the model for other settings; and for each certainty and
     each of `CHANCES`, the levels, and the factor read at them.
     """
 
     expected_s: float
     expectation: RunExpectation
-    factors: Mapping[_Given, Sequence[tuple[Levels, float]]]
-    pools: Mapping[_Given, Pool]
+    factors: Mapping[_CertainResources, Sequence[tuple[Levels, float]]]
+    pools: Mapping[_CertainResources, Pool]
 
 
 class RunTimes:
@@ -66,12 +66,12 @@ class RunTimes:
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[Kind, RunsOfKind] = OrderedDict()
-        self._pools: OrderedDict[tuple[str, int, _Given], Pool] = OrderedDict()
-        self._levels = {given: Levels() for given in _Given}
-        self._told: OrderedDict[str, _Told] = OrderedDict()
-        self._ended: OrderedDict[str, _Told] = OrderedDict()  # those whose reading rate may still become known
+        self._pools: OrderedDict[tuple[str, int, _CertainResources], Pool] = OrderedDict()
+        self._levels = {given: Levels() for given in _CertainResources}
+        self._told: OrderedDict[str, _Prediction] = OrderedDict()
+        self._ended: OrderedDict[str, _Prediction] = OrderedDict()  # those whose reading rate may still become known
 
-    def submitted(self, run_id: str, kind: Kind, setting: RunSetting) -> None:
+    def predict_submitted(self, run_id: str, kind: Kind, setting: RunSetting) -> None:
         """Store the prediction for a submitted run, to compare it with its run time.
 
         Chances are calibrated for predictions at that time: runs submitted together end before any of them has been
@@ -96,10 +96,10 @@ class RunTimes:
         if told is not None:
             factor = max(took_s(sample), _SHORTEST_S) / told.expected_s
             # A later prediction would be judged by facts that were unknown at the submission.
-            _judge(told, _Given.PERHAPS, factor, judged=was_told is not None)
-            self._judge_given(told, _Given.CORES, sample, judged=was_told is not None)
+            _judge(told, _CertainResources.PERHAPS, factor, judged=was_told is not None)
+            self._judge_given(told, _CertainResources.CORES, sample, judged=was_told is not None)
             if read_at(sample.setting) is not None:
-                self._judge_given(told, _Given.RATE, sample, judged=was_told is not None)
+                self._judge_given(told, _CertainResources.RATE, sample, judged=was_told is not None)
             elif was_told is not None:
                 self._ended[run_id] = told
                 if len(self._ended) > TOLD_MAX:
@@ -109,15 +109,15 @@ class RunTimes:
     def amend(self, run_id: str, kind: Kind, sample: RunSample) -> bool:
         """Replace a learned run, since more is known of it now; return False if it is not among the newest."""
         runs = self._kinds.get(kind)
-        if runs is None or not runs.has(run_id):
+        if runs is None or not runs.contains(run_id):
             return False
         told = self._ended.pop(run_id, None) if read_at(sample.setting) is not None else None
         if told is not None:
-            self._judge_given(told, _Given.RATE, sample, judged=True)
+            self._judge_given(told, _CertainResources.RATE, sample, judged=True)
         runs.amend(run_id, sample)
         return True
 
-    def ended(self, run_id: str) -> None:
+    def discard(self, run_id: str) -> None:
         """Discard the prediction for a run that teaches nothing."""
         self._told.pop(run_id, None)
 
@@ -127,10 +127,10 @@ class RunTimes:
         if runs is None or runs.model is None:
             return None
         expected_s = runs.expected_s(setting)
-        pool = self._pool(kind, runs, setting, _Given.PERHAPS)
-        p50_s, p90_s = (expected_s * self._factor(runs, pool, setting, one)[1] for one in (0.5, 0.9))
+        pool = self._pool(kind, runs, setting, _CertainResources.PERHAPS)
+        p50_s, p90_s = (expected_s * self._factor(runs, pool, setting, value)[1] for value in (0.5, 0.9))
         thumb = not self._own_are_enough(runs, len(runs.samples), setting, 0.9) and not pool.enough
-        wide = len(runs.samples) < FEW or not runs.model.seen(setting) or thumb
+        wide = len(runs.samples) < FEW or not runs.model.covers(setting) or thumb
         return RunTimeAnswer(expected_s, p50_s, max(p90_s, p50_s), len(runs.samples), wide)
 
     def within_s(self, kind: Kind, setting: RunSetting, chance: float) -> float | None:
@@ -140,11 +140,11 @@ class RunTimes:
         runs = self._kinds.get(kind)
         if runs is None or runs.model is None:
             return None
-        given = _Given.CORES if setting.rate is None else _Given.RATE
+        given = _CertainResources.CORES if setting.rate is None else _CertainResources.RATE
         pool = self._pool(kind, runs, setting, given)
         most = nearest_chance(chance)
         # A prediction for a chance holds for every lower one, too: levels that were learned one by one may cross.
-        factors = [self._factor(runs, pool, setting, one, given)[1] for one in CHANCES if one <= most]
+        factors = [self._factor(runs, pool, setting, value, given)[1] for value in CHANCES if value <= most]
         return runs.expected_s(setting) * max(factors)
 
     def ways_to_read(self, kind: Kind) -> frozenset[bool]:
@@ -152,29 +152,34 @@ class RunTimes:
         runs = self._kinds.get(kind)
         return frozenset() if runs is None else runs.ways_to_read()
 
-    def _expectation(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> _Told:
-        pools = {given: self._pool(kind, runs, setting, given) for given in _Given}
+    def _expectation(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> _Prediction:
+        pools = {given: self._pool(kind, runs, setting, given) for given in _CertainResources}
         factors = {
             given: tuple(self._factor(runs, pools[given], setting, chance, given) for chance in CHANCES)
-            for given in _Given
+            for given in _CertainResources
         }
-        return _Told(max(runs.expected_s(setting), _SHORTEST_S), runs.expectation(), factors, pools)
+        return _Prediction(max(runs.expected_s(setting), _SHORTEST_S), runs.expectation(), factors, pools)
 
     @staticmethod
-    def _judge_given(told: _Told, given: _Given, sample: RunSample, *, judged: bool) -> None:
+    def _judge_given(told: _Prediction, given: _CertainResources, sample: RunSample, *, judged: bool) -> None:
         """Compare a run with the prediction for the resources that it had."""
-        if not told.expectation.model.seen(sample.setting):
+        if not told.expectation.model.covers(sample.setting):
             return
-        expected_s = told.expectation.expected_s(known_before(sample.setting, rated=given is _Given.RATE))
+        expected_s = told.expectation.expected_s(known_before(sample.setting, rated=given is _CertainResources.RATE))
         _judge(told, given, max(took_s(sample), _SHORTEST_S) / max(expected_s, _SHORTEST_S), judged=judged)
 
     def _factor(
-        self, runs: RunsOfKind, pool: Pool, setting: RunSetting, chance: float, given: _Given = _Given.PERHAPS
+        self,
+        runs: RunsOfKind,
+        pool: Pool,
+        setting: RunSetting,
+        chance: float,
+        given: _CertainResources = _CertainResources.PERHAPS,
     ) -> tuple[Levels, float]:
         """Return the factor at a chance, and the levels at which it was read: of the kind itself if it has had enough
         runs, else of kinds with as many runs.
         """
-        factors = runs.rated_factors if given is _Given.RATE else runs.factors
+        factors = runs.rated_factors if given is _CertainResources.RATE else runs.factors
         if self._own_are_enough(runs, len(factors), setting, chance):
             return self._levels[given], self._levels[given].factor(factors, chance)
         return pool.levels, pool.factor(chance)
@@ -184,14 +189,14 @@ class RunTimes:
         """Return whether the kind's own factors have a quantile at this chance; for rare chances, 20 factors and the
         levels suffice.
         """
-        seen = runs.model is not None and runs.model.seen(setting)
+        seen = runs.model is not None and runs.model.covers(setting)
         return seen and count > min(max(math.ceil(chance / (1 - chance) - 1e-9), FEW), _SOME)
 
-    def _pool(self, kind: Kind, runs: RunsOfKind, setting: RunSetting, given: _Given) -> Pool:
+    def _pool(self, kind: Kind, runs: RunsOfKind, setting: RunSetting, given: _CertainResources) -> Pool:
         """Return the factors of all kinds of the tenant, and of no other tenant, that were predicted with as much
         knowledge.
         """
-        if runs.model is None or not runs.model.seen(setting):
+        if runs.model is None or not runs.model.covers(setting):
             place = -1
         else:
             place = sum(len(runs.samples) >= bound for bound in (2, FEW))
@@ -202,7 +207,7 @@ class RunTimes:
         return pool
 
 
-def _judge(told: _Told, given: _Given, factor: float, *, judged: bool) -> None:
+def _judge(told: _Prediction, given: _CertainResources, factor: float, *, judged: bool) -> None:
     """Adjust the levels by whether a run took longer than predicted, and store its factor for other kinds."""
     if judged:
         for chance, (levels, most) in zip(CHANCES, told.factors[given], strict=True):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 
 from zoe_lib.domain.values.frozen import changed, value
-from zoe_lib.run_times.model import SAMPLES_MAX, RunTimeModel, learned
+from zoe_lib.run_times.model import SAMPLES_MAX, RunTimeModel, fit_model
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LATEST = 2
@@ -31,9 +31,9 @@ class RunExpectation:
 
     def expected_s(self, setting: RunSetting) -> float:
         """Return the expected run time in seconds."""
-        return self.model.run_s(self.completed(setting)) * self.correction
+        return self.model.run_s(self.fill_in(setting)) * self.correction
 
-    def completed(self, setting: RunSetting) -> RunSetting:
+    def fill_in(self, setting: RunSetting) -> RunSetting:
         """Return a setting with its missing bytes and rate filled in from the newest runs.
 
         A guarantee is the minimum that the store delivers: the estimate is higher if it usually delivered more.
@@ -43,9 +43,9 @@ class RunExpectation:
             return setting
         if delivered is None:
             latest = self.known[-_TYPICAL:]
-            as_wanted = [found for one in latest if (found := _delivered(one, setting.views)) is not None]
-            delivered = median(as_wanted or (one.setting.delivered_bytes or 0.0 for one in latest))
-        rated = [one.setting for one in self.known if one.setting.rate]
+            as_wanted = [found for sample in latest if (found := _delivered_bytes(sample, setting.views)) is not None]
+            delivered = median(as_wanted or (sample.setting.delivered_bytes or 0.0 for sample in latest))
+        rated = [sample.setting for sample in self.known if sample.setting.rate]
         if rated and rate is None:
             rate = _usual_rate(setting.guaranteed, rated)
         return changed(setting, delivered_bytes=delivered, rate=rate)
@@ -91,14 +91,16 @@ class RunsOfKind:
 
     def ways_to_read(self) -> frozenset[bool]:
         """Return the ways of reading with known bytes: through views (True), plainly (False)."""
-        latest = self._known()[-_TYPICAL:]
+        latest = self._samples_with_bytes()[-_TYPICAL:]
         return frozenset(
             views
             for views in (True, False)
-            if any(one.setting.views is not None and _delivered(one, views) is not None for one in latest)
+            if any(
+                sample.setting.views is not None and _delivered_bytes(sample, views) is not None for sample in latest
+            )
         )
 
-    def has(self, run_id: str) -> bool:
+    def contains(self, run_id: str) -> bool:
         """Return whether this run is among the newest."""
         return run_id in self._ids
 
@@ -110,8 +112,8 @@ class RunsOfKind:
         self.samples[place] = sample
         self._amended += 1
         if self._amended > len(self.samples) // 16:
-            self.model, self._fitted_at, self._amended = learned(tuple(self.samples)), self._ended, 0
-        self._look_back()
+            self.model, self._fitted_at, self._amended = fit_model(tuple(self.samples)), self._ended, 0
+        self._recompute_factors()
 
     def add(self, sample: RunSample, run_id: str = "") -> None:
         """Add a run; the model is refitted after a sixteenth more runs, since a fit takes milliseconds."""
@@ -123,29 +125,31 @@ class RunsOfKind:
         self._ids.append(run_id)
         self._ended += 1
         if self.model is None or self._ended - self._fitted_at > min(self._fitted_at, SAMPLES_MAX) // 16:
-            self.model, self._fitted_at, self._amended = learned(tuple(self.samples)), self._ended, 0
-        self._look_back()
+            self.model, self._fitted_at, self._amended = fit_model(tuple(self.samples)), self._ended, 0
+        self._recompute_factors()
 
-    def _look_back(self) -> None:
+    def _recompute_factors(self) -> None:
         assert self.model is not None
-        plain = RunExpectation(self.model, self._known())
+        plain = RunExpectation(self.model, self._samples_with_bytes())
         self._lately = deque(
-            (_factor(plain, one, one.setting) for one in list(self.samples)[-_LATEST:]), maxlen=_LATEST
+            (_factor(plain, sample, sample.setting) for sample in list(self.samples)[-_LATEST:]), maxlen=_LATEST
         )
         corrected = self._errors[1] <= self._errors[0]
         now = self._now = changed(plain, correction=fmean(self._lately)) if corrected else plain
         # The bytes of a run are unknown before it, so its factor is relative to an expectation without them.
-        self.factors = [_factor(now, one, known_before(one.setting)) for one in self.samples]
+        self.factors = [_factor(now, sample, known_before(sample.setting)) for sample in self.samples]
         self.rated_factors = [
-            _factor(now, one, known_before(one.setting, rated=True)) for one in self.samples if read_at(one.setting)
+            _factor(now, sample, known_before(sample.setting, rated=True))
+            for sample in self.samples
+            if read_at(sample.setting)
         ]
 
-    def _known(self) -> tuple[RunSample, ...]:
+    def _samples_with_bytes(self) -> tuple[RunSample, ...]:
         """Return the runs with known bytes."""
-        return tuple(one for one in self.samples if one.setting.delivered_bytes)
+        return tuple(sample for sample in self.samples if sample.setting.delivered_bytes)
 
     def _predictions(self, model: RunTimeModel, setting: RunSetting) -> tuple[float, float]:
-        plain_s = RunExpectation(model, self._known()).expected_s(setting)
+        plain_s = RunExpectation(model, self._samples_with_bytes()).expected_s(setting)
         return plain_s, plain_s * fmean(self._lately)
 
 
@@ -172,7 +176,7 @@ def _factor(expectation: RunExpectation, sample: RunSample, setting: RunSetting)
     return took_s(sample) / max(expectation.expected_s(setting), _SHORTEST_S)
 
 
-def _delivered(sample: RunSample, views: bool | None) -> float | None:
+def _delivered_bytes(sample: RunSample, views: bool | None) -> float | None:
     """Return the bytes that a run like this one reads through views, or plainly; None if unknown.
 
     The share of a view gives the bytes that it leaves out. Runs that never had plain objects say nothing about
@@ -190,11 +194,11 @@ def _usual_rate(guaranteed: float | None, known: Sequence[RunSetting]) -> float:
     Runs without a guarantee show the rate without one. If there are none, runs that got more than their guarantee do;
     those that got no more do not count.
     """
-    free = [one.rate or 0.0 for one in known if one.guaranteed is None][-_TYPICAL:]
+    free = [setting.rate or 0.0 for setting in known if setting.guaranteed is None][-_TYPICAL:]
     newest = known[-_TYPICAL:]
-    rates = [one.rate or 0.0 for one in newest]
+    rates = [setting.rate or 0.0 for setting in newest]
     lent = [
-        rate if one.guaranteed is None or rate > _LENT * one.guaranteed else 0.0
-        for rate, one in zip(rates, newest, strict=True)
+        rate if setting.guaranteed is None or rate > _LENT * setting.guaranteed else 0.0
+        for rate, setting in zip(rates, newest, strict=True)
     ]
     return max(median(free or lent), guaranteed or 0.0) or min(rates)

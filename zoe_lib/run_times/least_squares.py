@@ -25,17 +25,17 @@ def non_negative(rows: Sequence[Row], values: Sequence[float], weights: Sequence
     best, least = (0.0,) * width, 0.0  # the loss minus that of all zero
     for size in range(1, width + 1):
         for chosen in combinations(range(width), size):
-            part = _solved([[gram[i][j] for j in chosen] for i in chosen], [right[i] for i in chosen])
+            part = _solve([[gram[i][j] for j in chosen] for i in chosen], [right[i] for i in chosen])
             if part is None or min(part) < 0:
                 continue
-            loss = -sum(one * right[i] for one, i in zip(part, chosen, strict=True))
+            loss = -sum(value * right[i] for value, i in zip(part, chosen, strict=True))
             if loss < least:
                 found = dict(zip(chosen, part, strict=True))
                 best, least = tuple(found.get(i, 0.0) for i in range(width)), loss
     return best
 
 
-def _solved(matrix: list[list[float]], right: list[float]) -> list[float] | None:
+def _solve(matrix: list[list[float]], right: list[float]) -> list[float] | None:
     """Return the solution of a small symmetric system by elimination with pivots; None if it is singular."""
     size = len(right)
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]

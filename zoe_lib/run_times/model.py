@@ -79,18 +79,18 @@ class RunTimeModel:
         reads_s = (self.reading or 1.0) * _reading_s(setting)
         return self.lead_s + reads_s if reads_s else 0.0
 
-    def seen(self, setting: RunSetting) -> bool:
+    def covers(self, setting: RunSetting) -> bool:
         """Return whether the number of cores is close to that of a run, or between those of two."""
         return 0.9 * self.least_cores <= setting.cores <= 1.1 * self.most_cores
 
 
-def learned(samples: Sequence[RunSample]) -> RunTimeModel:
+def fit_model(samples: Sequence[RunSample]) -> RunTimeModel:
     """Fit a model to the newest runs of a kind, 64 at most; at least one is needed.
 
     Bounded: 11 forms, with a lead and without, 6 folds, 4 rounds each. One odd run among three or more changes it
     little.
     """
-    latest = _of_which_as_much_is_known(samples[-SAMPLES_MAX:])
+    latest = _with_comparable_knowledge(samples[-SAMPLES_MAX:])
     shapes = [(form, lead) for form in forms_for(latest) for lead in _leads(form, latest)]
     best, least = shapes[0], math.inf
     if len(shapes) > 1:
@@ -99,12 +99,16 @@ def learned(samples: Sequence[RunSample]) -> RunTimeModel:
             error = _error_left_out(*shape, latest, folds)
             if error < least * (_BETTER if _size(shape) > _size(best) else 1.0):
                 best, least = shape, error
-    return _fitted(*best, latest)
+    return _fit_form(*best, latest)
 
 
 def _leads(form: Form, samples: Sequence[RunSample]) -> tuple[bool, ...]:
     """Return whether to try a lead before reading: it shows only at different rates."""
-    rates = {float(f"{one.setting.rate:.1e}") for one in samples if one.setting.rate and one.setting.delivered_bytes}
+    rates = {
+        float(f"{sample.setting.rate:.1e}")
+        for sample in samples
+        if sample.setting.rate and sample.setting.delivered_bytes
+    }
     return (False, True) if Term.FIXED in form and len(rates) > 1 else (False,)
 
 
@@ -112,22 +116,22 @@ def _size(shape: tuple[Form, bool]) -> int:
     return len(shape[0]) + shape[1]
 
 
-def _of_which_as_much_is_known(samples: Sequence[RunSample]) -> Sequence[RunSample]:
+def _with_comparable_knowledge(samples: Sequence[RunSample]) -> Sequence[RunSample]:
     """Leave out runs with unknown bytes, once the newest have known ones: terms of bytes need all."""
-    known = [one for one in samples if one.setting.delivered_bytes is not None]
+    known = [sample for sample in samples if sample.setting.delivered_bytes is not None]
     newest = samples[-_KNOWN_NEEDED:]
-    enough = len(newest) == _KNOWN_NEEDED and all(one.setting.delivered_bytes is not None for one in newest)
+    enough = len(newest) == _KNOWN_NEEDED and all(sample.setting.delivered_bytes is not None for sample in newest)
     return known if enough else samples
 
 
 def _folds(samples: Sequence[RunSample]) -> Sequence[frozenset[int]]:
     """Return groups of runs to leave out together: one setting each, or several if there are many settings."""
     places: dict[tuple[float, float, float], int] = {}
-    for one in samples:
-        places.setdefault(setting_of(one), len(places))
+    for sample in samples:
+        places.setdefault(setting_of(sample), len(places))
     folds: dict[int, set[int]] = {}
-    for number, one in enumerate(samples):
-        folds.setdefault(places[setting_of(one)] % _FOLDS_MAX, set()).add(number)
+    for number, entry in enumerate(samples):
+        folds.setdefault(places[setting_of(entry)] % _FOLDS_MAX, set()).add(number)
     return [frozenset(fold) for fold in folds.values()]
 
 
@@ -135,10 +139,10 @@ def _error_left_out(form: Form, lead: bool, samples: Sequence[RunSample], folds:
     """Return the median error for settings that were left out of the fit, as a logarithm."""
     errors: list[float] = []
     for fold in folds:
-        rest = [one for number, one in enumerate(samples) if number not in fold]
+        rest = [sample for number, sample in enumerate(samples) if number not in fold]
         if len(rest) < len(form):
             return math.inf
-        model = _fitted(form, lead, rest)
+        model = _fit_form(form, lead, rest)
         of_fold = (_error(model, samples[number]) for number in fold)
         errors.append(median(of_fold))
     return fmean(sorted(errors)[: math.ceil(len(errors) * 0.75)])
@@ -156,20 +160,23 @@ def _error(model: RunTimeModel, sample: RunSample) -> float:
     return max(whole, abs(math.log(computed_s / model.computed_s(sample.setting))))
 
 
-def _fitted(form: Form, lead: bool, samples: Sequence[RunSample]) -> RunTimeModel:
+def _fit_form(form: Form, lead: bool, samples: Sequence[RunSample]) -> RunTimeModel:
     """Fit one form: alternately decide which runs reading held back, and fit computing to the others."""
-    reading, lead_s, held_back = None, 0.0, [_reads_most(one) for one in samples]
+    reading, lead_s, held_back = None, 0.0, [_reads_most(sample) for sample in samples]
     coefficients: tuple[float, ...] = ()
     for _ in range(_ROUNDS):
         coefficients = _computing(form, samples, held_back, reading if lead else None, lead=lead)
         lead_s = coefficients[form.index(Term.FIXED)] if lead else 0.0
         reading = _reading(samples, held_back, lead_s)
-        before, held_back = held_back, [_is_held_back(form, coefficients, reading, lead_s, one) for one in samples]
+        before, held_back = (
+            held_back,
+            [_is_held_back(form, coefficients, reading, lead_s, sample) for sample in samples],
+        )
         if held_back == before:
             break
-    cores = [one.setting.cores for one in samples]
+    cores = [sample.setting.cores for sample in samples]
     return RunTimeModel(
-        start_s=median(one.start_s for one in samples),
+        start_s=median(sample.start_s for sample in samples),
         coefficients=tuple(zip(form, coefficients, strict=True)),
         reading=reading,
         samples=len(samples),
@@ -187,7 +194,7 @@ def _is_held_back(
     form: Form, coefficients: Sequence[float], reading: float | None, lead_s: float, sample: RunSample
 ) -> bool:
     reads_s = (reading or 1.0) * _reading_s(sample.setting)
-    if not reads_s or lead_s + reads_s < _predicted(form, coefficients, sample.setting):
+    if not reads_s or lead_s + reads_s < _sum_of_terms(form, coefficients, sample.setting):
         return False
     return _reads_most(sample, lead_s)
 
@@ -195,7 +202,9 @@ def _is_held_back(
 def _reading(samples: Sequence[RunSample], held_back: Sequence[bool], lead_s: float) -> float | None:
     """Return the factor of reading time over bytes by rate."""
     ratios = [
-        (one.work_s - lead_s) / _reading_s(one.setting) for one, held in zip(samples, held_back, strict=True) if held
+        (sample.work_s - lead_s) / _reading_s(sample.setting)
+        for sample, held in zip(samples, held_back, strict=True)
+        if held
     ]
     return max(median(ratios), 0.1) if ratios else None
 
@@ -207,19 +216,19 @@ def _computing(
     counts for the time beside reading.
     """
     took, rows, used = [], [], []
-    for one, held in zip(samples, held_back, strict=True):
-        amounts = tuple(amount(term, one.setting) for term in form)
+    for sample, held in zip(samples, held_back, strict=True):
+        amounts = tuple(amount(term, sample.setting) for term in form)
         if held and lead:
-            took.append(max(one.work_s - (reading or 1.0) * _reading_s(one.setting), _SHORTEST_S))
+            took.append(max(sample.work_s - (reading or 1.0) * _reading_s(sample.setting), _SHORTEST_S))
             amounts = tuple(part if term is Term.FIXED else 0.0 for term, part in zip(form, amounts, strict=True))
         else:
-            took.append(max(one.work_s * (one.busy if held and one.busy is not None else 1.0), _SHORTEST_S))
+            took.append(max(sample.work_s * (sample.busy if held and sample.busy is not None else 1.0), _SHORTEST_S))
         rows.append(amounts)
-        used.append(not held or lead or one.busy is not None)
+        used.append(not held or lead or sample.busy is not None)
     if sum(used) < len(form):
         used = [True] * len(samples)
     recent = [0.5 ** ((len(samples) - 1 - number) / _HALF_LIFE) for number in range(len(samples))]
-    usual = _usual([setting_of(one) for one in samples], took)
+    usual = _setting_medians([setting_of(sample) for sample in samples], took)
     chosen = [number for number, counts in enumerate(used) if counts]
     return _robust(
         [rows[number] for number in chosen],
@@ -229,13 +238,13 @@ def _computing(
     )
 
 
-def _usual(settings: Sequence[tuple[float, float, float]], took: Sequence[float]) -> list[float]:
+def _setting_medians(settings: Sequence[tuple[float, float, float]], took: Sequence[float]) -> list[float]:
     """Return the median of each run's setting: by its own relative error, an odd short run would weigh thousands of
     times as much as others.
     """
     groups: dict[tuple[float, float, float], list[float]] = {}
-    for place, one in zip(settings, took, strict=True):
-        groups.setdefault(place, []).append(one)
+    for place, seconds in zip(settings, took, strict=True):
+        groups.setdefault(place, []).append(seconds)
     medians = {place: median_low(group) for place, group in groups.items()}
     floor = median(took) / 10
     return [max(medians[place], floor) for place in settings]
@@ -245,26 +254,26 @@ def _robust(
     rows: Sequence[tuple[float, ...]], took: Sequence[float], recent: Sequence[float], usual: Sequence[float]
 ) -> tuple[float, ...]:
     """Fit relative errors; runs with large ones weigh less in the next round (Huber's iteratively reweighted fit)."""
-    trust = [_trust(abs(math.log(one / most)), _STRANGE) for one, most in zip(took, usual, strict=True)]
+    trust = [_robust_weight(abs(math.log(value / most)), _STRANGE) for value, most in zip(took, usual, strict=True)]
     found: tuple[float, ...] = ()
     for _ in range(_ROUNDS):
         weights = [age * good / most**2 for age, good, most in zip(recent, trust, usual, strict=True)]
         found = non_negative(rows, took, weights)
         expected = [max(sum(c * x for c, x in zip(found, row, strict=True)), _SHORTEST_S) for row in rows]
-        errors = [abs(math.log(one / other)) for one, other in zip(took, expected, strict=True)]
+        errors = [abs(math.log(value / other)) for value, other in zip(took, expected, strict=True)]
         limit = max(median(errors) * _ODD, 0.02)
-        trust = [_trust(error, limit) for error in errors]
+        trust = [_robust_weight(error, limit) for error in errors]
     return found
 
 
-def _trust(error: float, limit: float) -> float:
+def _robust_weight(error: float, limit: float) -> float:
     """Return the weight of a run: less beyond the limit, and none far beyond it."""
     if error <= limit:
         return 1.0
     return (limit / error) ** 2 if error < _LOST * limit else 0.0
 
 
-def _predicted(form: Form, coefficients: Sequence[float], setting: RunSetting) -> float:
+def _sum_of_terms(form: Form, coefficients: Sequence[float], setting: RunSetting) -> float:
     return sum(each * amount(term, setting) for term, each in zip(form, coefficients, strict=True))
 
 

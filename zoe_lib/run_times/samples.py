@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from zoe_lib.domain.applications.application import Application, Component, with_counts
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, Service
 from zoe_lib.domain.executions.guaranteed import guaranteed_counts
-from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.executions.promises import requested_rates
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.run_times.values import RunSample, RunSetting
@@ -36,7 +36,11 @@ def setting_of(application: Application, elastic: int | None = None) -> RunSetti
     """Return the setting of a run with this many elastic services, in start-up order; None: all."""
     sharing = _sharing(application)
     given = application if elastic is None else with_elastic(application, elastic)
-    cores_milli = sum(one.reservation.cores_milli * one.total_count for one in given.components if one.name in sharing)
+    cores_milli = sum(
+        component.reservation.cores_milli * component.total_count
+        for component in given.components
+        if component.name in sharing
+    )
     return RunSetting(max(cores_milli / 1000, _LEAST_CORES), guaranteed=_rate(application))
 
 
@@ -93,9 +97,9 @@ def _programs_end_s(execution: Execution, otherwise_s: float) -> float:
     """
     ending = execution.application.ending_component
     ends = [
-        one.ended_at_s
-        for one in execution.services
-        if one.ended_at_s is not None and (ending is None or one.component == ending.name)
+        service.ended_at_s
+        for service in execution.services
+        if service.ended_at_s is not None and (ending is None or service.component == ending.name)
     ]
     return max(ends, default=otherwise_s)
 
@@ -127,10 +131,14 @@ def _on_average(execution: Execution, from_s: float, to_s: float, least: float) 
 def cores_now(execution: Execution) -> tuple[float, float]:
     """Return the cores of the ready services that share the work, and the time since when these are all."""
     sharing = _sharing(execution.application)
-    known = [one for one in execution.services if one.component in sharing and one.ready_at_s is not None]
-    ready = [one for one in known if one.ended_at_s is None]
-    milli = sum(execution.component_of(one).reservation.cores_milli for one in ready)
-    changes = [one.ready_at_s or 0.0 for one in known] + [one.ended_at_s for one in known if one.ended_at_s is not None]
+    known = [
+        service for service in execution.services if service.component in sharing and service.ready_at_s is not None
+    ]
+    ready = [service for service in known if service.ended_at_s is None]
+    milli = sum(execution.component_of(service).reservation.cores_milli for service in ready)
+    changes = [service.ready_at_s or 0.0 for service in known] + [
+        service.ended_at_s for service in known if service.ended_at_s is not None
+    ]
     return max(milli / 1000, _LEAST_CORES), max(changes, default=0.0)
 
 
@@ -146,15 +154,15 @@ def _sharing(application: Application) -> frozenset[str]:
     """Return the components that share the work: those with several services, if one of these is essential, else
     all.
     """
-    several = [one for one in application.components if one.total_count > 1]
-    return _names(several if any(one.essential_count for one in several) else application.components)
+    several = [component for component in application.components if component.total_count > 1]
+    return _names(several if any(component.essential_count for component in several) else application.components)
 
 
 def _names(components: Iterable[Component]) -> frozenset[str]:
-    return frozenset(one.name for one in components)
+    return frozenset(component.name for component in components)
 
 
 def _rate(application: Application) -> float | None:
     """Return the read bandwidth that the application requests, in bytes per second."""
-    rates = wished(application)
+    rates = requested_rates(application)
     return float(rates.read) if rates is not None and rates.read else None

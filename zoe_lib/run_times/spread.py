@@ -26,14 +26,14 @@ _UNKNOWN = {0.5: 1.0, 0.8: 2.0, 0.9: 3.0, 0.95: 4.0, 0.99: 8.0}
 
 def nearest_chance(chance: float) -> float:
     """Return the smallest of `CHANCES` that is not below this one, else the largest."""
-    return next((one for one in CHANCES if one >= chance - 1e-9), CHANCES[-1])
+    return next((value for value in CHANCES if value >= chance - 1e-9), CHANCES[-1])
 
 
 @dataclass(slots=True)
 class Levels:
     """The level at which the factors for each chance are read. Above 1 they are beyond all observed ones."""
 
-    levels: dict[float, float] = field(default_factory=lambda: {one: one for one in CHANCES})
+    levels: dict[float, float] = field(default_factory=lambda: {value: value for value in CHANCES})
 
     def factor(self, factors: Collection[float], chance: float) -> float:
         """Return the factor on an expected run time for one of `CHANCES`."""

@@ -62,26 +62,26 @@ def amount(term: Term, setting: RunSetting) -> float:
 
 def forms_for(samples: Sequence[RunSample]) -> tuple[Form, ...]:
     """Return the forms with terms that these runs can distinguish, those with the fewest terms first."""
-    cores = {round(one.setting.cores, 1) for one in samples}
-    sizes = [one.setting.delivered_bytes or 0.0 for one in samples]
+    cores = {round(sample.setting.cores, 1) for sample in samples}
+    sizes = [sample.setting.delivered_bytes or 0.0 for sample in samples]
     sized = min(sizes) > 0 and max(sizes) > _SIZES_DIFFER * min(sizes)
-    settings = {setting_of(one) for one in samples}
+    settings = {setting_of(sample) for sample in samples}
 
-    def told_apart(form: Form) -> bool:
+    def distinguishable(form: Form) -> bool:
         needs = {Term.SHARED: 2, Term.SHARED_SIZE: 2, Term.COMBINED: _LOG_NEEDS}
         if any(len(cores) < needs.get(term, 1) for term in form):
             return False
         return (sized or not {Term.SIZE, Term.SHARED_SIZE} & set(form)) and len(form) <= len(settings)
 
-    return tuple(form for form in _FORMS if told_apart(form))
+    return tuple(form for form in _FORMS if distinguishable(form))
 
 
 def setting_of(sample: RunSample) -> tuple[float, float, float]:
     """Return the setting as rounded numbers: runs with equal ones repeat each other."""
     one = sample.setting
-    return round(one.cores, 1), _rounded(one.delivered_bytes), _rounded(one.rate or one.guaranteed)
+    return round(one.cores, 1), _two_digits(one.delivered_bytes), _two_digits(one.rate or one.guaranteed)
 
 
-def _rounded(number: float | None) -> float:
+def _two_digits(number: float | None) -> float:
     """Return the number with two digits; 0 if it is unknown."""
     return float(f"{number or 0.0:.1e}")

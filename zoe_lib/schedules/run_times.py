@@ -56,7 +56,7 @@ def with_times(document: Mapping[str, Any], times: RunTimes) -> dict[str, Any]:
     if times.previous_s is not None:
         variables[PREVIOUS] = at["previous"].isoformat()
 
-    def of(token: re.Match[str]) -> str:
+    def text_of(token: re.Match[str]) -> str:
         part = PARTS.get(token[2] or "")
         return token[0] if token[1] not in at or part is None else part(at[token[1]])
 
@@ -65,21 +65,21 @@ def with_times(document: Mapping[str, Any], times: RunTimes) -> dict[str, Any]:
             return {name: part if name == _UNFILLED else fill(part, name) for name, part in one.items()}
         if isinstance(one, list):
             filled = [fill(part) for part in one]
-            return [_given(part, variables) for part in filled] if key in ("components", "steps") else filled
-        return _TOKEN.sub(of, one) if isinstance(one, str) else one
+            return [_with_variables(part, variables) for part in filled] if key in ("components", "steps") else filled
+        return _TOKEN.sub(text_of, one) if isinstance(one, str) else one
 
     return {name: part if name == _UNFILLED else fill(part, name) for name, part in document.items()}
 
 
-def without_time(values: Mapping[str, Any]) -> str | None:
+def unfilled_time(values: Mapping[str, Any]) -> str | None:
     """Return the first unfilled time template in values of parameters, which no later check covers."""
-    for one in values.values():
-        if isinstance(one, str) and (found := _UNFILLED_TOKEN.search(one)):
+    for given in values.values():
+        if isinstance(given, str) and (found := _UNFILLED_TOKEN.search(given)):
             return found[0]
     return None
 
 
-def _given(component: Any, variables: Mapping[str, str]) -> Any:
+def _with_variables(component: Any, variables: Mapping[str, str]) -> Any:
     """Return a component, or a step with its own command, with these variables added."""
     if not isinstance(component, dict) or not isinstance(component.get("environment", {}), dict):
         return component  # the check refuses it

@@ -70,8 +70,8 @@ class CronTimes:
         """Return the first time after this moment (seconds since the epoch); None if there is none in 50 years."""
         changes = self._changes_near(at_s)
         best: float | None = None
-        for wall in islice(self._walls(at_s - _AROUND_S if changes else at_s, False), _AROUND_MAX):
-            later = [one for one in self._moments(wall) if one > at_s]
+        for wall in islice(self._wall_clock_times(at_s - _AROUND_S if changes else at_s, False), _AROUND_MAX):
+            later = [moment for moment in self._moments(wall) if moment > at_s]
             if best is not None and (not later or min(later) >= best + _AROUND_S):
                 break
             best = min([*later, *([] if best is None else [best])], default=None)
@@ -83,18 +83,18 @@ class CronTimes:
         """Return the newest times between these moments, both included, at most `most`; the oldest first."""
         found = set[float]()
         start_s = to_s + (_AROUND_S if self._changes_near(to_s) else 60)
-        for wall in islice(self._walls(start_s, True), _AROUND_MAX + most):
+        for wall in islice(self._wall_clock_times(start_s, True), _AROUND_MAX + most):
             moments = self._moments(wall)
             oldest_s = from_s if len(found) < most else sorted(found)[-most]
             if max(moments, default=oldest_s) < oldest_s - _AROUND_S:
                 break
-            found.update(one for one in moments if from_s <= one <= to_s)
+            found.update(moment for moment in moments if from_s <= moment <= to_s)
         return sorted(found)[-most:]
 
     def _changes_near(self, at_s: float) -> bool:
         """Return whether the clock changes within some hours before or after a moment."""
         zone = zone_of(self.zone)
-        before, after = (datetime.fromtimestamp(at_s + one, zone).utcoffset() for one in (-_AROUND_S, _AROUND_S))
+        before, after = (datetime.fromtimestamp(at_s + number, zone).utcoffset() for number in (-_AROUND_S, _AROUND_S))
         return before != after
 
     @property
@@ -102,7 +102,7 @@ class CronTimes:
         return self._fields.split()[1] == "*"
 
     @property
-    def _goes_on(self) -> bool:
+    def _runs_each_hour(self) -> bool:
         """Return whether it runs in both of two hours with the same name."""
         minute, hour, *_ = self._fields.split()
         return minute.startswith("*") or hour.startswith("*")
@@ -112,7 +112,7 @@ class CronTimes:
         zone = zone_of(self.zone)
         first_s, second_s = (wall.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1))
         if first_s < second_s:
-            return [first_s, second_s] if self._goes_on else [first_s]
+            return [first_s, second_s] if self._runs_each_hour else [first_s]
         if second_s < first_s:  # the clock skips it
             return [] if self._each_hour else [_change(zone, second_s, first_s)]
         return [first_s]
@@ -121,7 +121,7 @@ class CronTimes:
     def _fields(self) -> str:
         return _NAMED.get(self.expression.strip().lower(), self.expression)
 
-    def _walls(self, at_s: float, back: bool) -> CronSim:
+    def _wall_clock_times(self, at_s: float, back: bool) -> CronSim:
         """Return the wall-clock times after or before a moment."""
         return self._sim(datetime.fromtimestamp(at_s, zone_of(self.zone)).replace(tzinfo=None), back)
 

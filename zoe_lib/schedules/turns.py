@@ -47,13 +47,13 @@ def turn_of(schedule: Schedule, now_s: float, since_s: float | None = None) -> S
     runs = _to_run(schedule, passed, now_s if since_s is None else min(since_s, now_s))
     if not runs:
         return ScheduleTurn(None, len(passed), passed[-1] if passed else None, first_after(schedule, until_s))
-    missed = [one for one in passed if one < runs[0]]
+    missed = [value for value in passed if value < runs[0]]
     return ScheduleTurn(runs[0], len(missed), missed[-1] if missed else None, first_after(schedule, runs[0]))
 
 
 def _to_run(schedule: Schedule, passed: list[float], found_s: float) -> list[float]:
     """Return the passed times that run: if submitted ahead, all that are not late."""
-    if schedule.ahead_s and (timely := [one for one in passed if not _is_late(schedule, one, found_s)]):
+    if schedule.ahead_s and (timely := [value for value in passed if not _is_late(schedule, value, found_s)]):
         return passed[-MADE_UP_MAX:] if schedule.missed_policy is MissedPolicy.ALL else timely
     match schedule.missed_policy:
         case MissedPolicy.ALL:
@@ -61,7 +61,7 @@ def _to_run(schedule: Schedule, passed: list[float], found_s: float) -> list[flo
         case MissedPolicy.LATEST:
             return passed[-1:]
         case MissedPolicy.SKIP:
-            return [one for one in passed[-1:] if not _is_late(schedule, one, found_s)]
+            return [value for value in passed[-1:] if not _is_late(schedule, value, found_s)]
 
 
 def _is_late(schedule: Schedule, due_s: float, found_s: float) -> bool:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError
 _DRIVERS = ("postgresql", "postgresql+psycopg2")
 
 
-def _checked(url: SecretStr) -> SecretStr:
+def _check_url(url: SecretStr) -> SecretStr:
     """Return the URL if the installed driver can use it; errors do not repeat it."""
     try:
         if make_url(url.get_secret_value()).drivername in _DRIVERS:
@@ -21,5 +21,5 @@ def _checked(url: SecretStr) -> SecretStr:
     raise ValueError("must be a URL such as postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
 
 
-DatabaseUrl = Annotated[SecretStr, AfterValidator(_checked)]
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_check_url)]
 DEFAULT_URL = SecretStr("postgresql+psycopg2:///zoe")

@@ -44,11 +44,11 @@ class FileSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources: given values first, then the environment, then the file."""
         file = os.environ.get(cls.file_variable)
-        toml = (TomlConfigSettingsSource(settings_cls, _checked(Path(file))),) if file else ()
+        toml = (TomlConfigSettingsSource(settings_cls, _regular_file(Path(file))),) if file else ()
         return (init_settings, env_settings, *toml)
 
 
-def _checked(path: Path) -> Path:
+def _regular_file(path: Path) -> Path:
     """Return the path of a regular file, or raise OSError: the source treats anything else as an empty file."""
     if stat.S_ISREG(path.stat().st_mode):
         return path
@@ -68,10 +68,10 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
     try:
         return kind(**given)
     except ValidationError as error:
-        messages = list(sentences(error, lambda place: _named(kind, place)))
+        messages = list(sentences(error, lambda place: _how_to_set(kind, place)))
     except SettingsError as error:
         field = _FIELD.search(str(error))
-        messages = [f"{_named(kind, [field.group(1)])}: must be valid JSON" if field else str(error)]
+        messages = [f"{_how_to_set(kind, [field.group(1)])}: must be valid JSON" if field else str(error)]
     except UnicodeDecodeError:
         messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: it is not a text in UTF-8"]
     except tomllib.TOMLDecodeError as error:
@@ -97,7 +97,7 @@ def misspelt(kind: type[FileSettings], names: Iterable[str]) -> Iterator[str]:
             yield f"variable {name} is ignored; did you mean {meant}?"
 
 
-def _named(kind: type[FileSettings], place: Sequence[int | str]) -> str:
+def _how_to_set(kind: type[FileSettings], place: Sequence[int | str]) -> str:
     """Return how to set a value: the key of the file and, for its first part, the variable."""
     if not place:
         return "settings"

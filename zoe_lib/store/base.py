@@ -148,8 +148,8 @@ class ExecutionStore(Protocol):
         """
         ...
 
-    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
-        """Return `zoe_lib.domain.executions.limits.used` of all active executions."""
+    def use_by_subject(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+        """Return `zoe_lib.domain.executions.limits.use_by_subject` of all active executions."""
         ...
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_client.words.amounts import counted
+from zoe_client.words.amounts import count_with_noun
 
 
 class StoreError(Exception):
@@ -34,7 +34,7 @@ class QuotaExceeded(StoreError):  # noqa: N818
 
     def __init__(self, holder: str, executions_max: int) -> None:
         super().__init__(
-            f"maximum for {holder}: {counted(executions_max, 'execution')} waiting or running at the same time"
+            f"maximum for {holder}: {count_with_noun(executions_max, 'execution')} waiting or running at the same time"
         )
 
 

@@ -47,7 +47,7 @@ class Principal:
     job: JobIdentity | None = None
 
     @classmethod
-    def of(
+    def of_member(
         cls,
         user: str,
         tenant: str,

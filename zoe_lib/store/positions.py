@@ -32,7 +32,7 @@ _WRITTEN: ContextVar[Written | None] = ContextVar("zoe_written", default=None)
 
 
 @contextmanager
-def collected() -> Iterator[Written]:
+def collect() -> Iterator[Written]:
     """Collect the journal ids that are written inside the block, also by threads with a copy of this context."""
     written = Written()
     before = _WRITTEN.set(written)
@@ -60,6 +60,6 @@ def commit() -> None:
         written.commit()
 
 
-def wanted() -> bool:
+def is_collecting() -> bool:
     """Return whether ids are being collected, for callers that need a statement to find one."""
     return _WRITTEN.get() is not None

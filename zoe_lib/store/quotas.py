@@ -12,7 +12,7 @@ from zoe_lib.domain.executions.limits import Limits
 from zoe_lib.store.errors import IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 
 
-def admitted(execution: Execution, limits: Limits, executions: int, executions_of_user: int) -> Execution:
+def apply_limits(execution: Execution, limits: Limits, executions: int, executions_of_user: int) -> Execution:
     """Return the execution with its limits applied; the counts do not include it.
 
     Raises TimeLimitTooLong, which waiting does not help, before QuotaExceeded.
@@ -29,7 +29,7 @@ def with_time_limit(application: Application, tenant: str, limits: Limits) -> tu
 
     Raises TimeLimitTooLong if it requests a longer one.
     """
-    asked_s, longest_s = application.time_limit_s, limits.of(tenant).time_limit_s
+    asked_s, longest_s = application.time_limit_s, limits.for_subject(tenant).time_limit_s
     if longest_s is None or (asked_s is not None and asked_s <= longest_s):
         return application, ()
     if asked_s is not None:
@@ -41,8 +41,8 @@ def with_time_limit(application: Application, tenant: str, limits: Limits) -> tu
 def check_counts(tenant: str, user: str, limits: Limits, executions: int, executions_of_user: int) -> None:
     """Raise QuotaExceeded if the user may not have one more execution in the tenant."""
     for holder, limit, there in (
-        (tenant, limits.of(tenant), executions),
-        (f"{user} in {tenant}", limits.of(tenant, user), executions_of_user),
+        (tenant, limits.for_subject(tenant), executions),
+        (f"{user} in {tenant}", limits.for_subject(tenant, user), executions_of_user),
     ):
         if limit.executions is not None and there >= limit.executions:
             raise QuotaExceeded(holder, limit.executions)
@@ -50,7 +50,10 @@ def check_counts(tenant: str, user: str, limits: Limits, executions: int, execut
 
 def room_for(tenant: str, user: str, limits: Limits, executions: int, executions_of_user: int) -> int | None:
     """Return how many more executions the user may have in the tenant; None: any number."""
-    pairs = ((limits.of(tenant).executions, executions), (limits.of(tenant, user).executions, executions_of_user))
+    pairs = (
+        (limits.for_subject(tenant).executions, executions),
+        (limits.for_subject(tenant, user).executions, executions_of_user),
+    )
     return min((max(most - there, 0) for most, there in pairs if most is not None), default=None)
 
 

@@ -14,7 +14,7 @@ from zoe_lib.store.errors import AlreadyMade, NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.batch import schedules as rows
 from zoe_lib.store.sql.batch.schedules import RUNS_KEPT
-from zoe_lib.submission.making import PreparedRun, stored
+from zoe_lib.submission.making import PreparedRun, store_run
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused
 from zoe_lib.submission.scheduling import AFTER_MAX, prepared_run, why_refused
@@ -39,7 +39,7 @@ class Backfill:
 
 def runs_between(from_s: float, to_s: float, runs: Sequence[ScheduleRun]) -> list[ScheduleRun]:
     """Return the runs of the times between two moments, both included: at most the maximum of one request."""
-    return [one for one in runs if one.due_s is not None and one.outcome in _RAN and from_s <= one.due_s <= to_s][
+    return [run for run in runs if run.due_s is not None and run.outcome in _RAN and from_s <= run.due_s <= to_s][
         :TIMES_MAX
     ]
 
@@ -52,7 +52,7 @@ def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Seq
         raise SubmissionRefused("invalid_request", "the end is before the beginning")
     if wanted.to_s > now_s:
         raise SubmissionRefused("invalid_request", "the end is in the future, when the times run by themselves")
-    known = [one.due_s for one in runs if one.due_s is not None]
+    known = [run.due_s for run in runs if run.due_s is not None]
     if len(runs) >= RUNS_KEPT and known and wanted.from_s < min(known):
         since = min(known)
         why = f"which times before {since:.0f} (seconds since 1970) have run is not known any more; begin there"
@@ -61,8 +61,8 @@ def backfill_times(schedule: Schedule, wanted: Backfill, now_s: float, runs: Seq
     if len(found) > TIMES_MAX:
         why = f"it has more than {TIMES_MAX} times there, which is the most of one request; give a shorter range"
         raise SubmissionRefused("invalid_request", why)
-    done = {one.due_s for one in runs if one.outcome in _RAN and one.run_id not in wanted.again}
-    left = [one for one in found if one not in done]
+    done = {run.due_s for run in runs if run.outcome in _RAN and run.run_id not in wanted.again}
+    left = [value for value in found if value not in done]
     return left[::-1] if wanted.newest_first else left
 
 
@@ -83,10 +83,10 @@ def backfill(
     made: list[ScheduleRun] = []
     for due_s in due:
         try:
-            conditions = _after(place, made[-wanted.at_once]) if len(made) >= wanted.at_once else NO_CONDITIONS
+            conditions = _after_run(place, made[-wanted.at_once]) if len(made) >= wanted.at_once else NO_CONDITIONS
             run = prepared_run(place, schedule, principal, conditions, due_s=due_s, clock=clock)
             noted = ScheduleRun(schedule.id, due_s, now_s, ScheduleOutcome.BACKFILLED, run.kind, run.id)
-            stored(run, place, cause_id, beside=partial(rows.note_backfilled, run=noted, again=wanted.again))
+            store_run(run, place, cause_id, beside=partial(rows.note_backfilled, run=noted, again=wanted.again))
         except AlreadyMade:
             continue  # another user ran it at this moment
         except SubmissionRefused as refused:
@@ -101,6 +101,6 @@ def backfill(
         return
 
 
-def _after(place: SubmissionPlace, run: ScheduleRun) -> Conditions:
+def _after_run(place: SubmissionPlace, run: ScheduleRun) -> Conditions:
     ids = place.store.schedules.executions_of(run) if run.kind is RunKind.WORKFLOW else [run.run_id or ""]
-    return Conditions(after=tuple(Dependency(DependencyKind.ANY, one) for one in ids[:AFTER_MAX]))
+    return Conditions(after=tuple(Dependency(DependencyKind.ANY, id_) for id_ in ids[:AFTER_MAX]))

@@ -12,10 +12,10 @@ from zoe_lib.submission.refusal import SubmissionRefused
 def budget_warnings(place: SubmissionPlace, principal: Principal) -> Iterator[str]:
     """Yield warnings about the spending of tenant and user; SubmissionRefused if a budget that refuses is spent."""
     for budget in place.spending.budgets(place.store, principal.tenant, principal.user):
-        spent = place.spending.spent(place.store, principal.tenant)
+        spent = place.spending.spending_of(place.store, principal.tenant)
         if spent is None:
             continue
-        so_far, hourly = spent.of(budget.user)
+        so_far, hourly = spent.amounts_for(budget.user)
         if so_far * 100 < budget.amount * budget.warn_percent:
             continue
         whose = principal.tenant if budget.user is None else f"{budget.user} in {principal.tenant}"

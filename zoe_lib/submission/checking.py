@@ -63,7 +63,7 @@ class Checked:
     notes: tuple[str, ...]
 
 
-def checked(
+def check_description(
     document: dict[str, Any],
     place: SubmissionPlace,
     principal: Principal,
@@ -78,7 +78,7 @@ def checked(
     name of an entry, if it runs once for each entry of a list. Submission, `validate`, `plan` and forms all call this
     function, so that their answers agree.
     """
-    application = _parsed(document, each)
+    application = _parse(document, each)
     terms = place.store.terms(versions)
     if priority is None and "priority" in document:
         priority = application.default_priority
@@ -106,7 +106,9 @@ def _access(application: Application, place: SubmissionPlace, principal: Princip
     """
     if application.storage is None or not (application.storage.inputs or application.storage.outputs):
         return StoreAccess()
-    credentials = frozenset(one.service for one in place.store.accounts.storage_credentials(principal.tenant))
+    credentials = frozenset(
+        credential.service for credential in place.store.accounts.storage_credentials(principal.tenant)
+    )
     return StoreAccess(frozenset(place.settings.storage_services), principal.tenant, credentials)
 
 
@@ -135,7 +137,7 @@ def _allowed_priority(wish: int | None, policy: Policy, principal: Principal, te
     return priority
 
 
-def _parsed(document: dict[str, Any], each: str | None = None) -> Application:
+def _parse(document: dict[str, Any], each: str | None = None) -> Application:
     """Return the application; SubmissionRefused with every diagnostic."""
     text = json.dumps(document)
     try:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from zoe_client.vocabulary import RunKind
 from zoe_client.wire import Diagnostic
-from zoe_client.words.promises import asking
+from zoe_client.words.promises import with_promise_request
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.applications.application import Application
@@ -28,20 +28,20 @@ from zoe_lib.store.sql.batch import workflows as rows
 from zoe_lib.store.values import ArraysBeside
 from zoe_lib.store.workflow_values import NewStep, NewWorkflow
 from zoe_lib.submission.budgets import budget_warnings
-from zoe_lib.submission.checking import checked
+from zoe_lib.submission.checking import check_description
 from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_id
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.refusal import SubmissionRefused, from_description, from_limits
 from zoe_lib.submission.workflows import (
-    all_checked,
-    compiled,
+    checked_applications,
+    compile_checked,
     new_ids,
     new_step,
     parts_of,
-    promised,
     step_conditions,
+    with_step_promises,
 )
 from zoe_lib.workflows import RunPlace
 from zoe_lib.workflows.applications import filled_application, is_workflow
@@ -66,11 +66,11 @@ class PreparedRun:
     mapped: tuple[Array, ...] = ()
 
     @property
-    def priced(self) -> list[tuple[Application, int]]:
+    def applications_with_counts(self) -> list[tuple[Application, int]]:
         """Return its applications, each with the number of runs."""
         if self.array is not None:
             return [(self.array.application, self.array.indices.count)]
-        return [(one.application, 1) for one in self.executions]
+        return [(execution.application, 1) for execution in self.executions]
 
 
 def prepare(
@@ -99,10 +99,10 @@ def prepare(
         except DescriptionError as error:
             raise from_description(error) from None
         if options.finish_by is not None:
-            filled = asking(filled, options.confidence, options.budget)
+            filled = with_promise_request(filled, options.confidence, options.budget)
         make = _execution if options.indices is None else _array
         made = make(filled, options, place, principal, conditions, since_s, now_s)
-    return changed(made, notes=(*made.notes, *warnings, *price_notes(place, principal, made.priced)))
+    return changed(made, notes=(*made.notes, *warnings, *price_notes(place, principal, made.applications_with_counts)))
 
 
 def _execution(
@@ -114,7 +114,7 @@ def _execution(
     since_s: float,
     now_s: float,
 ) -> PreparedRun:
-    fit = checked(document, place, principal, options.priority)
+    fit = check_description(document, place, principal, options.priority)
     deadline_s, warnings = _deadline_of(options, fit.application, since_s, conditions)
     execution = Execution(
         id=new_execution_id(),
@@ -145,7 +145,7 @@ def _array(
     except IndicesError as error:
         wrong = Diagnostic(pointer="/indices", code="invalid", message=str(error))
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
-    fit = checked(document, place, principal, options.priority)
+    fit = check_description(document, place, principal, options.priority)
     limit = room_for(principal.tenant, principal.user, place.store.policy().limits, 0, 0)
     check_whole(fit.application, indices.count, limit)
     deadline_s, warnings = _deadline_of(options, fit.application, since_s, conditions)
@@ -188,30 +188,32 @@ def _workflow(
             why = f"{name} is for applications; the document of a workflow says it for its steps"
             raise SubmissionRefused("invalid_request", why)
     workflow_id = new_workflow_id()
-    whole = compiled(dict(document), parameters, RunPlace(workflow_id, 1, place.settings.workflow_results_kept_s))
-    fits = all_checked(whole.steps, place, principal)
+    whole = compile_checked(
+        dict(document), parameters, RunPlace(workflow_id, 1, place.settings.workflow_results_kept_s)
+    )
+    fits = checked_applications(whole.steps, place, principal)
     ids = new_ids(whole.steps)
     first = sum(not step.after for step in whole.steps)
     if first * len(conditions.after) > DEPENDENCIES_MAX:
         raise SubmissionRefused("invalid_request", f"its {first} first steps would run after too many others")
     under = [step_conditions(step, ids, since_s) for step in whole.steps]
     under = [
-        one if step.after else changed(conditions, end_by_s=one.end_by_s)
-        for one, step in zip(under, whole.steps, strict=True)
+        entry if step.after else changed(conditions, end_by_s=entry.end_by_s)
+        for entry, step in zip(under, whole.steps, strict=True)
     ]
     parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), principal, now_s)
     if options.finish_by is not None:
         wish = PromiseWish(options.confidence or CONFIDENCE, budget_text(options.budget))
-        parts = promised(parts, workflow_id, wish, options.finish_by, since_s)
+        parts = with_step_promises(parts, workflow_id, wish, options.finish_by, since_s)
     name = options.name or whole.name
     new = NewWorkflow(workflow_id, name, principal.tenant, principal.user, document, whole.parameters, now_s)
-    made = {one.id: one for one in parts.executions}
-    steps = tuple(new_step(i, whole, made.get(one, one)) for i, one in enumerate(ids))
+    made = {execution.id: execution for execution in parts.executions}
+    steps = tuple(new_step(i, whole, made.get(entry, entry)) for i, entry in enumerate(ids))
     notes = tuple(dict.fromkeys(note for fit in fits for note in fit.notes))
     return PreparedRun(RunKind.WORKFLOW, workflow_id, notes, parts.executions, None, new, steps, parts.arrays)
 
 
-def stored(
+def store_run(
     run: PreparedRun,
     place: SubmissionPlace,
     cause_id: str,
@@ -228,7 +230,9 @@ def stored(
         if run.array is not None:
             return store.submit_array(run.array, cause_id, key, fingerprint, None, beside).id
         arrays = ArraysBeside(run.mapped)
-        executions = store.submit_all(run.executions, cause_id, key, fingerprint, _both(run, beside), arrays)
+        executions = store.submit_all(
+            run.executions, cause_id, key, fingerprint, _write_workflow_and(run, beside), arrays
+        )
     except BatchRefused as refused:
         raise from_limits(refused.reason) from None
     except (QuotaExceeded, TimeLimitTooLong) as refused:
@@ -239,7 +243,7 @@ def stored(
     return run_of(store.workflows.of_execution(executions[0].id), executions)
 
 
-def _both(run: PreparedRun, beside: Beside | None) -> Beside:
+def _write_workflow_and(run: PreparedRun, beside: Beside | None) -> Beside:
     def write(connection: Connection) -> None:
         if run.workflow is not None:
             rows.add(connection, run.workflow, run.steps)
@@ -259,7 +263,7 @@ def kind_of(run_id: str) -> RunKind:
     return {"a": RunKind.ARRAY, "w": RunKind.WORKFLOW}.get(run_id[:1], RunKind.EXECUTION)
 
 
-def known(place: SubmissionPlace, principal: Principal, key: str | None, fingerprint: str) -> str | None:
+def run_with_key(place: SubmissionPlace, principal: Principal, key: str | None, fingerprint: str) -> str | None:
     """Return the run that was stored earlier with this key; IdempotencyConflict if it was another request."""
     if key is None:
         return None

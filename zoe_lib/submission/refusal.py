@@ -31,7 +31,7 @@ def from_description(error: DescriptionError) -> SubmissionRefused:
     """Return the refusal of a description, with every diagnostic."""
     found = diagnostics_of(error.diagnostics)
     hint = f"the first {_ERRORS_MAX} are listed: there may be more" if len(found) >= _ERRORS_MAX else ""
-    return SubmissionRefused("invalid_description", counted(len(found)), hint, found)
+    return SubmissionRefused("invalid_description", error_count(len(found)), hint, found)
 
 
 def from_limits(refusal: StoreError) -> SubmissionRefused:
@@ -51,6 +51,6 @@ def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:
     ]
 
 
-def counted(number: int) -> str:
+def error_count(number: int) -> str:
     """Return a number of errors in words."""
     return f"{number} error{'s' if number != 1 else ''}"

@@ -12,14 +12,14 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.values.frozen import changed
-from zoe_lib.schedules.run_times import PARTS, RunTimes, with_times, without_time
+from zoe_lib.schedules.run_times import PARTS, RunTimes, unfilled_time, with_times
 from zoe_lib.schedules.turns import ScheduleTurn, turn_of
 from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.errors import AlreadyMade, NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.batch import schedules as rows
 from zoe_lib.submission.ending import cancel_run
-from zoe_lib.submission.making import PreparedRun, known, prepare, stored
+from zoe_lib.submission.making import PreparedRun, prepare, run_with_key, store_run
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused
 
@@ -34,7 +34,7 @@ class _Skipped(Exception):  # noqa: N818 - it is no error
     pass
 
 
-def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: float | None = None) -> bool:
+def run_due(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: float | None = None) -> bool:
     """Run the due time of a schedule, at most one, and return whether a run was made. since_s: see `turn_of`.
 
     A run is stored in the transaction that advances the schedule. So each time runs once, even if masters die or work
@@ -43,12 +43,12 @@ def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: 
     turn = turn_of(schedule, now_s, since_s)
     if turn.run_s is None and turn.next_s == schedule.due_s:
         return False
-    noted = _missed(schedule, turn, now_s)
+    noted = _missed_runs(schedule, turn, now_s)
     if turn.run_s is None:
         _advance(place, schedule, turn, now_s, noted)
         return False
     try:
-        return _made(place, schedule, turn, now_s, noted)
+        return _make_run(place, schedule, turn, now_s, noted)
     except _Skipped as skipped:
         run = _run(schedule, turn.run_s, now_s, ScheduleOutcome.SKIPPED, "", str(skipped))
     except SubmissionRefused as refused:
@@ -59,10 +59,10 @@ def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: 
     return False
 
 
-def give_up(place: SubmissionPlace, schedule: Schedule, now_s: float) -> None:
+def skip_due(place: SubmissionPlace, schedule: Schedule, now_s: float) -> None:
     """Skip the due times of a schedule after an unexpected error, so that it is not retried for ever."""
     turn = turn_of(schedule, now_s)
-    noted = _missed(schedule, turn, now_s)
+    noted = _missed_runs(schedule, turn, now_s)
     if turn.run_s is not None:
         message = "an unexpected error; see the log of the master"
         noted.append(_run(schedule, turn.run_s, now_s, ScheduleOutcome.REFUSED, "internal", message))
@@ -81,12 +81,12 @@ def run_now(
     it is new. SubmissionRefused, NotFound, IdempotencyConflict.
     """
     fingerprint = f"schedule {schedule.id}"
-    earlier = known(place, principal, key, fingerprint)
+    earlier = run_with_key(place, principal, key, fingerprint)
     if earlier is not None:
         return earlier, None
     run = prepared_run(place, schedule, principal, NO_CONDITIONS, clock=clock)
     noted = ScheduleRun(schedule.id, None, clock.now_s(), ScheduleOutcome.MADE, run.kind, run.id)
-    return stored(run, place, cause_id, key, fingerprint, lambda c: rows.note(c, noted)), run
+    return store_run(run, place, cause_id, key, fingerprint, lambda c: rows.note(c, noted)), run
 
 
 def document_of(place: SubmissionPlace, schedule: Schedule) -> Mapping[str, Any]:
@@ -104,14 +104,14 @@ def times_of(schedule: Schedule, due_s: float | None = None, clock: Clock = SYST
     return RunTimes(scheduled_s, before[0] if before else None, schedule.zone)
 
 
-def timed(
+def fill_times(
     document: Mapping[str, Any], parameters: Mapping[str, Any], times: RunTimes
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return document and parameters with the times filled in; SubmissionRefused for a parameter with an unknown time
     template.
     """
     filled = with_times(parameters, times)
-    if wrong := without_time(filled):
+    if wrong := unfilled_time(filled):
         parts = ", ".join(filter(None, PARTS))
         raise SubmissionRefused(
             "invalid_request", f"{wrong} is not a time of this run; the parts of a time are {parts}"
@@ -126,7 +126,7 @@ def why_refused(refused: SubmissionRefused) -> str:
     return (f"{detail}: {found.pointer} {found.message}" if found is not None else detail)[:_MESSAGE_MAX]
 
 
-def _made(
+def _make_run(
     place: SubmissionPlace, schedule: Schedule, turn: ScheduleTurn, now_s: float, noted: Sequence[ScheduleRun]
 ) -> bool:
     assert turn.run_s is not None
@@ -143,7 +143,7 @@ def _made(
         rows.advance(connection, schedule, turn.next_s, now_s, [*noted, made])
 
     try:
-        stored(run, place, cause_id, beside=advance)
+        store_run(run, place, cause_id, beside=advance)
     except AlreadyMade:
         _advance(place, schedule, turn, now_s, [])
         return False
@@ -162,7 +162,9 @@ def prepared_run(
     """Return the run of a schedule's time (due_s; None: now); SubmissionRefused, NotFound. from_s: start of its
     deadlines.
     """
-    document, parameters = timed(document_of(place, schedule), schedule.parameters, times_of(schedule, due_s, clock))
+    document, parameters = fill_times(
+        document_of(place, schedule), schedule.parameters, times_of(schedule, due_s, clock)
+    )
     return prepare(document, parameters, schedule.run_options, place, principal, conditions, from_s, clock)
 
 
@@ -171,11 +173,13 @@ def _principal(place: SubmissionPlace, schedule: Schedule) -> Principal:
     accounts = place.store.accounts
     if accounts.user(schedule.user).disabled:
         raise SubmissionRefused("user_disabled", f"user {schedule.user} is disabled")
-    for one in accounts.memberships(user=schedule.user, tenant=schedule.tenant):
-        principal = Principal.of(schedule.user, schedule.tenant, one.role)
+    for membership in accounts.memberships(user=schedule.user, tenant=schedule.tenant):
+        principal = Principal.of_member(schedule.user, schedule.tenant, membership.role)
         if Scope.SUBMIT in principal.scopes:
             return principal
-        raise SubmissionRefused("role_missing", f"{schedule.user} is a {one.role}; this role cannot run executions")
+        raise SubmissionRefused(
+            "role_missing", f"{schedule.user} is a {membership.role}; this role cannot run executions"
+        )
     raise NotFound(f"{schedule.user} is not a member of {schedule.tenant}")
 
 
@@ -192,13 +196,13 @@ def _after_earlier(place: SubmissionPlace, schedule: Schedule, cause_id: str) ->
             raise _Skipped(f"{QUEUED_MAX} of its runs have not ended")
         ids = store.executions_of(earlier[0])
     else:
-        ids = [one for run in earlier for one in store.executions_of(run)]
-        for one in ids:
-            cancel_run(place.store, one, schedule.user, cause_id)
-    return Conditions(after=tuple(Dependency(DependencyKind.ANY, one) for one in ids[:AFTER_MAX]))
+        ids = [text for run in earlier for text in store.executions_of(run)]
+        for id_ in ids:
+            cancel_run(place.store, id_, schedule.user, cause_id)
+    return Conditions(after=tuple(Dependency(DependencyKind.ANY, id_) for id_ in ids[:AFTER_MAX]))
 
 
-def _missed(schedule: Schedule, turn: ScheduleTurn, now_s: float) -> list[ScheduleRun]:
+def _missed_runs(schedule: Schedule, turn: ScheduleTurn, now_s: float) -> list[ScheduleRun]:
     if turn.missed_s is None:
         return []
     return [changed(_run(schedule, turn.missed_s, now_s, ScheduleOutcome.MISSED), number=turn.missed)]

@@ -30,7 +30,7 @@ class Spent:
     by_user: Mapping[str, Decimal]
     hourly_by_user: Mapping[str, Decimal]
 
-    def of(self, user: str | None) -> tuple[Decimal, Decimal]:
+    def amounts_for(self, user: str | None) -> tuple[Decimal, Decimal]:
         """Return the spending of a user, or of the whole tenant, and its hourly cost."""
         return _part(self.by_user, user), _part(self.hourly_by_user, user)
 
@@ -41,7 +41,7 @@ def read_spent(store: PostgresStore, tenant: str, now_s: float) -> Spent | None:
     if not lists:
         return None
     month = month_at(now_s, lists[0].prices.zone).name
-    by_user, hourly = store.billing.spent(tenant, month, now_s), store.billing.hourly(tenant, now_s)
+    by_user, hourly = store.billing.spending_by_user(tenant, month, now_s), store.billing.hourly(tenant, now_s)
     return Spent(month, lists[0].prices.currency, by_user, hourly)
 
 
@@ -62,18 +62,18 @@ class Spending:
         if now - at > KEPT_S:
             found = store.billing.budgets()
             self._budgets = now, found
-        return [one for one in found if one.tenant == tenant and one.user in (None, user)]
+        return [budget for budget in found if budget.tenant == tenant and budget.user in (None, user)]
 
     def prices(self, store: PostgresStore) -> PriceList | None:
         """Return the price list in force; None without one."""
         now = self.clock.monotonic_s()
         at, found = self._lists
         if now - at > KEPT_S:
-            found = [one.prices for one in store.billing.price_lists()]
+            found = [entry.prices for entry in store.billing.price_lists()]
             self._lists = now, found
         return in_force(found, microseconds(self.clock.now_s()))
 
-    def spent(self, store: PostgresStore, tenant: str) -> Spent | None:
+    def spending_of(self, store: PostgresStore, tenant: str) -> Spent | None:
         """Return the spending of the tenant."""
         now = self.clock.monotonic_s()
         with self._lock:

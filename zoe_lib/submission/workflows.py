@@ -20,7 +20,7 @@ from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation.installation import TermsVersions
 from zoe_lib.store.workflow_values import NewStep
-from zoe_lib.submission.checking import Checked, checked
+from zoe_lib.submission.checking import Checked, check_description
 from zoe_lib.submission.deadlines import check_no_promise, deadline_of, given_deadline
 from zoe_lib.submission.ids import new_array_id, new_execution_id
 from zoe_lib.submission.place import SubmissionPlace
@@ -33,7 +33,7 @@ _AS_A_WHOLE = (
 )
 
 
-def compiled(document: object, parameters: Mapping[str, object], place: RunPlace) -> CompiledWorkflow:
+def compile_checked(document: object, parameters: Mapping[str, object], place: RunPlace) -> CompiledWorkflow:
     """Compile a workflow; SubmissionRefused with all faults."""
     try:
         return compile_workflow(document, parameters, place)
@@ -41,7 +41,7 @@ def compiled(document: object, parameters: Mapping[str, object], place: RunPlace
         raise from_description(error) from None
 
 
-def all_checked(
+def checked_applications(
     steps: Sequence[CompiledStep], place: SubmissionPlace, principal: Principal, versions: TermsVersions | None = None
 ) -> list[Checked]:
     """Return the checked application of each step; SubmissionRefused with the findings, each with its place in the
@@ -55,10 +55,10 @@ def all_checked(
     for step in steps:
         each = None if step.each is None else step.each.name
         try:
-            fits.append(checked(step.application, place, principal, versions=versions, each=each))
+            fits.append(check_description(step.application, place, principal, versions=versions, each=each))
         except SubmissionRefused as refusal:
             first = first or refusal
-            found += _located(step, refusal)
+            found += _in_workflow_document(step, refusal)
             if len(found) >= DIAGNOSTICS_MAX:
                 break
     if first is not None:
@@ -67,9 +67,12 @@ def all_checked(
     return fits
 
 
-def _located(step: CompiledStep, why: SubmissionRefused) -> list[Finding]:
-    errors = [Finding(one.pointer, one.code, one.message, one.hint) for one in why.errors]
-    return [step.located(one) for one in errors or [Finding("", why.code, why.detail or why.code, why.hint)]]
+def _in_workflow_document(step: CompiledStep, why: SubmissionRefused) -> list[Finding]:
+    errors = [Finding(error.pointer, error.code, error.message, error.hint) for error in why.errors]
+    return [
+        step.in_workflow_document(error)
+        for error in errors or [Finding("", why.code, why.detail or why.code, why.hint)]
+    ]
 
 
 def execution_of(
@@ -89,7 +92,7 @@ def execution_of(
         application=fit.application,
         submitted_at_s=now_s,
         priority=fit.priority,
-        deadline_s=min((one for one in (conditions.end_by_s, own_s) if one is not None), default=None),
+        deadline_s=min((entry for entry in (conditions.end_by_s, own_s) if entry is not None), default=None),
         notes=(*fit.notes, *warnings),
         conditions=conditions,
     )
@@ -169,13 +172,15 @@ def step_conditions(
     return Conditions(after=tuple(after), any_of=step.on_failure, end_by_s=end_by_s)
 
 
-def promised(parts: WorkflowParts, workflow_id: str, wish: PromiseWish, finish_by: str, now_s: float) -> WorkflowParts:
+def with_step_promises(
+    parts: WorkflowParts, workflow_id: str, wish: PromiseWish, finish_by: str, now_s: float
+) -> WorkflowParts:
     """Return the executions with a request for a joint promise, except for those that run after a failure.
     SubmissionRefused if the time has passed, there are too many, or their number is unknown.
     """
     executions = parts.executions
     finish = given_deadline(finish_by, None, now_s, "/finish_by")
-    members = [one for one in executions if not _after_failure(one)]
+    members = [execution for execution in executions if not _after_failure(execution)]
     why, hint = "", ""
     if parts.arrays:
         why = f"step {parts.arrays[0].name} has `for_each`: how often it runs is not known before its list is made"
@@ -189,21 +194,21 @@ def promised(parts: WorkflowParts, workflow_id: str, wish: PromiseWish, finish_b
         raise SubmissionRefused("invalid_request", why, hint, errors=wrong)
     whole = workflow_id if len(members) > 1 else ""
     asking = {
-        one.id: changed(
-            one,
-            application=changed(one.application, promise=wish),
-            deadline_s=min(finish.at_s, one.deadline_s or finish.at_s),
-            conditions=changed(one.conditions, whole=whole, members=len(members)),
-            notes=tuple(dict.fromkeys([*one.notes, *([finish.note] if finish.note else [])])),
+        member.id: changed(
+            member,
+            application=changed(member.application, promise=wish),
+            deadline_s=min(finish.at_s, member.deadline_s or finish.at_s),
+            conditions=changed(member.conditions, whole=whole, members=len(members)),
+            notes=tuple(dict.fromkeys([*member.notes, *([finish.note] if finish.note else [])])),
         )
-        for one in members
+        for member in members
     }
-    return WorkflowParts(tuple(asking.get(one.id, one) for one in executions))
+    return WorkflowParts(tuple(asking.get(execution.id, execution) for execution in executions))
 
 
 def _after_failure(execution: Execution) -> bool:
     conditions = execution.conditions
-    return conditions.any_of or any(one.kind is DependencyKind.FAIL for one in conditions.after)
+    return conditions.any_of or any(entry.kind is DependencyKind.FAIL for entry in conditions.after)
 
 
 def new_step(position: int, whole: CompiledWorkflow, execution: Execution | str) -> NewStep:

@@ -37,7 +37,7 @@ class TokenText:
         return cls(parts[1], parts[2]) if len(parts) == _PARTS and parts[0] == _PREFIX else None
 
     @property
-    def hashed(self) -> str:
+    def secret_hash(self) -> str:
         """Return the stored hash of the secret, which is random and long, so one round of SHA-256 is enough."""
         return hashlib.sha256(self.secret.encode()).hexdigest()
 
@@ -48,10 +48,12 @@ class TokenText:
 def add_admin_token(accounts: AccountStore, text: TokenText, note: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Create the first tenant and its admin if missing, and give this token all rights of that admin."""
     accounts.ensure_member(FIRST_USER, FIRST_TENANT, "admin")
-    accounts.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, clock.now_s(), None, note))
+    accounts.add_token(
+        Token(text.id, FIRST_USER, FIRST_TENANT, text.secret_hash, ALL_SCOPES, clock.now_s(), None, note)
+    )
 
 
-def anybody_administers(accounts: AccountStore, now_s: float) -> bool:
+def has_valid_admin_token(accounts: AccountStore, now_s: float) -> bool:
     """Return whether an admin has a valid token, which can create others."""
     able = (token for token in accounts.tokens() if "admin" in token.scopes)
     found = (accounts.principal(token.id, now_s) for token in able)

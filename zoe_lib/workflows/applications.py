@@ -38,7 +38,7 @@ def filled_application(document: dict[str, Any], given: Mapping[str, object]) ->
     """
     filled, found = _checked_values(document, given)
     if found:
-        raise DescriptionError([*found, *_beside(found, document, filled)])
+        raise DescriptionError([*found, *_other_findings(found, document, filled)])
     return filled
 
 
@@ -55,8 +55,16 @@ def check_stored(document: dict[str, Any]) -> None:
     except DescriptionError as error:
         unset = _unset(document)
         places = {pointer("params", name) for name in unset}
-        given_later = {one for one in error.diagnostics if one.pointer in places and one.code == Code.MISSING}
-        left = [one for one in error.diagnostics if one not in given_later and not _hangs_on(one, document, unset)]
+        given_later = {
+            diagnostic
+            for diagnostic in error.diagnostics
+            if diagnostic.pointer in places and diagnostic.code == Code.MISSING
+        }
+        left = [
+            diagnostic
+            for diagnostic in error.diagnostics
+            if diagnostic not in given_later and not _depends_on(diagnostic, document, unset)
+        ]
         if left:
             raise DescriptionError(left) from None
 
@@ -65,28 +73,32 @@ def _checked_values(document: dict[str, Any], given: Mapping[str, object]) -> tu
     """Return a filled description, and the faults of parameters and of their places."""
     values, found = _values(document, given)
     unset = dict.fromkeys(mapping(document, "params"), "")  # each missing value has its own finding
-    filled, wrong = _filled(document, {**unset, **values})
+    filled, wrong = _fill(document, {**unset, **values})
     return filled, [*found, *wrong]
 
 
-def _beside(found: Sequence[Diagnostic], document: dict[str, Any], filled: dict[str, Any]) -> list[Diagnostic]:
+def _other_findings(found: Sequence[Diagnostic], document: dict[str, Any], filled: dict[str, Any]) -> list[Diagnostic]:
     """Return the other findings on a filled description, except for places that depend on a faulty parameter."""
-    wrong = {one.pointer.split("/")[2] for one in found if one.pointer.startswith("/params/")}
-    known = {one.pointer for one in found}
+    wrong = {diagnostic.pointer.split("/")[2] for diagnostic in found if diagnostic.pointer.startswith("/params/")}
+    known = {diagnostic.pointer for diagnostic in found}
     try:
         parse(filled)
     except DescriptionError as error:
-        return [one for one in error.diagnostics if one.pointer not in known and not _hangs_on(one, document, wrong)]
+        return [
+            diagnostic
+            for diagnostic in error.diagnostics
+            if diagnostic.pointer not in known and not _depends_on(diagnostic, document, wrong)
+        ]
     return []
 
 
 def _unset(document: dict[str, Any]) -> set[str]:
     """Return the parameters without a default."""
     declared = mapping(document, "params").items()
-    return {name for name, one in declared if isinstance(one, dict) and one.get("default") is None}
+    return {name for name, entry in declared if isinstance(entry, dict) and entry.get("default") is None}
 
 
-def _hangs_on(found: Diagnostic, document: Any, names: Collection[str]) -> bool:
+def _depends_on(found: Diagnostic, document: Any, names: Collection[str]) -> bool:
     """Return whether a text at the place of a finding, or below, takes the value of one of these parameters."""
     for part in found.pointer.split("/")[1:]:
         key: str | int = part.replace("~1", "/").replace("~0", "~")
@@ -113,9 +125,9 @@ def _values(document: dict[str, Any], given: Mapping[str, object]) -> tuple[dict
     return values, [*found, *wrong]
 
 
-def _filled(document: dict[str, Any], values: Mapping[str, Value]) -> tuple[dict[str, Any], list[Diagnostic]]:
+def _fill(document: dict[str, Any], values: Mapping[str, Value]) -> tuple[dict[str, Any], list[Diagnostic]]:
     inputs = objects(mapping(document, "storage"), "inputs")
     names = frozenset(one for _, item in inputs if (one := text(item, "name")))
     filler = Filler({"param": values}, {}, {}, names)
-    filled = filler.fill({key: one for key, one in document.items() if key != "params"})
+    filled = filler.fill({key: entry for key, entry in document.items() if key != "params"})
     return filled, filler.found

@@ -41,8 +41,8 @@ def compile_workflow(document: object, given: Mapping[str, object], place: RunPl
     maker = StepMaker(usable, parameters, place)
     found += islice(_check_steps(usable, maker), DIAGNOSTICS_MAX)
     if found or read is None:
-        raise DescriptionError(_ordered(found, usable))
-    return CompiledWorkflow(read.name, parameters, tuple(_compiled(usable, read, maker)))
+        raise DescriptionError(_in_document_order(found, usable))
+    return CompiledWorkflow(read.name, parameters, tuple(_compile_steps(usable, read, maker)))
 
 
 def _usable(document: object) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def _check_steps(document: dict[str, Any], maker: StepMaker) -> Iterator[Diagnos
         try:
             parse(made.plain, each=made.each.name if made.each is not None else None)
         except DescriptionError as error:
-            yield from map(replace(made, application=made.plain).located, error.diagnostics)
+            yield from map(replace(made, application=made.plain).in_workflow_document, error.diagnostics)
 
 
-def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) -> Iterator[CompiledStep]:
+def _compile_steps(document: dict[str, Any], read: model.Workflow, maker: StepMaker) -> Iterator[CompiledStep]:
     by_name = {step["name"]: (i, step) for i, step in objects(document, "steps")}
     edges = {name: edges_of(i, step) for name, (i, step) in by_name.items()}
     positions: dict[str, range] = {}
@@ -80,7 +80,7 @@ def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) 
         i, step = by_name[name]
         positions[name] = range(position, position + size_of(step))
         position += size_of(step)
-        after = tuple(Need(edge.kind, one) for edge in edges[name] for one in positions[edge.on])
+        after = tuple(Need(edge.kind, position) for edge in edges[name] for position in positions[edge.on])
         on_failure = bool(step.get("on_failure"))
         for number, values in enumerate(combinations(step)):
             full = f"{name}.{number}" if values else name
@@ -88,7 +88,7 @@ def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) 
             if made is None or found:
                 wrong += found
                 continue
-            compiled = made.compiled(after, on_failure, _deadline_s(read, read.steps[i], on_failure))
+            compiled = made.compile(after, on_failure, _deadline_s(read, read.steps[i], on_failure))
             yield replace(compiled, deadlines=_deadlines(read, read.steps[i], on_failure))
     if wrong:
         raise DescriptionError(wrong)
@@ -99,13 +99,13 @@ def _deadline_s(workflow: model.Workflow, step: model.Step, on_failure: bool) ->
     deadline.
     """
     of_whole = None if on_failure else workflow.deadline_s
-    return min((one for one in (of_whole, step.deadline_s) if one is not None), default=None)
+    return min((none for none in (of_whole, step.deadline_s) if none is not None), default=None)
 
 
 def _deadlines(workflow: model.Workflow, step: model.Step, on_failure: bool) -> tuple[str, ...]:
     """Return the deadlines that are given as times, by the rule of `_deadline_s`."""
     of_whole = None if on_failure else workflow.deadline
-    return tuple(one for one in (of_whole, step.deadline) if one is not None)
+    return tuple(none for none in (of_whole, step.deadline) if none is not None)
 
 
 def _check_deadlines(document: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -114,7 +114,7 @@ def _check_deadlines(document: dict[str, Any]) -> Iterator[Diagnostic]:
         yield from check_one_deadline(pointer("steps", i, "deadline"), step)
 
 
-def _ordered(found: list[Diagnostic], document: dict[str, Any]) -> list[Diagnostic]:
+def _in_document_order(found: list[Diagnostic], document: dict[str, Any]) -> list[Diagnostic]:
     """Return one finding for each place and message, in the order of the document."""
     keys = list(document)
 

@@ -40,7 +40,7 @@ class Filler:
         if isinstance(document, dict):
             return {k: v if k == "files" else self.fill(v, (*path, k)) for k, v in document.items()}
         if isinstance(document, list):
-            return [one for i, item in enumerate(document) for one in self._items(item, (*path, i))]
+            return [entry for i, item in enumerate(document) for entry in self._items(item, (*path, i))]
         return self._text(document, path) if isinstance(document, str) else document
 
     def _items(self, item: Any, path: _Path) -> Iterator[Any]:
@@ -57,9 +57,9 @@ class Filler:
             value = self.values[whole[1]].get(whole[2])
             if value is not None:  # a number stays a number
                 return value
-        return _TOKEN.sub(lambda token: self._of(token, path, templated), text)
+        return _TOKEN.sub(lambda token: self._text_of_template(token, path, templated), text)
 
-    def _of(self, token: re.Match[str], path: _Path, templated: bool) -> str:
+    def _text_of_template(self, token: re.Match[str], path: _Path, templated: bool) -> str:
         kind, name = token[1], token[2]
         if kind == "each":
             return self._entry(token, path, templated)

@@ -26,12 +26,12 @@ class Edge:
 
 def edges_of(index: int, step: dict[str, Any]) -> list[Edge]:
     """Return the dependencies of a step, each other step once for each kind; entries of a wrong type are left out."""
-    found = [_edge(one, pointer("steps", index, "needs", i)) for i, one in _texts(step, "needs")]
+    found = [_edge(text, pointer("steps", index, "needs", i)) for i, text in _texts(step, "needs")]
     for key, name, reference in references_of(step):
         found.append(Edge(DependencyKind.OK, reference.partition(".")[0], pointer("steps", index, key, name)))
-    for i, one in _texts(step, "on_failure"):
-        found.append(Edge(DependencyKind.FAIL, one, pointer("steps", index, "on_failure", i)))
-    return list({(one.kind, one.on): one for one in reversed(found)}.values())[::-1]
+    for i, other in _texts(step, "on_failure"):
+        found.append(Edge(DependencyKind.FAIL, other, pointer("steps", index, "on_failure", i)))
+    return list({(edge.kind, edge.on): edge for edge in reversed(found)}.values())[::-1]
 
 
 def references_of(step: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -50,7 +50,7 @@ def _edge(reference: str, place: str) -> Edge:
 
 def _texts(step: dict[str, Any], key: str) -> list[tuple[int, str]]:
     found = step.get(key)
-    return [(i, one) for i, one in enumerate(found) if isinstance(one, str)] if isinstance(found, list) else []
+    return [(i, entry) for i, entry in enumerate(found) if isinstance(entry, str)] if isinstance(found, list) else []
 
 
 def check_graph(document: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -112,7 +112,7 @@ def cycles(after: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
                 path.append(name)
                 on_path.add(name)
                 todo.append((name, False))
-                todo.extend((one, True) for one in reversed(after.get(name, ())))
+                todo.extend((text, True) for text in reversed(after.get(name, ())))
 
 
 def in_order(after: Mapping[str, Sequence[str]]) -> list[str]:
@@ -128,7 +128,7 @@ def in_order(after: Mapping[str, Sequence[str]]) -> list[str]:
                 continue
             if enters:
                 todo.append((name, False))
-                todo.extend((one, True) for one in reversed(after[name]) if one not in placed)
+                todo.extend((text, True) for text in reversed(after[name]) if text not in placed)
             else:
                 placed[name] = None
     return list(placed)

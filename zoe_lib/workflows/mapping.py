@@ -41,7 +41,7 @@ def check_mapped(document: dict[str, Any]) -> Iterator[Diagnostic]:
             yield Diagnostic(place, Code.CONFLICT, message, "let the list have an entry for each combination")
         for name, reference in mapping(step, "for_each").items():
             other = names.get(reference.partition(".")[0], {}) if isinstance(reference, str) else {}
-            key = next((one for one in ("matrix", "for_each") if other.get(one)), None)
+            key = next((entry for entry in ("matrix", "for_each") if other.get(entry)), None)
             if key is not None:
                 message = f"{reference} is made once for each run of its step, which has `{key}`: these are many lists"
                 hint = "add a step that reads them as an input and makes one list"

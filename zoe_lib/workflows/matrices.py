@@ -31,7 +31,7 @@ def check_sizes(document: dict[str, Any]) -> Iterator[Diagnostic]:
     sizes = [(i, size_of(step)) for i, step in steps]
     total = sum(size for _, size in sizes)
     if total > STEPS_MAX:
-        i, largest = max(sizes, key=lambda one: one[1])
+        i, largest = max(sizes, key=lambda item: item[1])
         message = f"the workflow has {_count(total)} executions, {_count(largest)} of them in this step"
         place = pointer("steps", i, *(["matrix"] if largest > 1 else []))
         yield Diagnostic(place, Code.OUT_OF_RANGE, message, f"the maximum is {STEPS_MAX}")
@@ -39,7 +39,7 @@ def check_sizes(document: dict[str, Any]) -> Iterator[Diagnostic]:
     by_name = {name: size_of(step) for _, step in steps if isinstance(name := step.get("name"), str)}
     links = [(i, size_of(step) * sum(by_name.get(e.on, 0) for e in edges_of(i, step))) for i, step in steps]
     if (number := sum(count for _, count in links)) > DEPENDENCIES_MAX:
-        i, _ = max(links, key=lambda one: one[1])
+        i, _ = max(links, key=lambda item: item[1])
         message = f"the workflow has {number} dependencies between its executions, most of them in this step"
         yield Diagnostic(pointer("steps", i), Code.OUT_OF_RANGE, message, f"the maximum is {DEPENDENCIES_MAX}")
 

@@ -17,19 +17,19 @@ _TRUTH = {"true": True, "false": False}
 
 def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tuple[dict[str, Value], list[Diagnostic]]:
     """Return the value of each parameter that has one, and the findings."""
-    declared = {name: one for name, one in mapping(document, "params").items() if isinstance(one, dict)}
+    declared = {name: entry for name, entry in mapping(document, "params").items() if isinstance(entry, dict)}
     found: list[Diagnostic] = []
     values: dict[str, Value] = {}
     for name in given:
         if name not in declared:
             message = f"there is no parameter {name[:63]!r}"
             found.append(Diagnostic("/params", Code.UNKNOWN_REFERENCE, message, did_you_mean(name, list(declared))))
-    for name, one in declared.items():
-        place, kind = pointer("params", name), one.get("type", "text")
+    for name, entry in declared.items():
+        place, kind = pointer("params", name), entry.get("type", "text")
         if kind not in _WORDS:
             continue  # the structural findings cover it
-        default = one.get("default")
-        value = None if default is None else _typed(default, kind)
+        default = entry.get("default")
+        value = None if default is None else _if_of_kind(default, kind)
         if default is not None and value is None:
             message = f"the default {str(default)[:64]!r} is not {_WORDS[kind]}"
             found.append(Diagnostic(f"{place}/default", Code.WRONG_TYPE, message))
@@ -42,14 +42,14 @@ def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tupl
         if name in given:
             taken = _read(given[name], kind)
             if taken is None:
-                message = f"{name}={str(given[name])[:64]!r} is {_why(given[name], kind)}"
+                message = f"{name}={str(given[name])[:64]!r} is {_fault_of(given[name], kind)}"
                 found.append(Diagnostic(place, Code.WRONG_TYPE, message))
             else:
                 values[name] = taken
     return values, found
 
 
-def _why(value: object, kind: str) -> str:
+def _fault_of(value: object, kind: str) -> str:
     """Return the fault of a value, as the end of a sentence."""
     if kind == "text" and isinstance(value, str):
         return "a text with a null character" if len(value) <= TEXT_MAX else f"longer than {TEXT_MAX} characters"
@@ -62,18 +62,18 @@ def _why(value: object, kind: str) -> str:
 def _read(value: object, kind: str) -> Value | None:
     """Return a given value, parsed if it is a text, as on command lines."""
     if not isinstance(value, str) or kind == "text":
-        return _typed(value, kind)
+        return _if_of_kind(value, kind)
     if kind == "boolean":
         return _TRUTH.get(value)
     if not value.isascii() or "_" in value:  # Python accepts more texts as numbers than people write
         return None
     try:
-        return _typed(int(value) if kind == "integer" else float(value), kind) if len(value) < 64 else None
+        return _if_of_kind(int(value) if kind == "integer" else float(value), kind) if len(value) < 64 else None
     except ValueError:
         return None
 
 
-def _typed(value: object, kind: str) -> Value | None:
+def _if_of_kind(value: object, kind: str) -> Value | None:
     """Return the value if it is of this kind; None otherwise."""
     match value:
         case bool():

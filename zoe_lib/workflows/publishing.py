@@ -101,9 +101,9 @@ class Reads:
 def publisher_of(application: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
     """Return the component that ends the application, with its index: the one marked so, or the only one."""
     components = objects(application, "components")
-    ending = [one for one in components if one[1].get("ends_application") is True]
+    ending = [component for component in components if component[1].get("ends_application") is True]
     if not ending and len(components) == 1 and not application.get("frameworks"):
-        ending = [one for one in components if one[1].get("total_count", 1) == 1]
+        ending = [component for component in components if component[1].get("total_count", 1) == 1]
     return ending[0] if len(ending) == 1 else None
 
 
@@ -130,10 +130,10 @@ def with_results(
     """Return the description of a step that reads these inputs and leaves these results; `check_publisher` first."""
     variables = {_variable("INPUT", name): ",".join(paths) for name, paths in reads.inputs.items()}
     variables |= {_variable("RESULT", name): f"{place.attempt(step)}/{path}" for name, path in results.items()}
-    components = [_with_variables(one, variables) for one in application["components"]]
+    components = [_with_variables(entry, variables) for entry in application["components"]]
     found = publisher_of(application)
     assert found is not None
-    components[found[0]] = _around(components[found[0]], place, step, reads, results)
+    components[found[0]] = _with_script(components[found[0]], place, step, reads, results)
     kept = [*application.get("results", []), *(place.result(step, path) for path in results.values())]
     return {**application, "components": components, **({"results": kept} if kept else {})}
 
@@ -157,7 +157,7 @@ def _with_variables(component: Any, variables: Mapping[str, str]) -> Any:
     return {**component, "environment": {**variables, **mapping(component, "environment")}}
 
 
-def _around(
+def _with_script(
     component: dict[str, Any],
     place: RunPlace,
     step: str,
@@ -170,7 +170,7 @@ def _around(
     mapped = step.endswith(OF_ENTRY) and bool(results)
     entries = f"{place.directory(step).removesuffix(OF_ENTRY)}.entries" if mapped else ""
     script += [place.attempt(step), place.directory(step), entries, *results.values(), "--"]
-    lists = [part for one in reads.lists.values() for part in (one.file, one.directory, one.path, one.source)]
+    lists = [part for entry in reads.lists.values() for part in (entry.file, entry.directory, entry.path, entry.source)]
     script += [*lists, "--"]
     script += [*(_variable("INPUT", name) for name in reads.inputs), "--"]  # there may be more paths than arguments
     files = {**mapping(component, "files"), SCRIPT_NAME: SCRIPT}

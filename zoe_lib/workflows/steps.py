@@ -34,7 +34,7 @@ class MadeStep:
     plain: dict[str, Any]
     each: EachEntry | None = None
 
-    def compiled(self, after: tuple[Need, ...], on_failure: bool, deadline_s: float | None) -> CompiledStep:
+    def compile(self, after: tuple[Need, ...], on_failure: bool, deadline_s: float | None) -> CompiledStep:
         """Return the step with its dependencies."""
         return CompiledStep(
             name=self.name,
@@ -51,9 +51,9 @@ class MadeStep:
             each=self.each,
         )
 
-    def located(self, found: Diagnostic) -> Diagnostic:
+    def in_workflow_document(self, found: Diagnostic) -> Diagnostic:
         """Return a finding on its description with its place in the document of the workflow."""
-        return self.compiled((), False, None).located(found)
+        return self.compile((), False, None).in_workflow_document(found)
 
 
 class StepMaker:
@@ -101,10 +101,10 @@ class StepMaker:
         application = {**application, **{key: step[key] for key in _OVERRIDES if step.get(key) is not None}}
         paths = {key: self._place.result(own, path) for key, path in results.items()}
         made = MadeStep(name, text(step, "name") or "", index, values, application, paths, short, application, each)
-        found = [made.located(one) for one in filler.found]
+        found = [made.in_workflow_document(diagnostic) for diagnostic in filler.found]
         if inputs or results:
             faults = check_publisher(application)
-            found += [Diagnostic(pointer("steps", index), one.code, one.message, one.hint) for one in faults]
+            found += [Diagnostic(pointer("steps", index), fault.code, fault.message, fault.hint) for fault in faults]
             if not faults:
                 reads = Reads(inputs, lists)
                 application = with_results(application, self._place, own, reads, results)
@@ -129,7 +129,7 @@ class StepMaker:
                 continue
             size = size_of(other) if mapping(other, "matrix") else 0
             makers = [f"{on}.{number}" for number in range(min(size, 1000))] or [on]
-            found[name] = [f"{self._place.directory(one)}/{path}" for one in makers]
+            found[name] = [f"{self._place.directory(maker)}/{path}" for maker in makers]
         return found, lists
 
     def _list(self, name: str, on: str, other: dict[str, Any], path: str) -> ResultList:

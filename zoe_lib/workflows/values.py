@@ -94,7 +94,7 @@ class CompiledStep:
     deadlines: tuple[str, ...] = ()
     each: EachEntry | None = None
 
-    def located(self, found: Diagnostic) -> Diagnostic:
+    def in_workflow_document(self, found: Diagnostic) -> Diagnostic:
         """Return a finding on its description with its place in the document of the workflow."""
         place = self._before_the_script(found.pointer)
         place = _of_short_form(place) if self.short else f"/application{place}"

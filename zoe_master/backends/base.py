@@ -21,7 +21,7 @@ PROGRESS_BYTES_MAX = 4096
 """Bytes read at the end of a progress file: its last line."""
 
 
-def nobody_left() -> bool:
+def client_is_waiting() -> bool:
     """Return False: the caller waits as long as necessary."""
     return False
 
@@ -266,10 +266,10 @@ class Usage:
 
 
 @runtime_checkable
-class WholeUsageBackend(Protocol):
+class TotalUsageBackend(Protocol):
     """A back-end that reports the total use of a service at its end."""
 
-    def whole_uses(self) -> Sequence[Usage]:
+    def total_usage(self) -> Sequence[Usage]:
         """Return the total use of services that ended since the last call; `memory_bytes` is the peak."""
         ...
 
@@ -337,7 +337,7 @@ class Backend(Protocol):
         """Return the address of a named port; BackendError if the service or port is unknown."""
         ...
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = client_is_waiting) -> OutputChunk:
         """Return output from `offset`, at most `limit` bytes, also after the end. BackendError if unknown.
 
         It may wait, and returns soon after `left` reports that the client has disconnected.

@@ -30,7 +30,9 @@ def make_backend(
     `plugins`: those of other distributions.
     """
     if settings.backend != "local":
-        return _made(_swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker)
+        return _make_plugin_backend(
+            _swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker
+        )
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
     if reason := reason or settings.missing_wheelhouse():
         raise BackendRefused(reason)
@@ -42,7 +44,7 @@ def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
     return LocalBackend(_local_settings(settings), waker)
 
 
-def _made(factory: BackendFactory | None, settings: Settings, waker: TickWaker) -> Backend:
+def _make_plugin_backend(factory: BackendFactory | None, settings: Settings, waker: TickWaker) -> Backend:
     if factory is None:
         raise BackendRefused(f"back-end {settings.backend!r} cannot be used; the log says why it was not loaded")
     try:

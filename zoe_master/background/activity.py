@@ -18,7 +18,7 @@ class ServiceActivity:
     def __init__(self) -> None:
         self._began: dict[str, Usage] = {}
 
-    def seen(self, usage: Sequence[Usage], policy: Policy) -> dict[ExecutionId, float]:
+    def last_computing(self, usage: Sequence[Usage], policy: Policy) -> dict[ExecutionId, float]:
         """Return when executions last computed, for those with a service that has just computed.
 
         A service computes if it used at least `idle_cores_milli` thousandths of a core on average.

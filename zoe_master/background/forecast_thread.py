@@ -58,23 +58,23 @@ class ForecastThread:
         """Forecast at most one execution; return the length of the rest afterwards."""
         began_s = self._cpu_s()
         try:
-            self._one()
+            self._forecast_next()
         except Exception:  # a failed forecast must not end the master
             log.exception("a forecast failed")
         return max((self._cpu_s() - began_s) * _REST, _LOOK_INTERVAL_S)
 
-    def _one(self) -> None:
+    def _forecast_next(self) -> None:
         tick = self._master.latest
-        execution = self._next(tick) if tick is not None else None
+        execution = self._next_execution(tick) if tick is not None else None
         if tick is None or execution is None:
             return
         self._asked.add((execution.id, execution.attempt))
-        forecast = tick.forecast(execution.id, CpuBudget(cpu_s=self._cpu_s).spent(FORECAST_S))
+        forecast = tick.forecast(execution.id, CpuBudget(cpu_s=self._cpu_s).spent_after(FORECAST_S))
         if forecast is not None:
-            self._master.tell(execution.id, forecast)
+            self._master.note_forecast(execution.id, forecast)
             self._waker.wake()
 
-    def _next(self, tick: Tick) -> Execution | None:
+    def _next_execution(self, tick: Tick) -> Execution | None:
         """Return the first queued execution that has to wait and has no forecast yet."""
         waiting = {(e.id, e.attempt): e for e in tick.snapshot.queued if e.id not in tick.plan.starts}
         self._asked &= waiting.keys()

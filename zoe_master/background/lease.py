@@ -37,18 +37,18 @@ class LeaderProgress:
         """Record progress of the loop."""
         self._at_s = self._clock.monotonic_s()
 
-    def stands_s(self) -> float:
+    def idle_s(self) -> float:
         """Return for how long the loop has made no progress."""
         return self._clock.monotonic_s() - self._at_s
 
-    def noted_at(self, hit: Hit) -> Hit:
+    def noting_hook(self, hit: Hit) -> Hit:
         """Return `hit` with a note at each point, so that a long tick counts as progress."""
 
-        def noted(point: CrashPoint) -> None:
+        def note_and_hit(point: CrashPoint) -> None:
             self.note()
             hit(point)
 
-        return noted
+        return note_and_hit
 
 
 class LeaderLease:
@@ -81,7 +81,7 @@ class LeaderLease:
     def _run(self) -> None:
         hangs = False
         while not self._clock.wait(self._closing, self._interval_s):
-            stands_s = self._progress.stands_s()
+            stands_s = self._progress.idle_s()
             if stands_s >= self._hang_s:
                 if not hangs:
                     log.error("the loop makes no progress; its lease is not renewed", stands_s=round(stands_s, 1))

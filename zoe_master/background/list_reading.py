@@ -62,11 +62,11 @@ async def _content(endpoint: Endpoint, path: str) -> bytes:
         if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
             return b""  # the file is empty
         if answer.is_error:
-            raise _refusal(answer.status_code, await _bounded(answer, _REFUSAL_BYTES_MAX))
-        return await _bounded(answer, LIST_BYTES_MAX + 1)
+            raise _refusal(answer.status_code, await _read_bounded(answer, _REFUSAL_BYTES_MAX))
+        return await _read_bounded(answer, LIST_BYTES_MAX + 1)
 
 
-async def _bounded(answer: httpx.Response, most: int) -> bytes:
+async def _read_bounded(answer: httpx.Response, most: int) -> bytes:
     content = bytearray()
     async for piece in answer.aiter_raw():
         content += piece

@@ -37,7 +37,7 @@ DueLists = Callable[[], "list[Array]"]
 
 
 @dataclass(slots=True)
-class _Tried:
+class _PendingList:
     """A list being read, or to be retried; times by the monotonic clock."""
 
     owner: tuple[str, str]
@@ -70,7 +70,7 @@ class EntryListThread:
     ) -> None:
         self._due, self._store, self._read, self._wake = due, store, read, wake
         self._entries_max, self._clock = min(entries_max, ENTRIES_MAX), clock
-        self._tried: dict[ArrayId, _Tried] = {}
+        self._tried: dict[ArrayId, _PendingList] = {}
         self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="zoe-lists")
         self._thread = threading.Thread(target=self._run, name="zoe-lists", daemon=True)
@@ -92,17 +92,17 @@ class EntryListThread:
     def look(self, now_s: float) -> None:
         """Begin to read due lists, one for each owner."""
         due = {array.id: array for array in self._due()}
-        self._tried = {one: tried for one, tried in self._tried.items() if one in due or tried.running}
+        self._tried = {text: tried for text, tried in self._tried.items() if text in due or tried.running}
         busy = {tried.owner for tried in self._tried.values() if tried.running}
         for array in due.values():
             owner = (array.tenant, array.user)
-            tried = self._tried.setdefault(array.id, _Tried(owner, now_s))
+            tried = self._tried.setdefault(array.id, _PendingList(owner, now_s))
             if owner in busy or tried.next_s > now_s:
                 continue
             busy.add(owner)
             tried.asked = self._pool.submit(self.settle, array, tried)
 
-    def settle(self, array: Array, tried: _Tried) -> None:
+    def settle(self, array: Array, tried: _PendingList) -> None:
         """Give an array its entries, or let it fail; retry later if the list cannot be read now."""
         try:
             entries = read_entries(self._read(array), use_of_entries(array.application), self._entries_max)
@@ -127,7 +127,7 @@ class EntryListThread:
         self._pause(tried)  # the next tick takes it from the due ones
         self._wake()
 
-    def _final(self, why: ListRefused | ListUnavailable, tried: _Tried) -> ListRefused | None:
+    def _final(self, why: ListRefused | ListUnavailable, tried: _PendingList) -> ListRefused | None:
         """Return the final failure of an array; None if a retry may help."""
         tried_s = self._clock.monotonic_s() - tried.since_s
         if isinstance(why, ListRefused):
@@ -137,7 +137,7 @@ class EntryListThread:
         hint = "run it again with zoe workflow resume; if it stays so, ask an operator"
         return ListRefused(ListProblem.UNREADABLE, str(why), hint)
 
-    def _pause(self, tried: _Tried) -> None:
+    def _pause(self, tried: _PendingList) -> None:
         tried.next_s = self._clock.monotonic_s() + tried.pause_s
         tried.pause_s = min(2 * tried.pause_s, _PAUSE_MAX_S)
 

@@ -112,9 +112,9 @@ def observe_usage(usage: Sequence[Usage]) -> None:
     """Sum the running services by node."""
     cpu_s: dict[str, float] = defaultdict(float)
     memory_bytes: dict[str, float] = defaultdict(float)
-    for one in usage:
-        cpu_s[one.node] += one.cpu_s
-        memory_bytes[one.node] += one.memory_bytes
+    for entry in usage:
+        cpu_s[entry.node] += entry.cpu_s
+        memory_bytes[entry.node] += entry.memory_bytes
     _set_by_node(USED_CPU, cpu_s)
     _set_by_node(USED_MEMORY, memory_bytes)
 
@@ -158,19 +158,19 @@ def observe_storage(report: BandwidthReport | None) -> None:
     STORAGE_CIRCUIT_OPEN.set(found.resting)
     for gauge, rates in ((STORAGE_CAPACITY, found.capacity), (STORAGE_PROMISED, found.promised)):
         _set_rates(gauge, (), rates)
-    tenants = {name: one for name, one in found.tenants.items() if one.granted != Rates()}
-    _tell_rates(STORAGE_GRANTED, {name: one.granted for name, one in tenants.items()})
-    _tell_rates(STORAGE_ACHIEVED, {name: one.achieved for name, one in tenants.items()})
-    _tell_rates(STORAGE_MISSED, {name: one.missed for name, one in tenants.items()})
+    tenants = {name: bandwidth for name, bandwidth in found.tenants.items() if bandwidth.granted != Rates()}
+    _publish_rates(STORAGE_GRANTED, {name: bandwidth.granted for name, bandwidth in tenants.items()})
+    _publish_rates(STORAGE_ACHIEVED, {name: bandwidth.achieved for name, bandwidth in tenants.items()})
+    _publish_rates(STORAGE_MISSED, {name: bandwidth.missed for name, bandwidth in tenants.items()})
 
 
-def _tell_rates(gauge: Gauge, rates: Mapping[str, Rates | None]) -> None:
+def _publish_rates(gauge: Gauge, rates: Mapping[str, Rates | None]) -> None:
     """Set the series of tenants with known rates, and remove all others."""
-    known = {name: one for name, one in rates.items() if one is not None}
+    known = {name: entry for name, entry in rates.items() if entry is not None}
     for name, direction in product(_storage_told[gauge] - known.keys(), ("read", "write")):
         gauge.remove(name, direction)
-    for name, one in known.items():
-        _set_rates(gauge, (name,), one)
+    for name, entry in known.items():
+        _set_rates(gauge, (name,), entry)
     _storage_told[gauge] = set(known)
 
 

@@ -26,12 +26,12 @@ class ProbeAnswers:
         self._timeout_s = timeout_s
         self._trusted = trust_of_this_machine(trusting)
 
-    def at(self, where: PortAddress, path: str, bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
+    def ask_port(self, where: PortAddress, path: str, bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
         """Return the response of a service's port at a path; NoReading."""
         host = f"[{where.host}]" if ":" in where.host else where.host
-        return self.of(f"http://{host}:{where.port}{path}", where.headers, bytes_max)
+        return self.ask_url(f"http://{host}:{where.port}{path}", where.headers, bytes_max)
 
-    def of(self, url: str, headers: Mapping[str, str], bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
+    def ask_url(self, url: str, headers: Mapping[str, str], bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
         """Return the response to a request; NoReading.
 
         Only asyncio limits a whole request: a response that arrives byte by byte never exceeds a socket's timeout.

@@ -41,20 +41,22 @@ class ProgressAmounts:
         if probe.spark is not None:
             return self._tasks(self._address(service, probe.spark), at_s)
         if probe.file is not None:
-            return told(self._file(service, probe.file), at_s)
-        return told(self._answers.at(self._address(service, probe.port or ""), probe.path), at_s)
+            return parse_progress(self._file(service, probe.file), at_s)
+        return parse_progress(self._answers.ask_port(self._address(service, probe.port or ""), probe.path), at_s)
 
     def _tasks(self, where: PortAddress, at_s: float) -> ProgressReading | None:
-        applications = _json(self._answers.at(where, "/api/v1/applications"))
+        applications = _json(self._answers.ask_port(where, "/api/v1/applications"))
         first = applications[0] if isinstance(applications, list) and applications else None
         named = first.get("id") if isinstance(first, dict) else None
         # It becomes a part of a path.
         if not isinstance(named, str) or not named.replace("-", "").isalnum() or len(named) > _APPLICATION_ID_MAX:
             raise NoProgress("the port reports no Spark application")
-        return tasks_of(_json(self._answers.at(where, f"/api/v1/applications/{named}/jobs", _JOBS_BYTES_MAX)), at_s)
+        return tasks_of(
+            _json(self._answers.ask_port(where, f"/api/v1/applications/{named}/jobs", _JOBS_BYTES_MAX)), at_s
+        )
 
 
-def told(content: bytes, at_s: float) -> ProgressReading | None:
+def parse_progress(content: bytes, at_s: float) -> ProgressReading | None:
     """Return the progress in a file or response: `0.42`, `42 100`, or `{"progress": 0.42}`; None if it is empty."""
     lines = content[-PROGRESS_BYTES_MAX:].strip().splitlines()
     if not lines:
@@ -115,4 +117,4 @@ def _amount(word: bytes) -> float:
         raise NoProgress("it is not a number") from None
 
 
-__all__ = ["TASKS", "NoProgress", "NoReading", "ProgressAmounts", "tasks_of", "told"]
+__all__ = ["TASKS", "NoProgress", "NoReading", "ProgressAmounts", "parse_progress", "tasks_of"]

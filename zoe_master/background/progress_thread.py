@@ -31,7 +31,7 @@ _FILE_WORKERS = 2
 _AT_ONCE_MAX = 64
 
 
-class _Followed:
+class _FollowedAttempt:
     """The readings of one attempt."""
 
     def __init__(self, execution: Execution, before: ExecutionProgress | None) -> None:
@@ -63,7 +63,7 @@ class ProgressThread:
         self._store = store
         self._amounts = amounts
         self._interval_s = interval_s
-        self._followed: dict[ExecutionId, _Followed] = {}
+        self._followed: dict[ExecutionId, _FollowedAttempt] = {}
         self._lock = threading.Lock()
         self._read: dict[ExecutionId, ExecutionProgress] = {}
         self._unwritten: dict[ExecutionId, ExecutionProgress] = {}
@@ -99,30 +99,40 @@ class ProgressThread:
         tick = self._master.latest
         if tick is None:
             return
-        telling = {e.id: (e, component, service) for e, component, service in _telling(tick.snapshot.active)}
-        self._follow({one: execution for one, (execution, _, _) in telling.items()})
-        asked = [one for one in self._followed.values() if one.asked is not None and not one.asked.done()]
-        room = {by_file: _AT_ONCE_MAX - sum(one.by_file is by_file for one in asked) for by_file in (False, True)}
-        for execution_id, one in sorted(self._followed.items(), key=lambda pair: pair[1].next_s):
-            if one.next_s > now_s:
+        telling = {
+            e.id: (e, component, service) for e, component, service in _reporting_executions(tick.snapshot.active)
+        }
+        self._follow({followed: execution for followed, (execution, _, _) in telling.items()})
+        asked = [
+            followed for followed in self._followed.values() if followed.asked is not None and not followed.asked.done()
+        ]
+        room = {
+            by_file: _AT_ONCE_MAX - sum(followed.by_file is by_file for followed in asked) for by_file in (False, True)
+        }
+        for execution_id, followed in sorted(self._followed.items(), key=lambda pair: pair[1].next_s):
+            if followed.next_s > now_s:
                 return
-            if room[one.by_file] > 0 and (one.asked is None or one.asked.done()):
+            if room[followed.by_file] > 0 and (followed.asked is None or followed.asked.done()):
                 execution, component, service = telling[execution_id]
-                one.next_s = now_s + self._interval_s
-                pool = self._files if one.by_file else self._pool
-                one.asked = pool.submit(self._one, execution, component, service, one)
-                room[one.by_file] -= 1
+                followed.next_s = now_s + self._interval_s
+                pool = self._files if followed.by_file else self._pool
+                followed.asked = pool.submit(self._read_one, execution, component, service, followed)
+                room[followed.by_file] -= 1
 
     def _follow(self, telling: Mapping[ExecutionId, Execution]) -> None:
         """Drop executions that no longer report, and continue from an earlier leader's readings."""
-        known = {i: one for i, one in self._followed.items() if i in telling and one.attempt == telling[i].attempt}
-        new = [one for one in telling if one not in known]
+        known = {
+            i: entry for i, entry in self._followed.items() if i in telling and entry.attempt == telling[i].attempt
+        }
+        new = [text for text in telling if text not in known]
         before = self._store.progress_of(new) if new else {}
-        self._followed = known | {one: _Followed(telling[one], before.get(one)) for one in new}
+        self._followed = known | {text: _FollowedAttempt(telling[text], before.get(text)) for text in new}
         with self._lock:
-            self._read = {one: progress for one, progress in self._read.items() if one in telling}
+            self._read = {entry: progress for entry, progress in self._read.items() if entry in telling}
 
-    def _one(self, execution: Execution, component: Component, service: Service, followed: _Followed) -> None:
+    def _read_one(
+        self, execution: Execution, component: Component, service: Service, followed: _FollowedAttempt
+    ) -> None:
         probe, history, at_s = component.progress, followed.history, self._clock.now_s()
         if probe is None:
             return
@@ -133,7 +143,7 @@ class ProgressThread:
                 before = history.readings[-1] if history.readings else None
                 problem = history.take(not_less(reading, before) if probe.spark else reading)
         except (NoProgress, NoReading, BackendError) as error:
-            problem = "" if _begins(service, history, at_s) else str(error)
+            problem = "" if _has_just_begun(service, history, at_s) else str(error)
         except Exception:
             log.exception("reading progress failed", execution=execution.id)
             return
@@ -145,7 +155,7 @@ class ProgressThread:
             ExecutionProgress(execution.id, followed.attempt, at_s, history.readings, text, _plain(problem)),
         )
 
-    def _note(self, followed: _Followed, now: ExecutionProgress) -> None:
+    def _note(self, followed: _FollowedAttempt, now: ExecutionProgress) -> None:
         with self._lock:
             self._read[now.execution_id] = now
             if _differs(now, followed.stored):
@@ -158,7 +168,7 @@ class ProgressThread:
             self._store.set_progress(list(unwritten.values()))
 
 
-def _telling(active: Sequence[Execution]) -> Iterator[tuple[Execution, Component, Service]]:
+def _reporting_executions(active: Sequence[Execution]) -> Iterator[tuple[Execution, Component, Service]]:
     """Return the running executions with a progress report, and the service that reports it."""
     for execution in active:
         component = execution.application.progress_component
@@ -169,7 +179,7 @@ def _telling(active: Sequence[Execution]) -> Iterator[tuple[Execution, Component
                 yield execution, component, service
 
 
-def _begins(service: Service, history: ProgressHistory, at_s: float) -> bool:
+def _has_just_begun(service: Service, history: ProgressHistory, at_s: float) -> bool:
     """Return whether the program may have started too recently to report."""
     ready_at_s = service.ready_at_s
     return not history.readings and ready_at_s is not None and at_s < ready_at_s + _BEGINS_S

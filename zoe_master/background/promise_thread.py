@@ -70,8 +70,8 @@ class PromiseThread:
         tick = self._master.present()
         if tick is None or tick.answers_taken < self._told:
             return
-        made = self._decisions.made_on(tick, CpuBudget(cpu_s=self._cpu_s).spent(PROMISES_S), self._progress())
+        made = self._decisions.decide_on(tick, CpuBudget(cpu_s=self._cpu_s).spent_after(PROMISES_S), self._progress())
         if made:
             self._told += len(made)
-            self._master.tell_promises(made)
+            self._master.note_promises(made)
             self._waker.wake()

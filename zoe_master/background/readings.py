@@ -23,7 +23,7 @@ class ScalingCores:
 
     def note(self, usage: Sequence[Usage]) -> None:
         """Take the newest samples of all services."""
-        self._latest = {one.service_id: one for one in usage}
+        self._latest = {entry.service_id: entry for entry in usage}
 
     def share(self, services: Iterable[Service], reserved_milli: int) -> float:
         """Return the average since the last call for these running services; NoReading before there are two samples of
@@ -37,7 +37,7 @@ class ScalingCores:
     def forget(self, alive: Iterable[ServiceId]) -> None:
         """Keep only samples of these services."""
         kept = set(alive)
-        self._before = {one: usage for one, usage in self._before.items() if one in kept}
+        self._before = {text: usage for text, usage in self._before.items() if text in kept}
 
     def _share(self, service_id: ServiceId, reserved_milli: int) -> float | None:
         now = self._latest.get(service_id)
@@ -65,18 +65,18 @@ class ScalingAmounts:
         self._address = address
         self._answers = ProbeAnswers(timeout_s, prometheus_url or "http://")
 
-    def told(self, rule: ScalingRule, services: Sequence[Service]) -> float:
+    def instance_amount(self, rule: ScalingRule, services: Sequence[Service]) -> float:
         """Return the number in the first instance's response; NoReading."""
         if not services:
             raise NoReading("no instance is running")
-        return _number(self._answers.at(self._address(services[0].id, rule.port or ""), rule.path))
+        return _number(self._answers.ask_port(self._address(services[0].id, rule.port or ""), rule.path))
 
-    def queried(self, rule: ScalingRule) -> float:
+    def prometheus_amount(self, rule: ScalingRule) -> float:
         """Return the value of the expression in Prometheus, summed over its series; NoReading."""
         if self._prometheus_url is None:
             raise NoReading("this installation has no prometheus_url")
         url = httpx.URL(f"{self._prometheus_url.rstrip('/')}/api/v1/query", params={"query": rule.query or ""})
-        return _sum(self._answers.of(str(url), {}))
+        return _sum(self._answers.ask_url(str(url), {}))
 
 
 def _number(content: bytes) -> float:
@@ -97,7 +97,7 @@ def _sum(content: bytes) -> float:
         data = json.loads(content)["data"]
         if data["resultType"] == "scalar":
             return _finite(float(data["result"][1]))
-        series = [float(one["value"][1]) for one in data["result"]]
+        series = [float(entry["value"][1]) for entry in data["result"]]
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise NoReading("Prometheus gave no value") from None
     if not series:

@@ -11,7 +11,7 @@ import structlog
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.base import ExecutionStore
 from zoe_master.state.run_history import recently_ended
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.state.run_times import LearnedRunTimes
 
 log = structlog.get_logger(__name__)
 
@@ -28,7 +28,7 @@ class RunTimesThread:
 
     def __init__(
         self,
-        times: RunTimesKept,
+        times: LearnedRunTimes,
         store: ExecutionStore,
         cpu_s: Callable[[], float] = time.thread_time,
         clock: Clock = SYSTEM_CLOCK,

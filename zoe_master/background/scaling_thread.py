@@ -81,22 +81,24 @@ class ScalingThread:
         tick = self._master.latest
         if tick is None:
             return
-        ruled = {(e.id, c.name): (e, c, rule) for e in tick.snapshot.active for c, rule in _ruled(e)}
+        ruled = {(e.id, c.name): (e, c, rule) for e in tick.snapshot.active for c, rule in _scaled_components(e)}
         self._asked = {key: future for key, future in self._asked.items() if not future.done()}
-        self._settling = {key: one for key, one in self._settling.items() if key in ruled}
+        self._settling = {key: history for key, history in self._settling.items() if key in ruled}
         self._next_s = {key: at_s for key, at_s in self._next_s.items() if key in ruled}
-        self._cores.forget(one.id for execution, _, _ in ruled.values() for one in execution.services)
+        self._cores.forget(service.id for execution, _, _ in ruled.values() for service in execution.services)
         for key, (execution, component, rule) in ruled.items():
             if key in self._asked or now_s < self._next_s.get(key, 0.0):
                 continue
             self._next_s[key] = now_s + rule.interval_s
             settling = self._settling.setdefault(key, ScalingHistory(now_s))
-            self._asked[key] = self._pool.submit(self._one, execution, component, rule, settling)
+            self._asked[key] = self._pool.submit(self._scale_component, execution, component, rule, settling)
 
-    def _one(self, execution: Execution, component: Component, rule: ScalingRule, settling: ScalingHistory) -> None:
-        running = [one for one in execution.services if one.component == component.name and _runs(one)]
+    def _scale_component(
+        self, execution: Execution, component: Component, rule: ScalingRule, settling: ScalingHistory
+    ) -> None:
+        running = [service for service in execution.services if service.component == component.name and _runs(service)]
         try:
-            measured = self._measured(running, component, rule)
+            measured = self._measure(running, component, rule)
             self._scale(execution, component, rule, settling, len(running), measured)
         except NoReading as error:
             log.info("nothing to scale by", execution=execution.id, component=component.name, why=str(error))
@@ -105,10 +107,14 @@ class ScalingThread:
         except Exception:
             log.exception("scaling failed", execution=execution.id, component=component.name)
 
-    def _measured(self, running: Sequence[Service], component: Component, rule: ScalingRule) -> float:
+    def _measure(self, running: Sequence[Service], component: Component, rule: ScalingRule) -> float:
         if rule.cpu is not None:
             return self._cores.share(running, component.reservation.cores_milli)
-        return self._amounts.told(rule, running) if rule.port is not None else self._amounts.queried(rule)
+        return (
+            self._amounts.instance_amount(rule, running)
+            if rule.port is not None
+            else self._amounts.prometheus_amount(rule)
+        )
 
     def _scale(
         self,
@@ -119,9 +125,9 @@ class ScalingThread:
         running: int,
         measured: float,
     ) -> None:
-        wanted, present = rule.wanted(running, measured), component.total_count
-        given = settling.given(rule, self._clock.monotonic_s(), present, wanted)
-        others = sum(one.total_count for one in execution.application.components) - present
+        wanted, present = rule.wanted_count(running, measured), component.total_count
+        given = settling.next_count(rule, self._clock.monotonic_s(), present, wanted)
+        others = sum(component.total_count for component in execution.application.components) - present
         given = min(given, max(SERVICES_MAX - others, present))
         if given == present or self._closing.is_set():
             return
@@ -130,14 +136,14 @@ class ScalingThread:
             cause_id="scaling",
             before={component.name: present},
             total_counts={component.name: given},
-            why=_why(rule, measured),
+            why=_reason_text(rule, measured),
         )
         # A change between the tick and now wins: this reads again at the next interval.
         self._store.append(execution.id, [event], execution.version, self._epoch)
         self._waker.wake()
 
 
-def _ruled(execution: Execution) -> Iterator[tuple[Component, ScalingRule]]:
+def _scaled_components(execution: Execution) -> Iterator[tuple[Component, ScalingRule]]:
     if execution.state is ExecutionState.RUNNING:
         for component in execution.application.components:
             if component.scaling is not None:
@@ -148,7 +154,7 @@ def _runs(service: Service) -> bool:
     return service.state is ServiceState.READY
 
 
-def _why(rule: ScalingRule, measured: float) -> str:
+def _reason_text(rule: ScalingRule, measured: float) -> str:
     if rule.cpu is not None:
         return f"{measured:.0%} of its cores in use, {rule.cpu:.0%} wanted"
     return f"{measured:g} to do, {rule.per_instance:g} for each instance"

@@ -11,7 +11,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.schedules.values import Schedule
 from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.submission.place import SubmissionPlace
-from zoe_lib.submission.scheduling import give_up, work_off
+from zoe_lib.submission.scheduling import run_due, skip_due
 from zoe_master.background import metrics
 
 log = structlog.get_logger(__name__)
@@ -77,12 +77,12 @@ def look(
 
 def _worked_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: float | None) -> bool:
     try:
-        made = work_off(place, schedule, now_s, since_s)
+        made = run_due(place, schedule, now_s, since_s)
     except StoreUnavailable:
         raise
     except Exception:
         log.exception("a schedule failed", schedule=schedule.id)
-        give_up(place, schedule, now_s)
+        skip_due(place, schedule, now_s)
         return False
     if made:
         metrics.SCHEDULED.inc()

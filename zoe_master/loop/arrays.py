@@ -9,16 +9,16 @@ from zoe_client.vocabulary import ExecutionState, Holder
 from zoe_lib.domain.executions.arrays import (
     Array,
     ArrayEventKind,
-    asks_as_whole,
     execution_of,
     fail,
     hold,
     missed_deadline,
+    requests_joint_promise,
 )
 from zoe_lib.domain.lifecycle.consequences import DEADLINE_PASSED
 from zoe_lib.domain.values.conditions import OTHERWISE
 from zoe_lib.store.values import ArrayChange
-from zoe_master.state.arrays import KeptArray
+from zoe_master.state.arrays import ActiveArray
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
@@ -35,9 +35,9 @@ class ArrayObserver:
         self._cache = cache
 
     @property
-    def unfinished(self) -> bool:
+    def has_unfinished(self) -> bool:
         """Return whether the last look left arrays for the next one."""
-        return self._cache.arrays.unfinished
+        return self._cache.arrays.has_unfinished
 
     def look(self, tick: TickContext) -> None:
         """Examine the changed arrays, a limited number."""
@@ -52,7 +52,7 @@ class ArrayObserver:
 
     def _settle(self, array: Array, ends: Mapping[str, ExecutionState | None], tick: TickContext) -> None:
         late = array.conditions.too_late(tick.now_s)
-        if not ends and not late and all(one.met is not False for one in array.conditions.after):
+        if not ends and not late and all(dependency.met is not False for dependency in array.conditions.after):
             self._cache.arrays.touch(array.id)  # its begin has come, or it was released
             return
 
@@ -61,7 +61,7 @@ class ArrayObserver:
             for on, state in ends.items():
                 conditions = conditions.with_ended(on, state)
             after = replace(stored, conditions=conditions)
-            if any(one.met is False for one in conditions.after):
+            if any(dependency.met is False for dependency in conditions.after):
                 after = hold(after, Holder.USER) if conditions.keep else fail(after, states, OTHERWISE)
             if late:
                 after = fail(after, states, DEADLINE_PASSED)
@@ -80,13 +80,13 @@ class ArrayObserver:
         def decide(stored: Array, states: bytearray) -> ArrayChange | None:
             after = missed_deadline(stored, tick.now_s)
             data = {"deadline_s": stored.deadline_s, "indices": after.late_count}
-            if after is not stored and asks_as_whole(stored):
+            if after is not stored and requests_joint_promise(stored):
                 after = fail(after, states, _NOT_PROMISED)
             return None if after is stored else ArrayChange(after, ArrayEventKind.DEADLINE_MISSED, data)
 
         self._cache.change_array(array, decide, tick)
 
-    def _make(self, kept: KeptArray, wanted: int, tick: TickContext) -> None:
+    def _make(self, kept: ActiveArray, wanted: int, tick: TickContext) -> None:
         arrays, array = self._cache.arrays, kept.array
         positions = dict(arrays.next_positions(kept, wanted))
         entries = self._cache.entries_of(array, positions)

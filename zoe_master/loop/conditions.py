@@ -35,7 +35,7 @@ class ConditionObserver:
                 break
             changes = [self._change(execution, ends, tick) for execution, ends in examined]
             self._cache.append_all([change for change in changes if change is not None and change.events])
-        self.unfinished = conditional.unfinished
+        self.unfinished = conditional.has_unfinished
 
     def _change(
         self, execution: Execution, ends: Mapping[ExecutionId, ExecutionState | None], tick: TickContext
@@ -43,7 +43,7 @@ class ConditionObserver:
         ended: list[ev.Event] = [
             ev.DependencyEnded(at_s=tick.now_s, cause_id=tick.plan_id, on=on, state=state) for on, state in ends.items()
         ]
-        changed = self._cache.foresee(execution, ended)
+        changed = self._cache.execution_after(execution, ended)
         if changed is None:  # a defect, already logged: examining it again would not help
             self._cache.conditional.remove(execution.id)
             return None

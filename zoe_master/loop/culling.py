@@ -40,7 +40,7 @@ class ExecutionCulling:
         policy = self._cache.policy
         if not policy.idle_after_s:
             return None
-        due = (idle_due_s(one, self._used.get(one.id), policy) for one in self._cache.active())
+        due = (idle_due_s(execution, self._used.get(execution.id), policy) for execution in self._cache.active())
         return min((at_s for at_s in due if at_s is not None), default=None)
 
     def _event(self, execution: Execution, tick: TickContext) -> Event | None:

@@ -96,7 +96,10 @@ class PlanExecutor:
     def _drive(
         self, executions: Sequence[Execution], observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> None:
-        due = {e.id: _stops(e, tick) if e.state is ExecutionState.STOPPING else _starting(e, tick) for e in executions}
+        due = {
+            e.id: _stop_events(e, tick) if e.state is ExecutionState.STOPPING else _starting(e, tick)
+            for e in executions
+        }
         changes = [self._cache.change(e, due[e.id]) for e in executions if due[e.id]]
         written = self._cache.append_all([change for change in changes if change is not None])
         for execution in executions:
@@ -125,11 +128,11 @@ class PlanExecutor:
         self, execution_id: ExecutionId, planned: ev.StartPlanned | ev.ElasticPlaced, tick: TickContext
     ) -> ExecutionChange | None:
         execution = self._cache.get(execution_id)
-        placed = self._cache.foresee(execution, [planned]) if execution is not None else None
+        placed = self._cache.execution_after(execution, [planned]) if execution is not None else None
         if execution is None or placed is None:
             return None
         starting = _starting(placed, tick)
-        after = self._cache.foresee(placed, starting)
+        after = self._cache.execution_after(placed, starting)
         return ExecutionChange(execution, [planned, *starting], after) if after is not None else None
 
     def _preempt(self, plan: Plan, tick: TickContext) -> None:
@@ -148,7 +151,7 @@ class PlanExecutor:
     ) -> None:
         to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
         own, patience_s = self._connectors.own, self._cache.policy.storage_patience_s
-        if to_start and not own.awaited(execution, tick.now_s, patience_s):
+        if to_start and not own.is_awaited(execution, tick.now_s, patience_s):
             if own.gave_up(execution) and Mark.TENANT_CREDENTIAL not in execution.marks:
                 said = ev.TenantCredentialUsed(at_s=tick.now_s, cause_id=tick.plan_id)
                 if self._cache.append(execution, [said]) is None:
@@ -158,9 +161,11 @@ class PlanExecutor:
                 any(c.has_secret for c in execution.application.components),
             )
             secret = self._sign_ins.secret(execution) if needs_secret else ""
-            system_user = self._system_users.of(execution.tenant, execution.user)
+            system_user = self._system_users.user_for(execution.tenant, execution.user)
             components = execution.application.components
-            given = {one.name: self._secrets.of(execution, one.secret_names) for one in components}
+            given = {
+                component.name: self._secrets.secrets_for(execution, component.secret_names) for component in components
+            }
             for service in to_start:
                 start = start_of(execution, service, tick.plan_id, access, secret)
                 api = self._secrets.api(execution, start.component)
@@ -201,7 +206,7 @@ def _taken_back(execution: Execution, service_id: ServiceId, tick: TickContext) 
     return ev.ServiceStopping(at_s=at_s, cause_id=tick.plan_id, service_id=service_id, cause=why)
 
 
-def _stops(execution: Execution, tick: TickContext) -> list[ev.Event]:
+def _stop_events(execution: Execution, tick: TickContext) -> list[ev.Event]:
     running = (s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY))
     why = Cause.CANCELLED if execution.cause is Cause.CANCELLED else Cause.STOPPED
     return [ev.ServiceStopping(at_s=tick.now_s, cause_id=tick.plan_id, service_id=s.id, cause=why) for s in running]

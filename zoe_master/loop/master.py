@@ -117,7 +117,7 @@ class Master:
     def present(self) -> Tick | None:
         """Return the last tick moved to the present time, for questions about the future; None before the first."""
         tick = self.latest
-        return None if tick is None else tick.at(self._clock.now_s())
+        return None if tick is None else tick.moved_to(self._clock.now_s())
 
     def tick(self) -> Tick:
         """Bring the journal, the back-end and the policy one step closer to each other; NotLeader if deposed."""
@@ -137,7 +137,7 @@ class Master:
         nodes = tuple(self._backend.nodes())
         self._publish(nodes, now_s)
         locality = self._locator.look(nodes, now_s)
-        held = {**self._locator.held(now_s), **self._image_gate.check(tick)}
+        held = {**self._locator.waiting_executions(now_s), **self._image_gate.check(tick)}
         paths = self._paths(nodes, self._cache.policy)
         supply = storage.supply if storage is not None else None
         look = partial(self._cache.snapshot, now_s, nodes, held, supply, locality, paths)
@@ -179,34 +179,34 @@ class Master:
             oldest_s,
             policy=self._cache.policy,
             forecasts=self._cache.record,
-            expected=self._cache.expected,
+            expected=self._cache.expected_s,
             unfinished=any(
                 (
                     self._cache.behind,
                     self._observer.unfinished,
                     self._conditions.unfinished,
-                    self._arrays.unfinished,
-                    self._reasons.unfinished,
+                    self._arrays.has_unfinished,
+                    self._reasons.has_unfinished,
                 )
             ),
             outcomes=self._cache.take_outcomes(),
             missed=self._cache.take_missed(),
-            asking=self._cache.promises.asking(),
-            offered=self._cache.promises.offered(),
-            unplaced=self._cache.promises.unplaced(),
-            promised=self._cache.promises.promised(),
+            asking=self._cache.promises.undecided_executions(),
+            offered=self._cache.promises.owners_of_offers(),
+            unplaced=self._cache.promises.unplaced_executions(),
+            promised=self._cache.promises.promised_executions(),
             answers_taken=self._answers.taken,
             read_to=read_to,
             transferred=self._cache.take_transferred(),
         )
 
-    def tell(self, execution_id: ExecutionId, forecast: Forecast) -> None:
+    def note_forecast(self, execution_id: ExecutionId, forecast: Forecast) -> None:
         """Record a forecast given to a user; the next tick journals it. Callable from any thread."""
         self._told.put((execution_id, forecast))
 
-    def tell_promises(self, decisions: Iterable[PromiseDecision]) -> None:
+    def note_promises(self, decisions: Iterable[PromiseDecision]) -> None:
         """Record decisions on promises; the next tick journals the valid ones. Callable from any thread."""
-        self._answers.tell(decisions)
+        self._answers.add_decisions(decisions)
 
     def next_due_s(self, now_s: float) -> float | None:
         """Return when the next tick is due by time alone, in seconds since the epoch; None without one.
@@ -214,7 +214,7 @@ class Master:
         Past times do not count: an execution that was due and still waits, for room or a limit, must not hide the next
         due time.
         """
-        maybe = (*self._cache.active(), *self._cache.backlog.paused)
+        maybe = (*self._cache.active(), *self._cache.backlog.paused_executions)
         policy = self._cache.policy
         own = (
             self._culling.due_s(),
@@ -233,7 +233,9 @@ class Master:
         """Return the reason of a starting execution that waits for its credential; None if it does not. Callable from
         any thread.
         """
-        return self._own_credentials.waits(execution_id, self._clock.now_s(), self._cache.policy.storage_patience_s)
+        return self._own_credentials.waiting_reason(
+            execution_id, self._clock.now_s(), self._cache.policy.storage_patience_s
+        )
 
     @property
     def cache(self) -> StateCache:

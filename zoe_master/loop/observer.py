@@ -42,8 +42,8 @@ class ServiceObserver:
         # Ended services make room, so all of them come first; a tick takes only some of the new submissions.
         for some in self._cache.in_sets(self._due(self._cache.active(), tick)):
             self._follow(some, observations, tick)
-        self.unfinished = len(self._cache.backlog.submitted) > INTAKE_MAX
-        arrived = islice(self._cache.backlog.submitted, INTAKE_MAX)
+        self.unfinished = len(self._cache.backlog.submitted_executions) > INTAKE_MAX
+        arrived = islice(self._cache.backlog.submitted_executions, INTAKE_MAX)
         for some in self._cache.in_sets(self._due(arrived, tick)):
             self._follow(some, observations, tick)
         self._hit(CrashPoint.OBSERVATIONS_KEPT)
@@ -72,8 +72,8 @@ class ServiceObserver:
         """Return the effects of the observations of this execution, possibly empty; None if they are illegal."""
         events: list[ev.Event] = []
         for service in execution.services:
-            events += news(service, observations.get(service.id), tick, _probed(execution, service))
-        changed = self._cache.foresee(execution, events)
+            events += news(service, observations.get(service.id), tick, _has_probe(execution, service))
+        changed = self._cache.execution_after(execution, events)
         if changed is None:
             return None
         after, consequences = settle(changed, tick.now_s, self._cache.policy, tick.plan_id)
@@ -110,7 +110,7 @@ def news(service: Service, seen: Observation | None, tick: TickContext, probed: 
     service that the back-end does not know gets no events: it is handed over again.
     """
     if seen is None:
-        yield from _vanished(service, tick)
+        yield from _loss_events(service, tick)
         return
     if not service.alive or service.state is ServiceState.CREATED:
         return
@@ -124,10 +124,10 @@ def news(service: Service, seen: Observation | None, tick: TickContext, probed: 
     if ready and service.state is ServiceState.STARTING:
         ready_at_s = seen.at_s if seen.state is ObservedState.READY else started_at_s
         yield ev.ServiceReady(at_s=ready_at_s, cause_id=tick.plan_id, service_id=service.id)
-    yield from _gone(service, seen, tick.plan_id)
+    yield from _end_events(service, seen, tick.plan_id)
 
 
-def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Event]:
+def _end_events(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Event]:
     if seen.state is ObservedState.LOST:
         yield ev.ServiceLost(
             at_s=seen.at_s, cause_id=cause_id, service_id=service.id, message=seen.message, detail=seen.detail
@@ -145,7 +145,7 @@ def _gone(service: Service, seen: Observation, cause_id: str) -> Iterator[ev.Eve
         )
 
 
-def _vanished(service: Service, tick: TickContext) -> Iterator[ev.Event]:
+def _loss_events(service: Service, tick: TickContext) -> Iterator[ev.Event]:
     if service.state is ServiceState.READY:
         yield ev.ServiceLost(
             at_s=tick.now_s,
@@ -157,5 +157,5 @@ def _vanished(service: Service, tick: TickContext) -> Iterator[ev.Event]:
         yield ev.ServiceEnded(at_s=tick.now_s, cause_id=tick.plan_id, service_id=service.id, cause=Cause.STOPPED)
 
 
-def _probed(execution: Execution, service: Service) -> bool:
+def _has_probe(execution: Execution, service: Service) -> bool:
     return execution.component_of(service).readiness is not None

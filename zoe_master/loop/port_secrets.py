@@ -27,7 +27,7 @@ class PortSecrets:
         service = next((s for s in execution.services if s.id == service_id), None) if execution else None
         if execution is None or service is None:
             return {}
-        port = next((one for one in execution.component_of(service).ports if one.name == port_name), None)
+        port = next((port for port in execution.component_of(service).ports if port.name == port_name), None)
         if port is None or port.sign_in is None:
             return {}
         return {port.sign_in.header: port.sign_in.value(self.secret(execution))}

@@ -36,22 +36,22 @@ class ReasonWriter:
         self._line: OrderedDict[ExecutionId, None] = OrderedDict()
 
     @property
-    def unfinished(self) -> bool:
+    def has_unfinished(self) -> bool:
         """Return whether the last plan left some executions out."""
         return bool(self._line)
 
     def write(self, plan: Plan, tick: TickContext) -> None:
         """Write the reasons that differ from the last ones written, in sets, up to the limit of a tick."""
-        changed = self._changed(plan)
+        changed = self._changed_reasons(plan)
         for _ in range(0, REASONS_MAX, CHANGES_PER_SET):
             some = list(islice(changed, CHANGES_PER_SET))
             self._write(some, tick)
             if len(some) < CHANGES_PER_SET:
                 return
-            if tick.spent():
+            if tick.is_spent():
                 break
         if not self._line:
-            self._line.update(dict.fromkeys(i for i, _ in self._rest(plan)))
+            self._line.update(dict.fromkeys(i for i, _ in self._without_common_reason(plan)))
 
     def _write(self, changed: Sequence[tuple[ExecutionId, Reason]], tick: TickContext) -> None:
         changes: list[ExecutionChange] = []
@@ -63,14 +63,14 @@ class ReasonWriter:
         for some in self._cache.in_sets(changes):
             self._cache.append_all(some)
 
-    def _changed(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
+    def _changed_reasons(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
         """Yield each execution with its new reason once: first some with their own reasons, then the line, then the
         others.
         """
         own = [(i, reason) for i, reason in plan.reasons.own.items() if self._differs(i, reason)]
         self._line.update(dict.fromkeys(i for i, _ in own[_OWN_MAX:]))
         given = set[ExecutionId]()
-        for execution_id, reason in chain(own[:_OWN_MAX], self._of_line(plan), self._rest(plan)):
+        for execution_id, reason in chain(own[:_OWN_MAX], self._of_line(plan), self._without_common_reason(plan)):
             if execution_id not in given:
                 given.add(execution_id)
                 yield execution_id, reason
@@ -83,12 +83,12 @@ class ReasonWriter:
             if reason is not None and execution_id not in plan.starts and self._differs(execution_id, reason):
                 yield execution_id, reason
 
-    def _rest(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
+    def _without_common_reason(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
         """Yield the executions without the common reason."""
         common = plan.reasons.common
         if common is None:
             return
-        for execution in self._cache.backlog.told_otherwise(common):
+        for execution in self._cache.backlog.with_other_reason(common):
             if execution.id not in plan.reasons.own and execution.id not in plan.starts:
                 yield execution.id, common
 

@@ -25,7 +25,7 @@ class RetryLimit:
         for execution_id, reason in plan.reasons.own.items():
             execution = self._cache.get(execution_id)
             if execution is not None and self._never_starts(execution, reason):
-                self._cache.append(execution, [_ended(reason, tick)])
+                self._cache.append(execution, [_refused_event(reason, tick)])
 
     def _never_starts(self, execution: Execution, reason: Reason) -> bool:
         if reason.code not in _MAY_LAST or execution.state is not ExecutionState.QUEUED:
@@ -35,11 +35,11 @@ class RetryLimit:
         if reason.code is ReasonCode.NEVER_FITS:
             return True
         limits, needed = self._cache.policy.limits, execution.application.core_resources()
-        both = (limits.of(execution.tenant), limits.of(execution.tenant, execution.user))
-        return any(one.memory_bytes is not None and needed.memory_bytes > one.memory_bytes for one in both)
+        both = (limits.for_subject(execution.tenant), limits.for_subject(execution.tenant, execution.user))
+        return any(limit.memory_bytes is not None and needed.memory_bytes > limit.memory_bytes for limit in both)
 
 
-def _ended(reason: Reason, tick: TickContext) -> ev.Refused:
+def _refused_event(reason: Reason, tick: TickContext) -> ev.Refused:
     return ev.Refused(
         at_s=tick.now_s,
         cause_id=tick.plan_id,

@@ -33,18 +33,20 @@ class ExecutionSecrets:
         token = JobToken(execution.id, execution.attempt, execution.tenant, execution.user, component.api)
         return ServiceToken(self._api_url, JobTokens(self._keys_dir).text(token))
 
-    def of(self, execution: Execution, names: Collection[str]) -> ServiceSecrets:
+    def secrets_for(self, execution: Execution, names: Collection[str]) -> ServiceSecrets:
         """Return the secrets of these names, or why a service that requests them cannot start."""
         if not names:
             return _NOTHING
         # The tenant's come first, so that the owner's override them.
         stored = self._accounts.secrets(execution.tenant, execution.user) if self._accounts is not None else ()
-        sealed = {one.name: one for one in stored if one.name in names}
+        sealed = {secret.name: secret for secret in stored if secret.name in names}
         if absent := sorted(set(names) - sealed.keys()):
             why = f"{no_secrets(absent, execution.user, execution.tenant)}; {how_to_set(absent)}"
             return ServiceSecrets(refusal=why)
-        seal = Seal.of(self._keys_dir)
+        seal = Seal.from_keys_dir(self._keys_dir)
         try:
-            return ServiceSecrets({one.name: seal.opened(one.sealed, *one.belongs_to) for one in sealed.values()})
+            return ServiceSecrets(
+                {secret.name: seal.decrypt(secret.sealed, *secret.belongs_to) for secret in sealed.values()}
+            )
         except CannotOpen as error:
             return ServiceSecrets(refusal=f"{error}; set it again: zoe secret set")

@@ -23,7 +23,7 @@ class SystemUsers:
         self._range = (first, last)
         self._known: dict[tuple[IdKind, str], int] = {}
 
-    def of(self, tenant: str, user: str) -> SystemUser | None:
+    def user_for(self, tenant: str, user: str) -> SystemUser | None:
         """Return the user's uid and the tenant's gid; None if the range is used up."""
         if self._accounts is None:
             return None

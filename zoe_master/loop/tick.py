@@ -65,17 +65,19 @@ class Tick:
     expected: Callable[[RunKey], float | None] = _unknown
 
     @property
-    def again(self) -> bool:
+    def is_due_again(self) -> bool:
         """Return whether another tick is due at once."""
         return self.raced or self.unfinished
 
-    def at(self, now_s: float) -> Tick:
+    def moved_to(self, now_s: float) -> Tick:
         """Return the tick moved to a later time, so that forecasts count from then on."""
         return replace(self, snapshot=replace(self.snapshot, now_s=max(now_s, self.snapshot.now_s)))
 
     def explain(self, execution_id: ExecutionId, budget: CpuBudget) -> Explanation | None:
         """Return why an execution is not started, per node; None if unknown. Raises OutOfBudget."""
-        return explain(self.snapshot, self.policy, execution_id, budget.spent(PASS_S), budget.spent(SEARCH_S))
+        return explain(
+            self.snapshot, self.policy, execution_id, budget.spent_after(PASS_S), budget.spent_after(SEARCH_S)
+        )
 
     def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
         """Return when a queued execution is expected to start and end; None if it is not queued."""
@@ -92,12 +94,12 @@ class Tick:
         now_s = self.snapshot.now_s
         fresh = replace(self.fresh(application, tenant, user), priority=priority)
         queued = apply(fresh, Queued(at_s=now_s))
-        snapshot = self._knowing(run_key(queued))
-        proposal = propose(snapshot, self.policy, queued, budget.spent(PASS_S), budget.spent(SEARCH_S))
+        snapshot = self._snapshot_with_kind(run_key(queued))
+        proposal = propose(snapshot, self.policy, queued, budget.spent_after(PASS_S), budget.spent_after(SEARCH_S))
         if proposal.starts_now:
             return proposal, None, end_forecast(snapshot, queued, self.forecasts, None)
         with_it = replace(snapshot, queued=(*snapshot.queued, queued))
-        start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent(FORECAST_S))
+        start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent_after(FORECAST_S))
         unknown = Forecast(now_s, None, None)
         return proposal, start, end_forecast(with_it, queued, self.forecasts, start or unknown)
 
@@ -107,7 +109,7 @@ class Tick:
         fresh = Execution(name, application.name, tenant, user, application, now_s, deadline_s=deadline_s)
         return apply(fresh, Submitted(at_s=now_s))
 
-    def _knowing(self, kind: RunKey) -> Snapshot:
+    def _snapshot_with_kind(self, kind: RunKey) -> Snapshot:
         """Return the snapshot with the expected run time of a kind, as if one of it had been submitted."""
         known = self.snapshot.past_runs
         expected_s = None if kind in known else self.expected(kind)

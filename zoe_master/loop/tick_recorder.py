@@ -68,14 +68,14 @@ class TickRecorder:
         day = int(seen.at_s // DAY_S)
         whole = day != self._day
         changes = encode(seen.inputs) if whole else _changes(self._last, seen.inputs)
-        if not (whole or seen.wrote or (changes and (seen.waiting or _reshaped(self._last, seen.inputs)))):
+        if not (whole or seen.wrote or (changes and (seen.waiting or _nodes_changed(self._last, seen.inputs)))):
             return
         record = TickRecord(seen.plan_id, seen.at_s, self._epoch, seen.read_to, whole, changes)
         self._store.add_tick(record, self._epoch)
         self._last, self._day = seen.inputs, day
 
 
-def after(inputs: Inputs, record: TickRecord) -> Inputs:
+def inputs_after(inputs: Inputs, record: TickRecord) -> Inputs:
     """Return the inputs of this record's tick, from those of the previous record's."""
     readable = _readable(record.inputs)
     if record.whole:
@@ -137,7 +137,7 @@ def _changes(before: Inputs, now: Inputs) -> dict[str, object]:
     return result
 
 
-def _reshaped(before: Inputs, now: Inputs) -> bool:
+def _nodes_changed(before: Inputs, now: Inputs) -> bool:
     """Return whether nodes appeared, disappeared or changed, apart from their load."""
     return before.nodes.keys() != now.nodes.keys() or any(
         (old.total, old.ready, old.labels) != (new.total, new.ready, new.labels)

@@ -11,7 +11,7 @@ from email.utils import formatdate
 from urllib.parse import unquote, urlsplit
 
 from zoe_lib.domain.executions.notifications import TargetRefused, mail_address
-from zoe_master.notifications.webhook import NotTold
+from zoe_master.notifications.webhook import NotDelivered
 
 _TIMEOUT_S = 20.0
 _PORTS = {"smtp": 25, "smtps": 465}
@@ -28,23 +28,23 @@ class NotificationMail:
 
 
 def send(server: NotificationMail, to: str, message_id: str, subject: str, text: str) -> None:
-    """Send one mail to the address of a `mailto:` URL; NotTold if the server refused it.
+    """Send one mail to the address of a `mailto:` URL; NotDelivered if the server refused it.
 
     `message_id` is the same whenever the same mail is sent again, so that mailboxes can drop duplicates.
     """
     try:
         address = mail_address(to, server.domains)
     except TargetRefused as error:
-        raise NotTold(str(error)) from None
+        raise NotDelivered(str(error)) from None
     try:
         _deliver(server, message(server.sender, address, message_id, subject, text))
     except smtplib.SMTPRecipientsRefused as error:
         code, said = next(iter(error.recipients.values()))
-        raise NotTold(f"the mail server refuses {address}: {_words(said)}", for_good=code in _PERMANENT) from None
+        raise NotDelivered(f"the mail server refuses {address}: {_words(said)}", for_good=code in _PERMANENT) from None
     except smtplib.SMTPResponseException as error:
-        raise NotTold(f"the mail server answered {error.smtp_code}: {_words(error.smtp_error)}") from None
+        raise NotDelivered(f"the mail server answered {error.smtp_code}: {_words(error.smtp_error)}") from None
     except (smtplib.SMTPException, OSError) as error:
-        raise NotTold(f"the mail server did not take it: {error}") from None
+        raise NotDelivered(f"the mail server did not take it: {error}") from None
 
 
 def message(sender: str, address: str, message_id: str, subject: str, text: str) -> EmailMessage:

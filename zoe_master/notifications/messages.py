@@ -46,7 +46,7 @@ class NotificationMessage:
         }
 
 
-def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[Notification]:
+def notifications_for(target: NotificationTarget, found: Iterable[Notification]) -> list[Notification]:
     """Return the events for the target: those of its kinds, or requested by the description.
 
     A description requests them for its owner. Executions that were to run after a failure that never came send no
@@ -54,9 +54,10 @@ def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[No
     """
     asked = target.user is not None
     return [
-        one
-        for one in found
-        if (one.kind in target.kinds or (asked and one.kind in one.asked)) and not _was_not_needed(one)
+        notification
+        for notification in found
+        if (notification.kind in target.kinds or (asked and notification.kind in notification.asked))
+        and not _was_not_needed(notification)
     ]
 
 
@@ -131,8 +132,9 @@ def refusal_webhook(target: NotificationTarget, one: ScheduleRefusal) -> Notific
 def refusal_mail(target: NotificationTarget, told: Sequence[ScheduleRefusal]) -> tuple[str, str]:
     """Return subject and text of a mail about refused times of schedules."""
     lines = [
-        f"{one.schedule} of {one.user} was refused at {utc_text(one.due_s)}\n  {_plain(one.message)} ({one.code})"
-        for one in told[:_LINES_MAX]
+        f"{refusal.schedule} of {refusal.user} was refused at {utc_text(refusal.due_s)}\n"
+        f"  {_plain(refusal.message)} ({refusal.code})"
+        for refusal in told[:_LINES_MAX]
     ]
     lines += [f"and {len(told) - _LINES_MAX} more"] if len(told) > _LINES_MAX else []
     times = "a time" if len(told) == 1 else f"{len(told)} times"
@@ -146,12 +148,12 @@ def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage
 
 def mail(target: NotificationTarget, told: Sequence[Notification], url: str | None) -> tuple[str, str]:
     """Return subject and text of a mail; for several executions it is a list."""
-    lines = [_line(one, url) for one in told[:_LINES_MAX]]
+    lines = [_line(notification, url) for notification in told[:_LINES_MAX]]
     lines += [f"and {len(told) - _LINES_MAX} more"] if len(told) > _LINES_MAX else []
     if len(told) == 1:
         subject = f"{_plain(told[0].name)} {_words(told[0].kind)}"
     else:
-        counts = {kind: sum(one.kind is kind for one in told) for kind in NotificationKind}
+        counts = {kind: sum(notification.kind is kind for notification in told) for kind in NotificationKind}
         subject = ", ".join(f"{count} {_words(kind)}" for kind, count in counts.items() if count)
     return f"Zoe: {subject}"[:_SUBJECT_MAX], "\n\n".join([*lines, _footer(target)]) + "\n"
 

@@ -16,7 +16,7 @@ from zoe_master.notifications import messages
 from zoe_master.notifications.mail import NotificationMail, send
 from zoe_master.notifications.messages import NotificationMessage
 from zoe_master.notifications.metrics import NOT_TOLD, STOPPED, TOLD
-from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
+from zoe_master.notifications.webhook import NotDelivered, NotificationWebhooks
 
 _AT_ONCE, _IN_A_MAIL = 100, 1000
 # A burst of ends fits into a few mails.
@@ -67,8 +67,8 @@ class TargetTurn:
             if target.test or not target.stopped:
                 await self._refusals()
                 await self._news()
-        except NotTold as error:
-            await self._failed(error)
+        except NotDelivered as error:
+            await self._note_failure(error)
 
     async def _refusals(self) -> None:
         """Send the refusals of schedules' times. They are few, so they come before other news."""
@@ -76,13 +76,13 @@ class TargetTurn:
         found = await asyncio.to_thread(self._accounts.refusals, target, _AT_ONCE)
         if found and is_mail(target.url):
             await self._mail(f"{target.id}.schedule.{found[-1].id}", *messages.refusal_mail(target, found))
-            await self._refusals_told(found[-1].id)
+            await self._note_refusals_sent(found[-1].id)
         elif not is_mail(target.url):
-            for one in found:
-                await self._post(messages.refusal_webhook(target, one))
-                await self._refusals_told(one.id)
+            for refusal in found:
+                await self._post(messages.refusal_webhook(target, refusal))
+                await self._note_refusals_sent(refusal.id)
 
-    async def _refusals_told(self, refusals_id: int) -> None:
+    async def _note_refusals_sent(self, refusals_id: int) -> None:
         self._failures = 0
         TOLD.inc()
         pause_s = _MAIL_PAUSE_S if is_mail(self._target.url) else 0.0
@@ -93,22 +93,22 @@ class TargetTurn:
         target = self._target
         most = _IN_A_MAIL if is_mail(target.url) else _AT_ONCE
         found = await asyncio.to_thread(self._accounts.notifications, target, most)
-        wanted = messages.wanted(target, found)
+        wanted = messages.notifications_for(target, found)
         if is_mail(target.url):
             if wanted:
                 subject, text = messages.mail(target, wanted, self._senders.url)
                 await self._mail(f"{target.id}.{wanted[-1].id}", subject, text)
         elif not await self._webhooks(wanted):
             return
-        await self._told(found[-1].id if len(found) == most else target.news_id, bool(wanted))
+        await self._note_success(found[-1].id if len(found) == most else target.news_id, bool(wanted))
 
     async def _webhooks(self, wanted: Sequence[Notification]) -> bool:
         """Send them one after another, recording each; return False if the turn ended before."""
         until_s = self._clock.monotonic_s() + _TURN_S
-        for one in wanted:
-            await self._post(messages.webhook(self._target, one, self._senders.url))
-            await self._told(one.id)
-            if (self._clock.monotonic_s() > until_s or self._closing()) and one is not wanted[-1]:
+        for notification in wanted:
+            await self._post(messages.webhook(self._target, notification, self._senders.url))
+            await self._note_success(notification.id)
+            if (self._clock.monotonic_s() > until_s or self._closing()) and notification is not wanted[-1]:
                 return False
         return True
 
@@ -119,21 +119,21 @@ class TargetTurn:
             await self._mail(f"{self._target.id}.test.{int(now_s)}", "Zoe: a test", text)
         else:
             await self._post(messages.webhook_test(self._target, now_s))
-        await self._told(self._target.done_id, tested=True)
+        await self._note_success(self._target.done_id, tested=True)
 
     async def _post(self, message: NotificationMessage) -> None:
         try:
             secret = self._senders.secret(self._target)
         except CannotOpen as error:
-            raise NotTold(f"set it again: {error}") from None
+            raise NotDelivered(f"set it again: {error}") from None
         await self._senders.webhooks.send(self._target.url, message, message.headers(secret, self._clock.now_s()))
 
     async def _mail(self, message_id: str, subject: str, text: str) -> None:
         if self._senders.mail is None:
-            raise NotTold("this installation sends no mail")
+            raise NotDelivered("this installation sends no mail")
         await asyncio.to_thread(send, self._senders.mail, self._target.url, message_id, subject, text)
 
-    async def _told(self, done_id: int, sent: bool = True, tested: bool = False) -> None:
+    async def _note_success(self, done_id: int, sent: bool = True, tested: bool = False) -> None:
         if sent:
             self._failures = 0
             TOLD.inc()
@@ -141,7 +141,7 @@ class TargetTurn:
         note = self._accounts.note_told
         await asyncio.to_thread(note, self._target.id, done_id, self._clock.now_s(), pause_s, sent, tested)
 
-    async def _failed(self, error: NotTold) -> None:
+    async def _note_failure(self, error: NotDelivered) -> None:
         target, now_s = self._target, self._clock.now_s()
         since_s = target.failing_since_s if self._failures and target.failing_since_s is not None else now_s
         pause_s = min(_PAUSE_S * 2 ** min(self._failures, _DOUBLINGS_MAX), _PAUSE_S_MAX)

@@ -26,7 +26,7 @@ _REDIRECT = range(300, 400)
 _GONE = 410
 
 
-class NotTold(Exception):  # noqa: N818 - the name is the fact
+class NotDelivered(Exception):  # noqa: N818 - the name is the fact
     """The target did not accept a notification; the text says why. `for_good`: it never will."""
 
     def __init__(self, why: str, for_good: bool = False) -> None:
@@ -54,20 +54,20 @@ class NotificationWebhooks:
         await self._transport.aclose()
 
     async def send(self, url: str, message: NotificationMessage, headers: dict[str, str]) -> None:
-        """Send one; NotTold unless the target answers with a status of success in time."""
+        """Send one; NotDelivered unless the target answers with a status of success in time."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 status = await self._status(url, message, headers)
         except TimeoutError:
-            raise NotTold(f"it did not answer within {self._timeout_s:g} s") from None
+            raise NotDelivered(f"it did not answer within {self._timeout_s:g} s") from None
         except TargetRefused as error:
-            raise NotTold(str(error)) from None
+            raise NotDelivered(str(error)) from None
         except (httpx.TransportError, OSError) as error:
-            raise NotTold(f"no connection: {error}" if str(error) else "the connection was closed") from None
+            raise NotDelivered(f"no connection: {error}" if str(error) else "the connection was closed") from None
         if status in _REDIRECT:
-            raise NotTold(f"it answered {status}; redirects are not followed")
+            raise NotDelivered(f"it answered {status}; redirects are not followed")
         if status not in _OK:
-            raise NotTold(f"it answered {status}", for_good=status == _GONE)
+            raise NotDelivered(f"it answered {status}", for_good=status == _GONE)
 
     async def _status(self, url: str, message: NotificationMessage, headers: dict[str, str]) -> int:
         target = web_address(url, self._inside)
@@ -90,16 +90,16 @@ class NotificationWebhooks:
         try:
             found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
         except (socket.gaierror, UnicodeError) as error:
-            raise NotTold(f"{target.host} was not found: {getattr(error, 'strerror', error)}") from None
-        addresses = [ip_address(str(one[4][0]).partition("%")[0]) for one in found]
+            raise NotDelivered(f"{target.host} was not found: {getattr(error, 'strerror', error)}") from None
+        addresses = [ip_address(str(item[4][0]).partition("%")[0]) for item in found]
         if not addresses:
-            raise NotTold(f"{target.host} has no address")
+            raise NotDelivered(f"{target.host} has no address")
         try:
             for address in addresses:
                 check_address(address, self._inside)
         except TargetRefused:
             # The message hides the address: it is an internal fact of the site.
-            raise NotTold(f"{target.host} leads to an address that is not public; an admin can allow its network"
+            raise NotDelivered(f"{target.host} leads to an address that is not public; an admin can allow its network"
                           " (webhook_networks)") from None  # fmt: skip
         return addresses[0]
 

@@ -25,7 +25,7 @@ from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
-from zoe_master.rpc.planned_together import AboutPromises, planned_together
+from zoe_master.rpc.planned_together import PromiseRequest, planned_together
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, PROMISES_S, CpuBudget
@@ -210,7 +210,7 @@ class RpcHandlers:
         """Return when a queued execution is expected to start and end."""
         question = _read(_AboutExecution, body)
         tick = self._master.present()
-        forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
+        forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent_after(FORECAST_S))
         if tick is None or forecast is None:
             raise Refusal("not_queued", "the master does not have it in its queue")
         waits = tick.forecasts.waits
@@ -234,7 +234,7 @@ class RpcHandlers:
         run_times = self._master.run_times.choices(application, question.tenant, question.user)
         starts_at_s = tick.snapshot.now_s if proposal.starts_now else None
         end = end_by_learned(end, run_times[-1] if run_times else None, forecast, starts_at_s)
-        learned = {"run_times": [encode(one) for one in run_times]}
+        learned = {"run_times": [encode(time_) for time_ in run_times]}
         promise = self._promise(tick, question, application, budget)
         return {**encode(proposal), "forecast": encode(forecast), "end": encode(end), "promise": promise, **learned}
 
@@ -246,24 +246,24 @@ class RpcHandlers:
             return None
         wanted = tick.fresh(application, question.tenant, question.user, question.deadline_s)
         with _in_time():
-            found = self._decisions.would_be(tick, wanted, budget.spent(PASS_S + PROMISES_S))
+            found = self._decisions.decide_new(tick, wanted, budget.spent_after(PASS_S + PROMISES_S))
         return {"terms": encode(found.terms), "offers": encode(found.offers)}
 
     def plan_together(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return the common promise for executions submitted now; nothing is stored."""
-        members, budget = planned_together(_read(AboutPromises, body)), CpuBudget(left)
+        members, budget = planned_together(_read(PromiseRequest, body)), CpuBudget(left)
         if self._decisions is None:
             raise Refusal("not_yet", "this master decides no promises")
         with _in_time():
-            found = self._decisions.would_be_together(self._tick(), members, budget.spent(PASS_S + PROMISES_S))
-        return {"answers": [{"terms": encode(one.terms), "offers": encode(one.offers)} for one in found]}
+            found = self._decisions.decide_new_group(self._tick(), members, budget.spent_after(PASS_S + PROMISES_S))
+        return {"answers": [{"terms": encode(answer.terms), "offers": encode(answer.offers)} for answer in found]}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return the effect of another policy on the present queue."""
         policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), CpuBudget(left)
         with _in_time():
-            present, wanted = self._tick().dry_run(policy, budget.spent(2 * PASS_S))  # a pass for each policy
-        return {"present": _shown(present), "wanted": _shown(wanted)}
+            present, wanted = self._tick().dry_run(policy, budget.spent_after(2 * PASS_S))  # a pass for each policy
+        return {"present": _dry_run_view(present), "wanted": _dry_run_view(wanted)}
 
     def logs(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return a piece of a service's output; the bytes as base64."""
@@ -278,7 +278,7 @@ class RpcHandlers:
         """Return the endpoint of a program that serves a user's files."""
         question = _read(_AboutFiles, body)
         try:
-            system_user = self._system_users.of(question.tenant, question.user)
+            system_user = self._system_users.user_for(question.tenant, question.user)
             return asdict(self._backend.files(question.tenant, question.user, system_user))
         except BackendError as error:
             raise Refusal("files_unavailable", str(error)) from None
@@ -288,7 +288,11 @@ class RpcHandlers:
         question = _read(_AboutMove, body)
         tenant, numbers = question.tenant, self._system_users
         move = WorkspaceMove(
-            tenant, question.user, question.to, numbers.of(tenant, question.user), numbers.of(tenant, question.to)
+            tenant,
+            question.user,
+            question.to,
+            numbers.user_for(tenant, question.user),
+            numbers.user_for(tenant, question.to),
         )
         return dict(encode(self._backend.move_workspace(move)))
 
@@ -313,11 +317,11 @@ class RpcHandlers:
         tenants = [
             {
                 "tenant": name,
-                "granted": _rates(one.granted),
-                "achieved": _rates(one.achieved) if one.achieved is not None else None,
-                "missed": _rates(one.missed) if one.missed is not None else None,
+                "granted": _rates(bandwidth.granted),
+                "achieved": _rates(bandwidth.achieved) if bandwidth.achieved is not None else None,
+                "missed": _rates(bandwidth.missed) if bandwidth.missed is not None else None,
             }
-            for name, one in report.tenants.items()
+            for name, bandwidth in report.tenants.items()
         ]
         amounts = (
             {"capacity": _rates(report.capacity), "promised": _rates(report.promised)} if not report.problem else {}
@@ -336,16 +340,16 @@ class RpcHandlers:
 
     def _of_executions(self, report: BandwidthReport) -> list[dict[str, Any]]:
         """Return grants and transfers of executions, without those that ended since the poll."""
-        known = ((one, self._master.execution(one)) for one in sorted(report.executions))
+        known = ((execution, self._master.execution(execution)) for execution in sorted(report.executions))
         return [
             {
-                "execution_id": one,
+                "execution_id": text,
                 "tenant": execution.tenant,
                 "user": execution.user,
-                "granted": _both_ways(report.executions[one].slo),
-                "achieved": _both_ways(report.executions[one].achieved),
+                "granted": _both_ways(report.executions[text].slo),
+                "achieved": _both_ways(report.executions[text].achieved),
             }
-            for one, execution in known
+            for text, execution in known
             if execution is not None
         ]
 
@@ -388,7 +392,7 @@ def _both_ways(rates: BandwidthSlo | AchievedBandwidth) -> dict[str, int]:
     }
 
 
-def _shown(answer: DryRun) -> dict[str, Any]:
+def _dry_run_view(answer: DryRun) -> dict[str, Any]:
     return {
         "first": answer.sequence[:DRY_RUN_SHOWN_MAX],
         "starts": answer.starts[:DRY_RUN_SHOWN_MAX],

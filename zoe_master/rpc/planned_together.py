@@ -28,7 +28,7 @@ class PromisedMember(BaseModel):
     after: list[dict[str, Any]] = Field(default=[], max_length=_MEMBERS_MAX)
 
 
-class AboutPromises(BaseModel):
+class PromiseRequest(BaseModel):
     """A request of the API. Indices of an array share an application, so each is sent once."""
 
     model_config = ConfigDict(extra="forbid")
@@ -39,22 +39,22 @@ class AboutPromises(BaseModel):
     members: list[PromisedMember] = Field(min_length=1, max_length=_MEMBERS_MAX)
 
 
-def planned_together(question: AboutPromises) -> list[Execution]:
+def planned_together(question: PromiseRequest) -> list[Execution]:
     """Return the executions as if they were submitted now."""
-    applications = [decode(Application, one) for one in question.applications]
+    applications = [decode(Application, application) for application in question.applications]
     whole = question.members[0].id if len(question.members) > 1 else ""
     found = []
-    for one in question.members:
-        after = tuple(decode(Dependency, each) for each in one.after)
+    for member in question.members:
+        after = tuple(decode(Dependency, each) for each in member.after)
         execution = Execution(
-            one.id,
-            one.name,
+            member.id,
+            member.name,
             question.tenant,
             question.user,
-            applications[one.application],
+            applications[member.application],
             question.submitted_at_s,
-            priority=one.priority,
-            deadline_s=one.deadline_s,
+            priority=member.priority,
+            deadline_s=member.deadline_s,
             conditions=Conditions(after=after, whole=whole, members=len(question.members)),
         )
         found.append(apply(execution, Submitted(at_s=question.submitted_at_s)))

@@ -9,8 +9,8 @@ from itertools import islice
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
 from zoe_lib.domain.executions.gateway import core_groups
-from zoe_lib.domain.executions.promises import refused
-from zoe_lib.domain.lifecycle.consequences import backs_off
+from zoe_lib.domain.executions.promises import refusal_reason
+from zoe_lib.domain.lifecycle.consequences import is_backing_off
 from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.backfill.backfill import Capacities, Release, Reservation
 from zoe_master.scheduler.backfill.growth import ElasticGrowth
@@ -21,7 +21,7 @@ from zoe_master.scheduler.ordering.limit_lines import LimitLines
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.limits_later import BookedLimits
 from zoe_master.scheduler.ordering.queue import Pass
-from zoe_master.scheduler.ordering.ranking import kept_apart
+from zoe_master.scheduler.ordering.ranking import possibly_held
 from zoe_master.scheduler.ordering.reasons import Reasons
 from zoe_master.scheduler.placement.admission import (
     admit,
@@ -109,7 +109,7 @@ class QueuePass:
         for execution in ordered[end:]:
             self.reasons.own[execution.id] = _NOT_SCANNED
         for position, execution in enumerate(islice(ordered, end)):
-            self._placer.go_on()
+            self._placer.check_budget()
             if not self._admit(execution):
                 self._blocked = execution
                 self._pass_by(execution, ordered[position + 1 : end])
@@ -124,7 +124,7 @@ class QueuePass:
 
     def _admit(self, execution: Execution) -> bool:
         """Start it or set the reason; return False if it ends the walk."""
-        reason = self._kept_back(execution) or self._known_to_last(execution)
+        reason = self._hold_reason(execution) or self._known_to_last(execution)
         if reason is None:
             self._set_own_apart(execution)
             answer = admit(execution, self._placer)
@@ -147,11 +147,13 @@ class QueuePass:
         if self._booked is None or self._asked_of_bookings >= _BOOKED_MAX:
             return False
         self._asked_of_bookings += 1
-        with self._booked.ignored():
+        with self._booked.ignore_all():
             return any(places_in(room, execution) is not None for room in self._reclaim.rooms())
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
-        kept_back = {e.id: reason for e in self._may_be_kept_back(rest) if (reason := self._kept_back(e)) is not None}
+        kept_back = {
+            e.id: reason for e in self._executions_to_check(rest) if (reason := self._hold_reason(e)) is not None
+        }
         self.reasons.own |= kept_back
         behind = [e for e in rest if e.id not in kept_back] if kept_back else rest
         self.reasons.give_rest(behind, _behind(self._policy.order))
@@ -177,8 +179,8 @@ class QueuePass:
             candidates.sort(key=key)
         reservation = self._reserve(blocked)
         for execution in candidates:
-            self._placer.go_on()
-            if surely_refused(execution, widest) or self._is_kept_back(execution):
+            self._placer.check_budget()
+            if surely_refused(execution, widest) or self._hold_back(execution):
                 continue
             if reservation.may_let_pass(execution):
                 self._try_to_pass(execution, reservation)
@@ -221,8 +223,8 @@ class QueuePass:
         for execution in rest:
             if reserved >= self._policy.backfill_depth_max:
                 return
-            self._placer.go_on()
-            if self._is_kept_back(execution):
+            self._placer.check_budget()
+            if self._hold_back(execution):
                 continue
             self._set_own_apart(execution)
             reservation = profile.reserve(execution, run_s(execution))
@@ -248,34 +250,34 @@ class QueuePass:
         for execution in self._snapshot.active:
             yield estimates.release_s(execution, now_s), self._reclaim.staying(execution)
         for execution, placements in (*self.started, *self._kept):
-            yield now_s + estimates.guess_s(execution), ledger.wanted(execution, placements)
+            yield now_s + estimates.guess_s(execution), ledger.holdings_at(execution, placements)
 
-    def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
+    def _executions_to_check(self, rest: Sequence[Execution]) -> Iterable[Execution]:
         """Return executions for which a check could find a reason; a long queue of plain executions is not checked one
         by one.
         """
         if self._holdings.limited or self._placed >= self._policy.placements_per_tick_max:
             return rest
-        apart = kept_apart(self._snapshot.queued)
+        apart = possibly_held(self._snapshot.queued)
         if self._snapshot.held:
             apart = apart | self._snapshot.held.keys()
         return [execution for execution in rest if execution.id in apart] if apart else ()
 
-    def _is_kept_back(self, execution: Execution) -> bool:
+    def _hold_back(self, execution: Execution) -> bool:
         """Return whether an execution may not start now, counting placements of this pass, too; if so, set the
         reason.
         """
-        reason = self._kept_back(execution)
+        reason = self._hold_reason(execution)
         if reason is not None:
             self.reasons.give(execution.id, reason)
         return reason is not None
 
-    def _kept_back(self, execution: Execution) -> Reason | None:
+    def _hold_reason(self, execution: Execution) -> Reason | None:
         """Return why an execution may not start now, even with free resources."""
         if execution.id in self._snapshot.held:
             return self._snapshot.held[execution.id]
-        if backs_off(execution, self._snapshot.now_s, self._policy):
-            return refused(execution) or _BACKOFF
+        if is_backing_off(execution, self._snapshot.now_s, self._policy):
+            return refusal_reason(execution) or _BACKOFF
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED
         return self._limit_refusal(execution) or self._guarantees.refusal(execution, self._may_ever_start)
@@ -294,7 +296,7 @@ class QueuePass:
         if not self._holdings.limited:
             return None
         for holder, excess in self._holdings.excess(execution).items():
-            if not self._reclaim.covers(holder, excess):
+            if not self._reclaim.can_free(holder, excess):
                 self._lines.wait(execution, holder, self._may_ever_start)
                 return self._holdings.refusal(execution, holder)
         behind = self._lines.refuses(execution)
@@ -319,15 +321,15 @@ class QueuePass:
             self._start(execution, placements)
 
     def _take(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
-        for node, amount in self._placer.ledger.wanted(execution, placements):
+        for node, amount in self._placer.ledger.holdings_at(execution, placements):
             self._placer.ledger.take(node, amount)
 
     def _undo(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
-        for node, amount in self._placer.ledger.wanted(execution, placements):
+        for node, amount in self._placer.ledger.holdings_at(execution, placements):
             self._placer.ledger.give_back(node, amount)
 
     def _start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
-        self._reclaim.follow(self._placer.ledger.wanted(execution, placements))
+        self._reclaim.follow(self._placer.ledger.holdings_at(execution, placements))
         self._count_start(execution, placements)
 
     def _count_start(self, execution: Execution, placements: tuple[Placement, ...]) -> None:

@@ -11,12 +11,12 @@ from zoe_lib.domain.executions.arrays import (
     WAITING,
     Array,
     ArrayId,
-    asks_as_whole,
+    can_make_executions,
+    can_read_list,
     corr_dependency,
-    list_is_due,
-    may_be_made,
     member_id,
     member_of,
+    requests_joint_promise,
 )
 from zoe_lib.domain.executions.execution import WAITING_STATES, Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Dependency
@@ -39,7 +39,7 @@ _PAGE = 500
 _FAILED = CODES[INDEX_STATES[3]]
 
 
-class KeptArray:
+class ActiveArray:
     """An array, the states of its indices, and the executions of active indices."""
 
     def __init__(self, array: Array, states: bytes) -> None:
@@ -49,11 +49,11 @@ class KeptArray:
         self.waiting: set[ExecutionId] = set()
         """Ids of waiting executions."""
 
-    def wanted(self, window: int) -> int:
+    def wanted_count(self, window: int) -> int:
         """Return how many executions may be made now, with this maximum of waiting ones: all of them at once for a
         common promise.
         """
-        if asks_as_whole(self.array):
+        if requests_joint_promise(self.array):
             return self.states.count(WAITING)
         room = window - len(self.waiting)
         at_once = self.array.at_once
@@ -79,12 +79,12 @@ class KeptArray:
 _STATE_NUMBERS = {ExecutionState(state.value): number for number, state in enumerate(INDEX_STATES) if number > ACTIVE}
 
 
-class ArraysKept:
+class ActiveArrays:
     """The active arrays. The cost of a tick depends on changes, not on the number of waiting indices."""
 
     def __init__(self, store: ExecutionStore) -> None:
         self._store = store
-        self._kept: dict[ArrayId, KeptArray] = {}
+        self._kept: dict[ArrayId, ActiveArray] = {}
         self._partners: dict[ArrayId, dict[ArrayId, None]] = {}
         self._changed: dict[ArrayId, None] = {}
         self._stale: dict[ArrayId, None] = {}
@@ -105,11 +105,11 @@ class ArraysKept:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def heard(self, array_id: ArrayId) -> None:
+    def mark_changed(self, array_id: ArrayId) -> None:
         """Record that another process has changed an array."""
         self._stale[array_id] = None
 
-    def moved(self, execution: Execution) -> None:
+    def update_execution(self, execution: Execution) -> None:
         """Record the state of an execution; no effect if it belongs to no known array."""
         member = member_of(execution.id)
         kept = None if member is None else self._kept.get(member.array_id)
@@ -140,12 +140,12 @@ class ArraysKept:
                 ended.append(array)
                 self._changed.update(self._partners.get(array_id, {}))
                 continue
-            self._keep(KeptArray(array, states))
+            self._keep(ActiveArray(array, states))
         if stale:
             self._find_made(stale, executions)
         return ended
 
-    def _keep(self, kept: KeptArray) -> None:
+    def _keep(self, kept: ActiveArray) -> None:
         array = kept.array
         self._kept[array.id] = kept
         for other in array.corr:
@@ -161,7 +161,7 @@ class ArraysKept:
         for execution in executions.values() if wanted else ():
             member = member_of(execution.id)
             if member is not None and member.array_id in wanted:
-                self.moved(execution)
+                self.update_execution(execution)
 
     def _forget(self, array_id: ArrayId) -> None:
         kept = self._kept.pop(array_id, None)
@@ -177,28 +177,28 @@ class ArraysKept:
 
     def take_late(self, now_s: float, limit: int) -> list[Array]:
         """Return arrays whose deadline has passed while indices wait, a limited number; each once after it was read."""
-        due = [one for one, deadline_s in self._deadlines.items() if deadline_s <= now_s][:limit]
+        due = [text for text, deadline_s in self._deadlines.items() if deadline_s <= now_s][:limit]
         for array_id in due:
             del self._deadlines[array_id]
-        return [self._kept[one].array for one in due if WAITING in self._kept[one].states]
+        return [self._kept[text].array for text in due if WAITING in self._kept[text].states]
 
-    def take_wanted(self, now_s: float) -> list[tuple[KeptArray, int]]:
+    def take_wanted(self, now_s: float) -> list[tuple[ActiveArray, int]]:
         """Return the arrays of which executions may be made now, and how many; the others wait for a change."""
         if self._starved and now_s >= self._starved_until_s:
             self._changed.update(self._starved)
             self._starved = {}
-        ready = max(sum(WAITING in one.states for one in self._kept.values()), 1) if self._changed else 1
+        ready = max(sum(WAITING in array.states for array in self._kept.values()), 1) if self._changed else 1
         window = max(min(WINDOW_MAX, WINDOW_SUM // ready), WINDOW_MIN)
-        taken: list[tuple[KeptArray, int]] = []
+        taken: list[tuple[ActiveArray, int]] = []
         left = MADE_MAX
         for array_id in list(self._changed):
             if left <= 0:
                 break
             del self._changed[array_id]
             kept = self._kept.get(array_id)
-            if kept is not None and list_is_due(kept.array, now_s):
+            if kept is not None and can_read_list(kept.array, now_s):
                 self.due_lists[array_id] = kept.array
-            if kept is None or not may_be_made(kept.array, now_s) or (wanted := kept.wanted(window)) <= 0:
+            if kept is None or not can_make_executions(kept.array, now_s) or (wanted := kept.wanted_count(window)) <= 0:
                 continue
             taken.append((kept, min(wanted, left)))
             left -= wanted
@@ -220,11 +220,11 @@ class ArraysKept:
         return min((at_s for at_s in times if at_s is not None), default=None)
 
     @property
-    def unfinished(self) -> bool:
+    def has_unfinished(self) -> bool:
         """Return whether arrays remain to be examined now."""
-        return bool(self._changed or self._stale or self.conditional.unfinished)
+        return bool(self._changed or self._stale or self.conditional.has_unfinished)
 
-    def next_positions(self, kept: KeptArray, limit: int) -> Iterator[tuple[int, tuple[Dependency, ...]]]:
+    def next_positions(self, kept: ActiveArray, limit: int) -> Iterator[tuple[int, tuple[Dependency, ...]]]:
         """Yield positions of indices that may run now, with the dependencies of their executions, the lowest index
         first.
         """
@@ -238,11 +238,11 @@ class ArraysKept:
             if WAITING in codes:
                 passed += 1
                 continue
-            index = kept.array.indices.at(position)
+            index = kept.array.indices.index_at(position)
             ids = (self._made_id(other, position, index) for other, _ in partners)
-            after = (corr_dependency(one, code) for one, code in zip(ids, codes, strict=True))
+            after = (corr_dependency(text, code) for text, code in zip(ids, codes, strict=True))
             found += 1
-            yield position, tuple(one for one in after if one is not None)
+            yield position, tuple(dependency for dependency in after if dependency is not None)
 
     def _partner(self, array_id: ArrayId) -> tuple[ArrayId, bytes | bytearray]:
         kept = self._kept.get(array_id)

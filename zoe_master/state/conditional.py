@@ -53,9 +53,9 @@ def _in_queue(one: _Conditional) -> bool:
     return isinstance(one, Execution) and one.state is not ExecutionState.SUBMITTED
 
 
-def _awaited(one: _Conditional) -> Iterable[Dependency]:
+def _awaited_dependencies(one: _Conditional) -> Iterable[Dependency]:
     """Return the dependencies that it waits for; none in the queue, as one of several may have been enough."""
-    return () if _in_queue(one) else one.conditions.awaited
+    return () if _in_queue(one) else one.conditions.undecided_dependencies
 
 
 T = TypeVar("T", bound=_Conditional)
@@ -85,10 +85,10 @@ class ConditionalExecutions(Generic[T]):
         self._all[execution.id] = execution
         if not _in_queue(execution):
             self._changed[execution.id] = None
-        for one in _awaited(execution):
-            self._dependents.setdefault(one.on, {})[execution.id] = None
-            if one.on not in self._ended:
-                self._unknown[one.on] = None
+        for dependency in _awaited_dependencies(execution):
+            self._dependents.setdefault(dependency.on, {})[execution.id] = None
+            if dependency.on not in self._ended:
+                self._unknown[dependency.on] = None
         for at_s in execution.times_s:
             heappush(self._times, (at_s, execution.id))
         if len(self._times) > 3 * len(self._all) + _GONE_MAX:
@@ -100,19 +100,19 @@ class ConditionalExecutions(Generic[T]):
         if execution is None:
             return
         self._changed.pop(execution_id, None)
-        for one in _awaited(execution):
-            others = self._dependents.get(one.on)
+        for dependency in _awaited_dependencies(execution):
+            others = self._dependents.get(dependency.on)
             if others is not None:
                 others.pop(execution_id, None)
                 if not others:
-                    self._forget(one.on)
+                    self._forget(dependency.on)
 
     def _forget(self, on: ExecutionId) -> None:
         del self._dependents[on]
         self._unknown.pop(on, None)
         self._ended.pop(on, None)
 
-    def ended(self, execution_id: ExecutionId, state: ExecutionState | None) -> None:
+    def note_end(self, execution_id: ExecutionId, state: ExecutionState | None) -> None:
         """Record that an execution has ended, in that state, or is no longer known (None)."""
         if execution_id in self._dependents:
             self._ended[execution_id] = state
@@ -138,20 +138,24 @@ class ConditionalExecutions(Generic[T]):
             if len(self._changed) >= limit:
                 break
             self._changed.update(dict.fromkeys(islice(self._dependents[on], limit - len(self._changed))))
-        taken = [self._all[one] for one in islice(self._changed, limit)]
+        taken = [self._all[text] for text in islice(self._changed, limit)]
         for execution in taken:
             del self._changed[execution.id]
-        return [(one, self._ends_of(one)) for one in taken]
+        return [(t, self._ends_of(t)) for t in taken]
 
     def _ends_of(self, execution: T) -> Mapping[ExecutionId, ExecutionState | None]:
-        return {one.on: self._ended[one.on] for one in _awaited(execution) if one.on in self._ended}
+        return {
+            dependency.on: self._ended[dependency.on]
+            for dependency in _awaited_dependencies(execution)
+            if dependency.on in self._ended
+        }
 
     def _waits_for(self, execution_id: ExecutionId) -> tuple[float, ...]:
         execution = self._all.get(execution_id)
         return () if execution is None else execution.times_s
 
     @property
-    def unfinished(self) -> bool:
+    def has_unfinished(self) -> bool:
         """Return whether executions remain to be examined now."""
         return bool(self._changed or self._unknown or self._ended)
 

@@ -24,6 +24,6 @@ class CpuBudget:
         self._cpu_s = cpu_s
         self._began_s = cpu_s()
 
-    def spent(self, seconds: float) -> GiveUp:
+    def spent_after(self, seconds: float) -> GiveUp:
         """Return a function that returns whether this many seconds are used up or the client has disconnected."""
         return lambda: self._cpu_s() >= self._began_s + seconds or self.left()

@@ -26,7 +26,7 @@ class ForecastRecord:
     waits: ForecastCalibration = field(default_factory=ForecastCalibration)
     runs: ForecastCalibration = field(default_factory=ForecastCalibration)
 
-    def started(self, execution: Execution) -> None:
+    def record_wait(self, execution: Execution) -> None:
         """Record the wait of an execution that was placed against its forecast."""
         announced = execution.forecast
         if announced is None or announced.wait_s is None or announced.start_p90_s is None:
@@ -34,7 +34,7 @@ class ForecastRecord:
         waited_s = max(execution.marks[Mark.PLACED] - announced.at_s, 0.0)
         self.waits.learn(announced.wait_s, announced.start_p90_s - announced.at_s, waited_s, _cores(execution))
 
-    def ended(self, execution: Execution) -> None:
+    def record_run_time(self, execution: Execution) -> None:
         """Record the run time of an ended execution against its forecast."""
         announced = execution.forecast
         if execution.state is not ExecutionState.SUCCEEDED or announced is None or announced.run_s is None:

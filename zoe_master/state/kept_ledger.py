@@ -28,7 +28,7 @@ class KeptLedger:
         """Record that an execution has no resources any more."""
         self._changed[execution_id] = None
 
-    def at(
+    def ledger_for(
         self,
         nodes: Sequence[Node],
         active: Collection[Execution],
@@ -48,7 +48,7 @@ class KeptLedger:
             ledger.changes.clear()
         self._nodes = nodes
         self._changed.clear()
-        return ledger.at(nodes, active, locality, paths)
+        return ledger.updated_for(nodes, active, locality, paths)
 
 
 def _same_accounts(before: Sequence[Node], now: Sequence[Node]) -> bool:

@@ -42,7 +42,7 @@ class PendingQueue:
         self._learned: set[RunKey] = set()
         for execution in executions:
             self._index(execution)
-        self._ranking = QueueRanking(policy, past_runs, self._queued())
+        self._ranking = QueueRanking(policy, past_runs, self._queued_executions())
 
     def put(self, execution: Execution) -> None:
         """Add a waiting execution, or replace it after a change."""
@@ -64,23 +64,23 @@ class PendingQueue:
                 del self._by_image[image]
         self._ranking.remove(execution_id)
 
-    def learned(self, kind: RunKey) -> None:
+    def rank_again(self, kind: RunKey) -> None:
         """Record that the expected run time of a kind has changed; the next request ranks its executions again."""
         if kind in self._by_kind:
             self._learned.add(kind)
 
-    def ranked(self, policy: Policy, capacity: Resources = _UNKNOWN) -> RankedQueue:
+    def ranked_queue(self, policy: Policy, capacity: Resources = _UNKNOWN) -> RankedQueue:
         """Return all queued executions in the order of the policy, for a cluster of this capacity."""
         learned = [e for kind in self._learned for e in self._by_kind.get(kind, {}).values()]
         self._learned.clear()
         if self._ranking.by != ranked_by(policy, capacity) or len(learned) * _RANKED_ALONE > len(self._all):
-            self._ranking = QueueRanking(policy, self._past_runs, self._queued(), capacity)
+            self._ranking = QueueRanking(policy, self._past_runs, self._queued_executions(), capacity)
         else:
             for execution in learned:
                 self.put(execution)
-        return self._ranking.frozen()
+        return self._ranking.snapshot()
 
-    def _queued(self) -> Sequence[Execution]:
+    def _queued_executions(self) -> Sequence[Execution]:
         return [e for e in self._all.values() if e.state is ExecutionState.QUEUED]
 
     def __iter__(self) -> Iterator[Execution]:
@@ -94,12 +94,12 @@ class PendingQueue:
         return self._by_age[0][0] if self._by_age else None
 
     @property
-    def submitted(self) -> Collection[Execution]:
+    def submitted_executions(self) -> Collection[Execution]:
         """Return executions that the master has not taken into the queue yet, in order of submission."""
         return self._submitted.values()
 
     @property
-    def paused(self) -> Iterable[Execution]:
+    def paused_executions(self) -> Iterable[Execution]:
         """Return executions that must not start before a certain time."""
         return self._paused.values()
 
@@ -117,11 +117,11 @@ class PendingQueue:
         """Return the queued executions that need an image."""
         return tuple(self._by_image.get(image, {}).values())
 
-    def told_otherwise(self, common: Reason) -> Sequence[Execution]:
+    def with_other_reason(self, common: Reason) -> Sequence[Execution]:
         """Return the executions with another last reason; fast for the same reason as last time."""
         if common is not self._common:
             self._common = common
-            self._others = {e.id: e for e in self._queued() if e.reason is not common and e.reason != common}
+            self._others = {e.id: e for e in self._queued_executions() if e.reason is not common and e.reason != common}
         return tuple(self._others.values())
 
     def _leave_kind(self, kind: RunKey, execution_id: ExecutionId) -> None:

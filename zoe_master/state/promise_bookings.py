@@ -53,7 +53,7 @@ class PromiseBookings:
 
     def book(self, bookings: Iterable[Booking]) -> None:
         """Add a booking, replacing an earlier one of the execution."""
-        self._places |= {one.execution_id: one for one in bookings}
+        self._places |= {booking.execution_id: booking for booking in bookings}
         self._frozen = None
 
     def look(self, nodes: Sequence[Node]) -> None:
@@ -73,10 +73,14 @@ class PromiseBookings:
             del self._places[name]
             self._frozen = None
 
-    def frozen(self) -> tuple[Booking, ...]:
+    def bookings(self) -> tuple[Booking, ...]:
         """Return all bookings. A promised execution that waits and has no room yet has one without places."""
         if self._frozen is None:
-            without = (_unplaced(one) for key, one in self._waiting.items() if key not in self._places)
+            without = (
+                _booking_without_places(execution)
+                for key, execution in self._waiting.items()
+                if key not in self._places
+            )
             self._frozen = (*self._places.values(), *without)
         return self._frozen
 
@@ -87,35 +91,43 @@ class PromiseBookings:
             self._places[execution_id] = changed(booking, execution_id=execution_id, whole="")
 
     @property
-    def started(self) -> Mapping[ExecutionId, Execution]:
+    def started_executions(self) -> Mapping[ExecutionId, Execution]:
         """Return promised executions that have started, as the scheduler sees them."""
         return self._started
 
-    def promised(self) -> tuple[Execution, ...]:
+    def promised_executions(self) -> tuple[Execution, ...]:
         """Return active promised executions, as they were submitted."""
         return (*self._held.values(), *self._waiting.values(), *self._active.values())
 
-    def asking(self) -> tuple[Execution, ...]:
+    def undecided_executions(self) -> tuple[Execution, ...]:
         """Return the executions that wait for a decision, the oldest first."""
         return tuple(sorted(self._asking.values(), key=_age)) if self._asking else ()
 
-    def offered(self) -> tuple[tuple[str, str], ...]:
+    def owners_of_offers(self) -> tuple[tuple[str, str], ...]:
         """Return the tenant and user of each execution or group with open offers."""
-        wholes = {one.conditions.whole or one.id: (one.tenant, one.user) for one in self._offered.values()}
+        wholes = {
+            execution.conditions.whole or execution.id: (execution.tenant, execution.user)
+            for execution in self._offered.values()
+        }
         return tuple(wholes.values())
 
     def unplaced_offers(self) -> tuple[tuple[Execution, int], ...]:
         """Return the offers without a booking, by execution and number: another master made them."""
         return tuple(
-            (one, number)
-            for one in sorted(self._offered.values(), key=_age)
-            for number in range(1, len(one.offers.offers if one.offers else ()) + 1)
-            if offer_name(one.id, number) not in self._places
+            (execution, number)
+            for execution in sorted(self._offered.values(), key=_age)
+            for number in range(1, len(execution.offers.offers if execution.offers else ()) + 1)
+            if offer_name(execution.id, number) not in self._places
         )
 
-    def unplaced(self) -> tuple[Execution, ...]:
+    def unplaced_executions(self) -> tuple[Execution, ...]:
         """Return promised executions that wait without a booking, the oldest promise first."""
-        without = [one for some in (self._waiting, self._held) for key, one in some.items() if key not in self._places]
+        without = [
+            execution
+            for some in (self._waiting, self._held)
+            for key, execution in some.items()
+            if key not in self._places
+        ]
         return tuple(sorted(without, key=_age_of_promise))
 
 
@@ -132,7 +144,7 @@ def _put(some: dict[ExecutionId, Execution], execution: Execution, belongs: bool
         some.pop(execution.id, None)
 
 
-def _unplaced(execution: Execution) -> Booking:
+def _booking_without_places(execution: Execution) -> Booking:
     assert execution.promise is not None
     terms = execution.promise.terms
     return Booking(

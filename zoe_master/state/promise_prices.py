@@ -8,7 +8,7 @@ from decimal import Decimal
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.executions.metering import microseconds
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import in_force
@@ -33,7 +33,7 @@ class StoredPrices:
         prices = in_force(self._known_lists(), microseconds(at_s))
         if prices is None:
             milli = application.total_resources().cores_milli
-            wanted = required(application)
+            wanted = required_rates(application)
             cores = Decimal(milli) / 1000 + Decimal(0 if wanted is None else wanted.read) / _BYTES_PER_S_OF_CORE
             return PromisePrice(cores * Decimal(run_s) / _HOUR_S, CORE_HOURS)
         amount, _ = estimate(application, tenant, user, run_s, prices)

@@ -10,7 +10,7 @@ from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, Exec
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.values import ExecutionQuery
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
-from zoe_master.scheduler.ordering.orders import attained
+from zoe_master.scheduler.ordering.orders import attained_service
 from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival, arrival_of
 from zoe_master.state.forecasts import ForecastRecord
@@ -35,7 +35,7 @@ class KindEstimates:
         """Count another execution of this kind."""
         self._present[kind] += 1
         if self._present[kind] == 1:
-            self.learned(kind)
+            self.update_kind(kind)
 
     def leave(self, kind: RunKey) -> None:
         """Remove one execution of this kind."""
@@ -45,14 +45,14 @@ class KindEstimates:
             if self.known.pop(kind, None) is not None:
                 self._frozen = None
 
-    def learned(self, kind: RunKey) -> None:
+    def update_kind(self, kind: RunKey) -> None:
         """Update the expected run time of this kind."""
         expected_s = self._expected(kind) if kind in self._present else None
         if expected_s is not None:
             self.known[kind] = expected_s
             self._frozen = None
 
-    def frozen(self) -> Mapping[RunKey, float]:
+    def snapshot(self) -> Mapping[RunKey, float]:
         """Return an immutable copy of the present estimates."""
         if self._frozen is None:
             self._frozen = dict(self.known)
@@ -77,7 +77,7 @@ class RunTimeHistory:
         self.record = ForecastRecord()
         for execution in recently_ended(store):
             if Mark.PLACED in execution.marks:
-                self.record.started(execution)
+                self.record.record_wait(execution)
             self.learn(execution, half_life_s)
 
     def learn(self, execution: Execution, half_life_s: float) -> None:
@@ -85,17 +85,19 @@ class RunTimeHistory:
         ended_at_s = execution.marks.get(Mark.ENDED, 0.0)
         self._decay_to(ended_at_s, half_life_s)
         late = 2.0 ** (-max(self._used_at_s - ended_at_s, 0.0) / half_life_s)
-        self._used[execution.tenant] = self._used.get(execution.tenant, 0.0) + attained(execution, ended_at_s) * late
-        self.record.ended(execution)
+        self._used[execution.tenant] = (
+            self._used.get(execution.tenant, 0.0) + attained_service(execution, ended_at_s) * late
+        )
+        self.record.record_run_time(execution)
         placed_at_s = execution.marks.get(Mark.PLACED)
         if placed_at_s is not None:
-            self._just_departed.append((execution, self.expected(run_key(execution))))
+            self._just_departed.append((execution, self.expected_s(run_key(execution))))
         run_s = ran_s(execution)
         if execution.state is ExecutionState.SUCCEEDED and run_s is not None:
             self._runs.learn(run_key(execution), run_s)
 
     @property
-    def departed(self) -> tuple[ExecutionArrival, ...]:
+    def departed_arrivals(self) -> tuple[ExecutionArrival, ...]:
         """Return the arrivals of the executions that ended last."""
         while self._just_departed:
             execution, expected_s = self._just_departed.popleft()
@@ -103,16 +105,16 @@ class RunTimeHistory:
             self._departed.append(arrival_of(execution, Estimates(known)))
         return tuple(self._departed)
 
-    def expected(self, kind: RunKey) -> float | None:
+    def expected_s(self, kind: RunKey) -> float | None:
         """Return the expected run time in seconds, as far as past runs show it."""
-        return self._runs.expected(kind)
+        return self._runs.expected_s(kind)
 
-    def used(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:
+    def used_by_tenant(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:
         """Return core-seconds by tenant, including those of running executions."""
         self._decay_to(now_s, half_life_s)
         result = dict(self._used)
         for execution in active:
-            result[execution.tenant] = result.get(execution.tenant, 0.0) + attained(execution, now_s)
+            result[execution.tenant] = result.get(execution.tenant, 0.0) + attained_service(execution, now_s)
         return result
 
     def _decay_to(self, at_s: float, half_life_s: float) -> None:

@@ -37,7 +37,7 @@ class RunTimeWithin:
     wide: bool
 
 
-class RunTimesKept:
+class LearnedRunTimes:
     """One for each leader; several threads may use it. News beyond 20,000 push out the oldest."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class RunTimesKept:
         for execution in ended:
             happened.append((execution.submitted_at_s, False, execution))
             happened.append((execution.marks.get(Mark.ENDED, execution.submitted_at_s), True, execution))
-        for _, is_end, execution in sorted(happened, key=lambda one: one[:2], reverse=True):
+        for _, is_end, execution in sorted(happened, key=lambda item: item[:2], reverse=True):
             self._news.appendleft((execution, is_end))
 
     def work_off(self, most: int) -> int:
@@ -90,7 +90,7 @@ class RunTimesKept:
             found.append(RunTimeChoice(elastic, setting.cores, answer.p50_s, answer.p90_s, answer.samples, answer.wide))
         return found
 
-    def within(
+    def run_time_within(
         self,
         application: Application,
         tenant: str,
@@ -126,10 +126,10 @@ class RunTimesKept:
     def _learn(self, execution: Execution, *, ended: bool) -> None:
         kind = kind_of(execution)
         if not ended:
-            self._times.submitted(execution.id, kind, setting_of(execution.application))
+            self._times.predict_submitted(execution.id, kind, setting_of(execution.application))
         elif (sample := sample_of(execution)) is not None:
             # Its reads may be known some seconds after its end.
             if not self._times.amend(execution.id, kind, sample):
                 self._times.learn(execution.id, kind, sample)
         else:
-            self._times.ended(execution.id)
+            self._times.discard(execution.id)

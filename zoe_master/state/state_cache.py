@@ -42,14 +42,14 @@ from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.state.arrays import ArraysKept
+from zoe_master.state.arrays import ActiveArrays
 from zoe_master.state.conditional import ConditionalExecutions, is_conditional, may_be_late
 from zoe_master.state.forecasts import ForecastRecord
 from zoe_master.state.kept_ledger import KeptLedger
 from zoe_master.state.pending_queue import PendingQueue
 from zoe_master.state.promise_bookings import PromiseBookings
 from zoe_master.state.run_history import KindEstimates, RunTimeHistory
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.state.run_times import LearnedRunTimes
 from zoe_master.state.tick_context import TickContext
 
 log = structlog.get_logger(__name__)
@@ -81,7 +81,7 @@ class StateCache:
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
         self._active = {e.id: e for e in self._executions.values() if e.state in ACTIVE_STATES}
         self._active_in_order = True
-        self._moving = {e.id: e for e in self._active.values() if _moves(e)}
+        self._moving = {e.id: e for e in self._active.values() if _is_moving(e)}
         self.alive_of_active = {e.id: _alive(e) for e in self._active.values()}
         """Services that may still run, by active execution; it changes."""
         self._ledger = KeptLedger()
@@ -98,15 +98,15 @@ class StateCache:
         """Whether backfill corrects exceeded run times in snapshots; for replays of logs."""
         self.policy: Policy = store.policy()
         self._history = RunTimeHistory(store, self.policy.usage_half_life_s)
-        self._kinds = KindEstimates(self._history.expected)
-        self.run_times = RunTimesKept()
+        self._kinds = KindEstimates(self._history.expected_s)
+        self.run_times = LearnedRunTimes()
         for execution in self._executions.values():
             self._kinds.enter(run_key(execution))
             self.run_times.note(execution)
         self.conditional = ConditionalExecutions[Execution]()
         """Executions that do not count as waiting before their conditions are met."""
         self.promises = PromiseBookings(self._executions.values())
-        self.arrays = ArraysKept(store)
+        self.arrays = ActiveArrays(store)
         waiting: list[Execution] = []
         for execution in self._executions.values():
             if is_conditional(execution):
@@ -136,26 +136,26 @@ class StateCache:
 
     def _read_arrays(self) -> None:
         for array in self.arrays.read(self._executions):
-            self._ended(array.id, array.state)
+            self._notify_dependents(array.id, array.state)
 
-    def _ended(self, on: str, state: ExecutionState) -> None:
+    def _notify_dependents(self, on: str, state: ExecutionState) -> None:
         """Notify the dependents of an execution or array that it has ended."""
-        self.conditional.ended(on, state)
-        self.arrays.conditional.ended(on, state)
+        self.conditional.note_end(on, state)
+        self.arrays.conditional.note_end(on, state)
 
     def change_array(
         self, array: Array, decide: Callable[[Array, bytearray], ArrayChange | None], tick: TickContext
     ) -> None:
         """Change an array in the store, and read it again."""
         self._store.change_array(array.id, decide, tick.now_s, tick.plan_id, self._epoch)
-        self.arrays.heard(array.id)
+        self.arrays.mark_changed(array.id)
         self._read_arrays()
 
     def make(self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str) -> int | None:
         """Store executions of an array and add them; return how many, None if the array has changed meanwhile."""
         made = self._store.make_of_array(array, wanted, cause_id, self._epoch)
         if made is None:
-            self.arrays.heard(array.id)
+            self.arrays.mark_changed(array.id)
             return None
         self._wrote |= bool(made)
         for execution in made:
@@ -179,7 +179,7 @@ class StateCache:
 
     def change(self, execution: Execution, events: Sequence[Event]) -> ExecutionChange | None:
         """Return the change that these events make; None if they are illegal, which is logged."""
-        after = self.foresee(execution, events)
+        after = self.execution_after(execution, events)
         return ExecutionChange(execution, events, after) if after is not None else None
 
     def in_sets(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -196,13 +196,13 @@ class StateCache:
         stored = self._store.append_all(changes, self._epoch)
         for change in changes:
             if change.before.id in stored:
-                self._written(change, stored[change.before.id])
+                self._note_written(change, stored[change.before.id])
         lost = [change.before.id for change in changes if change.before.id not in stored]
         self._raced |= bool(lost)
         self._reload(lost)
         return stored
 
-    def _written(self, change: ExecutionChange, changed: Execution) -> None:
+    def _note_written(self, change: ExecutionChange, changed: Execution) -> None:
         self._wrote = True
         self._keep(changed)
         for event in change.events:
@@ -214,7 +214,7 @@ class StateCache:
         if changed.state is not change.before.state:
             log.info("execution", execution=changed.id, state=changed.state.value, plan=change.events[-1].cause_id)
 
-    def foresee(self, execution: Execution, events: Iterable[Event]) -> Execution | None:
+    def execution_after(self, execution: Execution, events: Iterable[Event]) -> Execution | None:
         """Return the execution after these events; None if they are illegal, which is logged."""
         try:
             return reduce(apply, events, execution)
@@ -228,9 +228,9 @@ class StateCache:
         """Return the outcomes of forecasts."""
         return self._history.record
 
-    def expected(self, kind: RunKey) -> float | None:
+    def expected_s(self, kind: RunKey) -> float | None:
         """Return the run time in seconds from past runs of a kind; other threads may call this."""
-        return self._history.expected(kind)
+        return self._history.expected_s(kind)
 
     def take_raced(self) -> bool:
         """Return whether an append lost a race since the last call."""
@@ -268,7 +268,7 @@ class StateCache:
     ) -> Snapshot:
         """Return the immutable snapshot on which the scheduler decides."""
         active = self.active()
-        if started := self.promises.started:
+        if started := self.promises.started_executions:
             active = tuple(started.get(execution.id, execution) for execution in active)
         by_usage = self.policy.order == "fair-share"
         capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
@@ -279,17 +279,17 @@ class StateCache:
             now_s=now_s,
             nodes=nodes,
             held=held,
-            queued=self.backlog.ranked(self.policy, capacity),
+            queued=self.backlog.ranked_queue(self.policy, capacity),
             active=active,
-            past_runs=self._kinds.frozen(),
-            used=self._history.used(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
-            departed=self._history.departed if self.policy.order == "psbs" else (),
+            past_runs=self._kinds.snapshot(),
+            used=self._history.used_by_tenant(active, now_s, self.policy.usage_half_life_s) if by_usage else {},
+            departed=self._history.departed_arrivals if self.policy.order == "psbs" else (),
             storage=storage,
             locality=locality,
             paths=paths,
             correct_estimates=self.correct_estimates,
-            bookings=self.promises.frozen(),
-            accounts=self._ledger.at(nodes, active, locality, paths),
+            bookings=self.promises.bookings(),
+            accounts=self._ledger.ledger_for(nodes, active, locality, paths),
         )
 
     def _with_holds(self, node: Node, now_s: float) -> Node:
@@ -315,10 +315,10 @@ class StateCache:
         """Return the execution; None if it has ended or is unknown."""
         return self._executions.get(execution_id)
 
-    def stored(self, ids: Iterable[ExecutionId]) -> Mapping[ExecutionId, Execution]:
+    def stored_executions(self, ids: Iterable[ExecutionId]) -> Mapping[ExecutionId, Execution]:
         """Return these executions, without unknown ones, ended ones included."""
-        found = {one: self._executions[one] for one in ids if one in self._executions}
-        for some in self.in_sets([one for one in ids if one not in found]):
+        found = {id_: self._executions[id_] for id_ in ids if id_ in self._executions}
+        for some in self.in_sets([id_ for id_ in ids if id_ not in found]):
             query = ExecutionQuery(ids=frozenset(some), limit=len(some))
             found |= {execution.id: execution for execution in self._store.executions(query).executions}
         return found
@@ -334,7 +334,7 @@ class StateCache:
             if entry.execution_id is None:
                 continue
             if entry.kind in _OF_ARRAYS:
-                self.arrays.heard(entry.execution_id)
+                self.arrays.mark_changed(entry.execution_id)
             else:
                 newest[entry.execution_id] = entry
         for execution_id, entry in newest.items():
@@ -359,17 +359,17 @@ class StateCache:
 
     def look_up(self, ids: Iterable[ExecutionId]) -> None:
         """Look up ended executions that are unknown here, for their dependents."""
-        absent = [one for one in ids if one not in self._executions]
+        absent = [id_ for id_ in ids if id_ not in self._executions]
         for some in self.in_sets(absent):
             query = ExecutionQuery(ids=frozenset(some), limit=len(some))
             states = {execution.id: execution.state for execution in self._store.executions(query).executions}
-            for one in some:
-                state = states.get(one)
-                if state is None and (array := self._array(one)) is not None:
+            for text in some:
+                state = states.get(text)
+                if state is None and (array := self._array(text)) is not None:
                     state = array.state
                 if state is None or state in TERMINAL_STATES:
-                    self.conditional.ended(one, state)
-                    self.arrays.conditional.ended(one, state)
+                    self.conditional.note_end(text, state)
+                    self.arrays.conditional.note_end(text, state)
 
     def _array(self, array_id: str) -> Array | None:
         try:
@@ -381,15 +381,15 @@ class StateCache:
         before = self._executions.get(execution.id)
         if execution.missed is not None and before is not None and before.missed is None:
             self._missed[execution.missed.cause] += 1
-        self.arrays.moved(execution)
+        self.arrays.update_execution(execution)
         if execution.terminal:
-            self._ended(execution.id, execution.state)
+            self._notify_dependents(execution.id, execution.state)
             if self._drop(execution.id):
                 self._outcomes[execution.state] += 1
                 self._history.learn(execution, self.policy.usage_half_life_s)
                 self.run_times.note(execution)
-                self._kinds.learned(run_key(execution))
-                self.backlog.learned(run_key(execution))
+                self._kinds.update_kind(run_key(execution))
+                self.backlog.rank_again(run_key(execution))
             elif execution.transfers is not None:
                 self.run_times.note(execution)  # its transfers are known now
             return
@@ -411,12 +411,12 @@ class StateCache:
             self._active[execution.id] = execution
             self.alive_of_active[execution.id] = _alive(execution)
             self._ledger.put(execution)
-            if _moves(execution):
+            if _is_moving(execution):
                 self._moving[execution.id] = execution
             else:
                 self._moving.pop(execution.id, None)
         if before is not None and before.state in WAITING_STATES and execution.state is ExecutionState.STARTING:
-            self._history.record.started(execution)
+            self._history.record.record_wait(execution)
 
     def _keep_waiting(self, execution: Execution) -> None:
         if is_conditional(execution):
@@ -454,7 +454,7 @@ def _alive(execution: Execution) -> frozenset[ServiceId]:
     return frozenset([service.id for service in execution.services if service.alive])
 
 
-def _moves(execution: Execution) -> bool:
+def _is_moving(execution: Execution) -> bool:
     """Return whether the execution stops, or any of its services is starting or stopping."""
     if execution.state is ExecutionState.STOPPING:
         return True

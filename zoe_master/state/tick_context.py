@@ -22,6 +22,6 @@ class TickContext:
     plan_id: str
     clock: Clock | None = None
 
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         """Return whether to leave the rest to the next tick; also true if the clock was set back meanwhile."""
         return self.clock is not None and not 0 <= self.clock.now_s() - self.now_s < _WORK_S

@@ -63,41 +63,41 @@ class CredentialReconciler:
         """
         try:
             if tenants is not None:
-                self._last = self._looked(tenants, guaranteed)
+                self._last = self._poll(tenants, guaranteed)
                 self.ended = self._transfers(told) if self._last.offered else ()
         except StorageUnavailableError as error:
             log.warning("cannot reconcile the credentials of executions", why=str(error))
         return self._last
 
-    def _looked(
+    def _poll(
         self, tenants: Mapping[ExecutionId, str], guaranteed: Mapping[ExecutionId, Rates]
     ) -> ExecutionCredentials:
         there = self._controller.executions()
         self.moved = there or {}
         if there is None:
             return ExecutionCredentials(offered=False)
-        for one in sorted(there.keys() - tenants.keys()):
-            self._controller.drop_execution(one)
-        known = {one: credential for one, credential in self._last.known.items() if one in tenants and one in there}
-        for one, tenant in sorted(tenants.items()):
-            rates = guaranteed.get(one, Rates())
+        for text in sorted(there.keys() - tenants.keys()):
+            self._controller.drop_execution(text)
+        known = {text: credential for text, credential in self._last.known.items() if text in tenants and text in there}
+        for entry, tenant in sorted(tenants.items()):
+            rates = guaranteed.get(entry, Rates())
             slo = BandwidthSlo(rates.read or None, rates.write or None)
-            if one in known and there[one].slo == slo:
+            if entry in known and there[entry].slo == slo:
                 continue
-            credential = self._asked(StoreExecution(one, tenant, slo))
+            credential = self._request_credential(StoreExecution(entry, tenant, slo))
             if credential is not None:
-                known[one] = credential
+                known[entry] = credential
         return ExecutionCredentials(True, known)
 
     def _transfers(self, told: frozenset[int]) -> tuple[EndedTransfers, ...]:
         """Let the controller forget journalled transfers; return the rest."""
         there = self._controller.ended_transfers()
-        for one in there:
-            if one.generation in told:
-                self._controller.forget_transfers(one.generation)
-        return tuple(one for one in there if one.generation not in told)
+        for transfers in there:
+            if transfers.generation in told:
+                self._controller.forget_transfers(transfers.generation)
+        return tuple(transfers for transfers in there if transfers.generation not in told)
 
-    def _asked(self, execution: StoreExecution) -> Credential | None:
+    def _request_credential(self, execution: StoreExecution) -> Credential | None:
         """Request a credential, and return it; without the guarantee if that is refused, None if the execution is."""
         for slo in dict.fromkeys((execution.slo, BandwidthSlo())):
             try:

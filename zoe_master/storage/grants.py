@@ -21,10 +21,10 @@ from zoe_lib.domain.executions.promises import (
     StoreCapacity,
     awaits_grant,
     awaits_inputs,
-    preferred,
+    preferred_rates,
     promises,
+    requested_rates,
     view_schemes,
-    wished,
 )
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.crash_points import CrashPoint, Hit
@@ -71,7 +71,7 @@ class GuaranteeGrants:
 
     def observe(self) -> StorageState | None:
         """Return the state of the storage, once for the whole tick; None without a controller."""
-        return self._reconciler.observed() if self._reconciler is not None else None
+        return self._reconciler.last_state() if self._reconciler is not None else None
 
     def sync(self, plan: Plan, tick: TickContext, storage: StorageState | None) -> None:
         """Request the guarantees and views of active executions, and journal those in force.
@@ -84,7 +84,7 @@ class GuaranteeGrants:
         decided.
         """
         active = self._cache.active()
-        users = self._own.wanted(active)
+        users = self._own.wanted_credentials(active)
         if self._reconciler is None or storage is None:
             self._own.take(ExecutionCredentials(offered=False))
             for execution in filter(_to_be_decided, active):
@@ -95,8 +95,8 @@ class GuaranteeGrants:
             self._supply = supply.rates
         desired = promises(active, self._supply)
         promised = {promise.execution_id: promise.rates for promise in desired}
-        views = {view.id: view for execution in active for view in self._views.of(execution).values()}
-        undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in self._views.of(e).values())
+        views = {view.id: view for execution in active for view in self._views.views_for(execution).values()}
+        undecided = frozenset(v.id for e in active if _to_be_decided(e) for v in self._views.views_for(e).values())
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
         observed = self._reconciler.set_desired(
@@ -122,13 +122,13 @@ class GuaranteeGrants:
                     _PROMISED_TO_OTHERS if execution.id in withheld else observed.refused.get(execution.id) or _NOT_HELD
                 )
                 self._withdraw(execution, why, tick)
-        for execution in filter(_to_be_told, active):
+        for execution in filter(_lacks_grant, active):
             if execution.id in observed.held:
                 self._grant(execution, promised[execution.id], tick)
             elif execution.id in observed.refused:
-                self._say_no(execution, observed.refused[execution.id], tick)
-            elif execution.id in plan.starts and preferred(execution.application) is not None:
-                self._say_no(execution, _why_not(execution, supply, promised), tick)
+                self._report_refusal(execution, observed.refused[execution.id], tick)
+            elif execution.id in plan.starts and preferred_rates(execution.application) is not None:
+                self._report_refusal(execution, _why_not(execution, supply, promised), tick)
         self._decide_inputs(active, observed, tick)
         self._transfers.write(observed.ended, tick)
 
@@ -138,7 +138,7 @@ class GuaranteeGrants:
         self._cache.append(execution, [granted])
 
     def _withdraw(self, execution: Execution, why: str, tick: TickContext) -> None:
-        had = wished(execution.application) or Rates()
+        had = requested_rates(execution.application) or Rates()
         withdrawn = StorageWithdrawn(
             at_s=tick.now_s,
             cause_id=tick.plan_id,
@@ -148,11 +148,11 @@ class GuaranteeGrants:
         )
         self._cache.append(execution, [withdrawn])
 
-    def _say_no(self, execution: Execution, why: str, tick: TickContext) -> None:
+    def _report_refusal(self, execution: Execution, why: str, tick: TickContext) -> None:
         """Report a refusal, once for each attempt; no effect without a reason."""
         if not why or execution.storage_problem:
             return
-        wish = preferred(execution.application)
+        wish = preferred_rates(execution.application)
         event: Event = StorageRefused(at_s=tick.now_s, cause_id=tick.plan_id, why=why)
         if wish is not None:
             read, write = wish.read or None, wish.write or None
@@ -173,18 +173,18 @@ class GuaranteeGrants:
             execution = self._cache.get(before.id)
             if execution is None or not _to_be_decided(execution):
                 continue
-            asked = [view.id for view in self._views.of(execution).values()]
-            if all(one in observed.verdicts for one in asked):
+            asked = [view.id for view in self._views.views_for(execution).values()]
+            if all(text in observed.verdicts for text in asked):
                 self._decide(execution, observed, "", tick)
             elif gone and not awaits_grant(execution):
                 self._decide(execution, observed, observed.supply.problem, tick)
             elif tick.now_s >= execution.marks[Mark.PLACED] + patience_s:
-                why = next((f": {observed.unanswered[one]}" for one in asked if one in observed.unanswered), "")
+                why = next((f": {observed.unanswered[text]}" for text in asked if text in observed.unanswered), "")
                 late = observed.supply.problem or f"the storage controller made no view within {patience_s:g} s{why}"
                 self._decide(execution, observed, late, tick)
 
     def _decide(self, execution: Execution, observed: StorageState, otherwise: str, tick: TickContext) -> None:
-        inputs = self._views.reads(execution, observed.verdicts, otherwise, otherwise != _NO_CONTROLLER)
+        inputs = self._views.ways_to_read(execution, observed.verdicts, otherwise, otherwise != _NO_CONTROLLER)
         for name in (read.name for read in inputs if read.unanswered):
             log.warning("an input is read plainly", execution=execution.id, input=name, why=otherwise)
         self._cache.append(execution, [InputsDecided(at_s=tick.now_s, cause_id=tick.plan_id, inputs=inputs)])
@@ -196,7 +196,7 @@ def _why_not(execution: Execution, supply: BandwidthSupply, promised: Mapping[st
     return supply.problem or ("" if execution.id in promised else _PROMISED_TO_OTHERS)
 
 
-def _to_be_told(execution: Execution) -> bool:
+def _lacks_grant(execution: Execution) -> bool:
     """Return whether an execution may want bandwidth and has not been granted it."""
     wants = execution.state in _STARTED and execution.application.storage is not None
     return wants and Mark.STORAGE_GRANTED not in execution.marks

@@ -20,13 +20,13 @@ _NOTHING = Pushdown()
 
 def files(inputs: Iterable[StorageObject], reads: Mapping[str, InputRead]) -> Mapping[str, str]:
     """Return the document and the module that reads it, by file name; none without inputs."""
-    entries = {one.name: told_input(one, reads[one.name]) for one in inputs}
+    entries = {input_.name: input_entry(input_, reads[input_.name]) for input_ in inputs}
     if not entries:
         return {}
     return {INPUTS_FILE: json.dumps(entries, ensure_ascii=False), MODULE: Path(zoe_spark.__file__).read_text("utf-8")}
 
 
-def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
+def input_entry(one: StorageObject, read: InputRead) -> dict[str, Any]:
     """Return the entry of an input: how it is read.
 
     columns: of the view, in order; empty for plain objects. names: all columns of plain objects, empty where the header
@@ -34,7 +34,7 @@ def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
     """
     pushdown, csv = one.pushdown or _NOTHING, one.csv or CsvInput()
     types = {name: known for name, type_ in pushdown.types if (known := type_of(type_)) is not None}
-    predicate = _parsed(pushdown.where)
+    predicate = _parse_where(pushdown.where)
     looked_at = sorted(columns(predicate)) if predicate is not None else []
     return {
         "uri": read.uri,
@@ -60,7 +60,7 @@ def _options(csv: CsvInput, view: bool) -> dict[str, str]:
     }
 
 
-def _parsed(where: str | None) -> Predicate | None:
+def _parse_where(where: str | None) -> Predicate | None:
     try:
         return parse(where) if where else None
     except PredicateError:  # of a version that read more than this one: then the program scans itself

@@ -11,7 +11,7 @@ from storage_bridge.base import StorageController
 from storage_bridge.model import StorageRefusedError, StorageUnavailableError, View, place_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.values.locality import Places
-from zoe_lib.domain.values.storage import Located, whose
+from zoe_lib.domain.values.storage import Located, tenant_and_uri
 from zoe_master.storage.tenant_tokens import NoAccessError, SignIn
 
 log = structlog.get_logger(__name__)
@@ -60,10 +60,10 @@ class PlaceFinder:
 
     def look(self, wanted: frozenset[Located], news: Callable[[Told], None] = _no_news) -> Told:
         """Return the known places of these inputs only; never raise. `news` is called with them after each answer."""
-        self._answers = {one: answer for one, answer in self._answers.items() if one in wanted}
+        self._answers = {text: answer for text, answer in self._answers.items() if text in wanted}
         began_s = now_s = self._clock.monotonic_s()
         self._paused = {account: until_s for account, until_s in self._paused.items() if until_s > began_s}
-        due = [one for one in wanted if one not in self._answers or self._answers[one].again_s <= began_s]
+        due = [text for text in wanted if text not in self._answers or self._answers[text].again_s <= began_s]
         requests, end_s = 0, began_s + _LOOK_S
         # Inputs without an answer come first.
         for located in sorted(due, key=lambda located: (located in self._answers, located)):
@@ -76,17 +76,17 @@ class PlaceFinder:
                 if self._paused_until_s(located):
                     # The timeout of one tenant must not shorten the time of another.
                     end_s = min(end_s + now_s - before_s, began_s + _LOOK_MAX_S)
-                news(self._told())
-        return self._told()
+                news(self._known_places())
+        return self._known_places()
 
-    def _told(self) -> Told:
-        return {one: answer.places for one, answer in self._answers.items()}
+    def _known_places(self) -> Told:
+        return {text: answer.places for text, answer in self._answers.items()}
 
     def _paused_until_s(self, one: Located) -> float:
         return self._paused.get(_ALL) or self._paused.get(_account(one), 0.0)
 
     def _ask(self, located: Located) -> _Answer:
-        tenant, uri = whose(located)
+        tenant, uri = tenant_and_uri(located)
         try:
             token = self._sign_in(View("", tenant, uri))
             places = self._controller.locality(tenant, uri, token)
@@ -122,5 +122,5 @@ class PlaceFinder:
 
 
 def _account(one: Located) -> Account:
-    tenant, uri = whose(one)
+    tenant, uri = tenant_and_uri(one)
     return tenant, place_of(uri).service

@@ -11,7 +11,7 @@ from zoe_lib.domain.cluster.store_hosts import held_by_nodes, nodes_by_host
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.values.locality import Places
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
-from zoe_lib.domain.values.storage import Located, located
+from zoe_lib.domain.values.storage import Located, object_of
 from zoe_master.state.state_cache import StateCache
 from zoe_master.storage.input_places import Told
 from zoe_master.storage.reconciler import StorageReconciler
@@ -64,17 +64,17 @@ class InputLocator:
             self._told = {}
             return self._told
         hosts = nodes_by_host(nodes)
-        for one, places in observed.items():
+        for text, places in observed.items():
             if places is not None and places.hosts and len(self._hosts) < _HOSTS_MAX:
                 self._hosts |= places.hosts.keys()
-                self._elsewhere.add(one)
+                self._elsewhere.add(text)
         if not hosts.keys().isdisjoint(self._hosts):
             self._elsewhere.clear()
         self._apart = len(self._elsewhere) >= _ELSEWHERE
-        self._told = {one: _on_nodes(observed[one], hosts) for one in sorted(inputs & observed.keys())}
+        self._told = {text: _on_nodes(observed[text], hosts) for text in sorted(inputs & observed.keys())}
         return self._told
 
-    def held(self, now_s: float) -> Mapping[ExecutionId, Reason]:
+    def waiting_executions(self, now_s: float) -> Mapping[ExecutionId, Reason]:
         """Return the executions that wait for an answer about their inputs."""
         if self._reconciler is None or self._apart or not self._cache.policy.weighers.get(WEIGHER):
             return {}
@@ -82,7 +82,7 @@ class InputLocator:
         for execution in islice(self._cache.backlog.reading, _EXECUTIONS_MAX):
             until_s = execution.marks.get(Mark.QUEUED, 0.0) + PATIENCE_S
             waits = execution.state is ExecutionState.QUEUED and now_s < until_s
-            if waits and any(one not in self._told for one in _inputs((execution,))):
+            if waits and any(input_ not in self._told for input_ in _inputs((execution,))):
                 found[execution.id] = _LOCATING
                 self._due_s = until_s if self._due_s is None else min(self._due_s, until_s)
         return found
@@ -99,7 +99,7 @@ class InputLocator:
     def _reading(self) -> Iterator[Execution]:
         """Return executions with inputs that may still be placed: the queue, and running ones that can grow."""
         yield from islice(self._cache.backlog.reading, _EXECUTIONS_MAX)
-        growing = (e for e in self._cache.active() if e.application.malleable and _reads(e))
+        growing = (e for e in self._cache.active() if e.application.malleable and _has_inputs(e))
         yield from islice(growing, _EXECUTIONS_MAX)
 
 
@@ -107,7 +107,7 @@ def _on_nodes(places: Places | None, hosts: Mapping[str, frozenset[str]]) -> Pla
     return None if places is None else replace(places, hosts=held_by_nodes(places, hosts))
 
 
-def _reads(execution: Execution) -> bool:
+def _has_inputs(execution: Execution) -> bool:
     storage = execution.application.storage
     return storage is not None and bool(storage.inputs)
 
@@ -115,5 +115,5 @@ def _reads(execution: Execution) -> bool:
 def _inputs(executions: Iterable[Execution]) -> Iterator[Located]:
     for execution in executions:
         if execution.application.storage is not None:
-            for one in execution.application.storage.inputs:
-                yield located(execution.tenant, one.uri)
+            for input_ in execution.application.storage.inputs:
+                yield object_of(execution.tenant, input_.uri)

@@ -30,13 +30,13 @@ class OwnCredentials:
         self._since_s: dict[ExecutionId, float] = {}
         self._without: set[ExecutionId] = set()
 
-    def wanted(self, active: Sequence[Execution]) -> Mapping[ExecutionId, str] | None:
+    def wanted_credentials(self, active: Sequence[Execution]) -> Mapping[ExecutionId, str] | None:
         """Return the tenants of the active executions that need one, by execution; None if no service accepts any."""
         if not self._enabled:
             return None
-        self._needed = {one.id: self._needs(one) for one in active}
-        found = {one.id: one.tenant for one in active if self._needs(one)}
-        self._since_s = {one: at_s for one, at_s in self._since_s.items() if one in found}
+        self._needed = {execution.id: self._needs_credential(execution) for execution in active}
+        found = {execution.id: execution.tenant for execution in active if self._needs_credential(execution)}
+        self._since_s = {text: at_s for text, at_s in self._since_s.items() if text in found}
         self._without &= found.keys()
         return found
 
@@ -44,13 +44,13 @@ class OwnCredentials:
         """Store the result of a poll."""
         self._now = brought
 
-    def of(self, execution: Execution) -> Credential | None:
+    def credential_of(self, execution: Execution) -> Credential | None:
         """Return the execution's own credential, if it exists."""
         return self._now.known.get(execution.id) if self._enabled else None
 
-    def awaited(self, execution: Execution, now_s: float, patience_s: float) -> bool:
+    def is_awaited(self, execution: Execution, now_s: float, patience_s: float) -> bool:
         """Return whether to start its services later, because its credential may still come."""
-        if self._now.offered is False or execution.id in self._now.known or not self._needs(execution):
+        if self._now.offered is False or execution.id in self._now.known or not self._needs_credential(execution):
             return False
         if now_s < self._since_s.setdefault(execution.id, now_s) + patience_s:
             return True
@@ -65,7 +65,7 @@ class OwnCredentials:
         """Return whether its services get the tenant's credential because no own one came in time."""
         return execution.id in self._without and execution.id not in self._now.known
 
-    def waits(self, execution_id: ExecutionId, now_s: float, patience_s: float) -> Reason | None:
+    def waiting_reason(self, execution_id: ExecutionId, now_s: float, patience_s: float) -> Reason | None:
         """Return the reason if the services of an execution wait for its credential; None if they do not. For any
         thread.
         """
@@ -81,7 +81,7 @@ class OwnCredentials:
             f"not issued. Its services start with its tenant's in {left_s:.0f} s.",
         )
 
-    def _needs(self, execution: Execution) -> bool:
+    def _needs_credential(self, execution: Execution) -> bool:
         if not self._enabled:
             return False
         if execution.id not in self._needed:

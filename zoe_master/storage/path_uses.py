@@ -32,7 +32,7 @@ class PathUses:
         """Return the use of each node's path; empty if it is not measured or the policy does not need it."""
         if self._reconciler is None or not policy.weighers.get(WEIGHER):
             return {}
-        transfers = self._reconciler.moved()
+        transfers = self._reconciler.moved_bytes()
         if transfers is None:
             return {}
         hosts = nodes_by_host(nodes)

@@ -28,11 +28,11 @@ class Reconciliation(Protocol[V_contra, T]):
         ...
 
     @property
-    def observed(self) -> tuple[int, T]:
+    def last_result(self) -> tuple[int, T]:
         """Return the result of the last poll, with the number of the request at its start."""
         ...
 
-    def tell(self, found: T) -> None:
+    def publish_partial(self, found: T) -> None:
         """Publish partial results of the running poll."""
         ...
 
@@ -65,7 +65,7 @@ class ReconcileThread(Generic[W, T]):
         self._interval_s = interval_s
         self._order: tuple[int, W | None] = (0, None)
         self._ordered_at_s = 0.0
-        self.observed: tuple[int, T] = (0, first)
+        self.last_result: tuple[int, T] = (0, first)
         """The result of the last poll, with the number of the request at its start."""
         self._changed = threading.Event()
         self._closing = False
@@ -82,10 +82,10 @@ class ReconcileThread(Generic[W, T]):
             self._changed.set()
         return number
 
-    def tell(self, found: T) -> None:
+    def publish_partial(self, found: T) -> None:
         """Publish partial results of the running poll; `look` calls it. The number stays that of the last poll."""
-        if found != self.observed[1]:
-            self.observed = (self.observed[0], found)
+        if found != self.last_result[1]:
+            self.last_result = (self.last_result[0], found)
             self._waker.wake()
 
     def close(self) -> None:
@@ -99,12 +99,12 @@ class ReconcileThread(Generic[W, T]):
             self._changed.clear()
             number, desired = self._order
             fresh = self._clock.monotonic_s() - self._ordered_at_s < _FRESH_S
-            before = self.observed
+            before = self.last_result
             try:
-                self.observed = (number, self._look(desired if fresh else None))
+                self.last_result = (number, self._look(desired if fresh else None))
             except Exception:  # a defect of Zoe must not end the thread: no SLO would ever be removed
                 log.exception("polling the storage controller failed")
-                self.observed = (number, self._failed)
-            if self.observed != before:
+                self.last_result = (number, self._failed)
+            if self.last_result != before:
                 self._waker.wake()
             self._clock.wait(self._changed, self._interval_s)

@@ -19,7 +19,7 @@ from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.reconcile_thread import ReconcileThread, Reconciliation
 from zoe_master.storage.report import BandwidthReport
 from zoe_master.storage.slo_reconciler import AWAY, DesiredSlos, SloReconciler, StorageState
-from zoe_master.storage.tenant_tokens import SignIn, nobody
+from zoe_master.storage.tenant_tokens import SignIn, no_token
 from zoe_master.storage.view_reconciler import ViewAnswers, ViewReconciler
 from zoe_master.waker import TickWaker
 
@@ -34,7 +34,7 @@ class StorageReconciler(Protocol):
         """Make the controller equal to this; return the state in force so far."""
         ...
 
-    def observed(self) -> StorageState:
+    def last_state(self) -> StorageState:
         """Return the result of the last poll."""
         ...
 
@@ -46,7 +46,7 @@ class StorageReconciler(Protocol):
         """Return the known places of the inputs."""
         ...
 
-    def moved(self) -> Mapping[str, float] | None:
+    def moved_bytes(self) -> Mapping[str, float] | None:
         """Return bytes per second to and from each address, by the last poll; None if they are not reported."""
         ...
 
@@ -62,15 +62,15 @@ class InlineReconciler:
         self._slos = SloReconciler(controller, hit)
         self._views = ViewReconciler(controller, hit)
         self._desired: DesiredSlos | None = None
-        self._places = PlaceFinder(controller, nobody)
+        self._places = PlaceFinder(controller, no_token)
         self._objects: frozenset[Located] = frozenset()
 
     def set_desired(self, desired: DesiredSlos) -> StorageState:
         """Make the controller equal to this now."""
         self._desired = desired
-        return self.observed()
+        return self.last_state()
 
-    def observed(self) -> StorageState:
+    def last_state(self) -> StorageState:
         """Poll, and return the result."""
         found = _look_at_views(self._views, self._desired)
         return replace(self._slos.look(self._desired), verdicts=found.verdicts, unanswered=found.unanswered)
@@ -83,7 +83,7 @@ class InlineReconciler:
         """Poll, and return the result."""
         return self._places.look(self._objects)
 
-    def moved(self) -> Mapping[str, float] | None:
+    def moved_bytes(self) -> Mapping[str, float] | None:
         """Return bytes per second to and from each address, by the last poll."""
         return self._slos.report.moved
 
@@ -110,7 +110,7 @@ class ThreadedReconciler:
         waker: TickWaker,
         interval_s: float,
         hit: Hit = never_crash,
-        sign_in: SignIn = nobody,
+        sign_in: SignIn = no_token,
         for_places: StorageController | None = None,
     ) -> None:
         self._waker = waker
@@ -125,7 +125,7 @@ class ThreadedReconciler:
         unknown: Told = {}
 
         def news(observed: Told) -> None:  # `_places` is read late: the thread may begin before it is assigned
-            self._places.tell(observed)
+            self._places.publish_partial(observed)
 
         def look_at_places(desired: DesiredSlos | None) -> Told:
             return places.look(desired.inputs if desired else NO_INPUTS, news)
@@ -139,22 +139,22 @@ class ThreadedReconciler:
         guarantees: dict[ExecutionId, BandwidthGuarantee | None] = {**dict.fromkeys(desired.withheld), **promised}
         before = self._since
         self._since = {
-            one: before[one] if one in before and before[one][0] == new else (new, number)
-            for one, new in guarantees.items()
+            text: before[text] if text in before and before[text][0] == new else (new, number)
+            for text, new in guarantees.items()
         }
         self._views.set_desired(replace(desired, promises=(), withheld=frozenset(), users=None, told=frozenset()))
-        return self.observed()
+        return self.last_state()
 
-    def observed(self) -> StorageState:
+    def last_state(self) -> StorageState:
         """Return the last results, at most `interval_s` and the controller's timeouts old.
 
         Results for guarantees that changed after the poll began are left out, since the SLO may be about to change.
         Changes of other guarantees of the same tenant do not matter.
         """
-        number, observed = self._slos.observed
-        meant = {one for one, (_, since) in self._since.items() if since <= number}
-        refused = {one: why for one, why in observed.refused.items() if one in meant}
-        of_views = self._views.observed[1]
+        number, observed = self._slos.last_result
+        meant = {text for text, (_, since) in self._since.items() if since <= number}
+        refused = {text: why for text, why in observed.refused.items() if text in meant}
+        of_views = self._views.last_result[1]
         return replace(
             observed,
             held=observed.held & meant,
@@ -170,9 +170,9 @@ class ThreadedReconciler:
 
     def places(self) -> Told:
         """Return the results of the last poll, and the partial ones of the running poll."""
-        return self._places.observed[1]
+        return self._places.last_result[1]
 
-    def moved(self) -> Mapping[str, float] | None:
+    def moved_bytes(self) -> Mapping[str, float] | None:
         """Return bytes per second to and from each address, by the last poll."""
         return self._its.report.moved
 

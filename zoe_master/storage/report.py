@@ -51,8 +51,8 @@ def report(
     """Return the controller's report on other promises, rates and deficits of tenants: `granted` is what this Zoe has
     put in force. StorageUnavailableError.
     """
-    granted = _with_others(granted, controller.promised())
-    achieved, missed = controller.achieved(), controller.missed()
+    granted = _with_other_promises(granted, controller.guarantees())
+    achieved, missed = controller.achieved_bandwidth(), controller.missed_bandwidth()
     if achieved is None or missed is None:
         measured = False
         tenants = {tenant: TenantBandwidth(rates, None, None) for tenant, rates in sorted(granted.items())}
@@ -64,7 +64,9 @@ def report(
         }
     clients, proxies = controller.clients(), store_capacity(capacity)
     return BandwidthReport(
-        moved=None if clients is None else {host: sum(_both(one)) for host, one in clients.items()},
+        moved=None
+        if clients is None
+        else {host: sum(_read_and_write(bandwidth)) for host, bandwidth in clients.items()},
         at_s=clock.now_s(),
         measured=measured,
         unkept=capacity.unkept,
@@ -79,7 +81,7 @@ def report(
     )
 
 
-def _with_others(granted: Mapping[str, Rates], promised: Mapping[str, BandwidthSlo]) -> Mapping[str, Rates]:
+def _with_other_promises(granted: Mapping[str, Rates], promised: Mapping[str, BandwidthSlo]) -> Mapping[str, Rates]:
     """Return the guarantees of each tenant: other promises, such as standing SLOs and rules, apply beside this Zoe's,
     and the highest counts.
     """
@@ -107,12 +109,16 @@ def keep(report: BandwidthReport, store: PostgresStore) -> None:
     if report.problem:
         return
     nothing = {None, _NOTHING}
-    users = {name: one for name, one in report.tenants.items() if {one.granted, one.achieved, one.missed} - nothing}
+    users = {
+        name: bandwidth
+        for name, bandwidth in report.tenants.items()
+        if {bandwidth.granted, bandwidth.achieved, bandwidth.missed} - nothing
+    }
     moved = {
-        one: StoreTransfers(
+        text: StoreTransfers(
             told.generation, total.read_bytes, total.written_bytes, total.transferring_s, total.waiting_s
         )
-        for one, told in report.executions.items()
+        for text, told in report.executions.items()
         if (total := told.totals) is not None
     }
     try:
@@ -122,7 +128,7 @@ def keep(report: BandwidthReport, store: PostgresStore) -> None:
         log.warning("cannot store the storage controller's report", why=str(error))
 
 
-def _both(one: AchievedBandwidth) -> tuple[float, float]:
+def _read_and_write(one: AchievedBandwidth) -> tuple[float, float]:
     return one.read_bytes_per_s, one.write_bytes_per_s
 
 

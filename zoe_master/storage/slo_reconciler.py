@@ -58,7 +58,7 @@ class StorageState:
     ended: tuple[EndedTransfers, ...] = ()
 
     @property
-    def looked(self) -> bool:
+    def was_polled(self) -> bool:
         """Return False before the first poll has ended."""
         return self.supply is not _NOT_ASKED
 
@@ -100,13 +100,15 @@ class SloReconciler:
         """Make the SLOs as desired (None: unknown yet, so change nothing), and return the state after that."""
         try:
             there = _in_force(self._controller)
-            asking = _Asking(self._controller, there, self._hit)
+            asking = _SloPoll(self._controller, there, self._hit)
             if desired is not None:
                 asking.make(desired.promises)
                 there = _in_force(self._controller)
-            held = asking.held(there)
+            held = asking.held_executions(there)
             guaranteed = (
-                {one.execution_id: one.rates for one in desired.promises if one.execution_id in held} if desired else {}
+                {promise.execution_id: promise.rates for promise in desired.promises if promise.execution_id in held}
+                if desired
+                else {}
             )
             users, told = (desired.users, desired.told) if desired is not None else (None, frozenset[int]())
             credentials = self._credentials.look(users, guaranteed, told)
@@ -116,7 +118,7 @@ class SloReconciler:
             log.warning("the storage controller cannot be reached", why=str(error))
             self.report = BandwidthReport(self._clock.now_s(), AWAY.problem, self._controller.circuit_open())
             return StorageState(AWAY)
-        self.report = self._told(there, capacity)
+        self.report = self._report(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
         everything = store_capacity(capacity)
         # Promises of the controller to other clients are not available to this Zoe.
@@ -134,7 +136,7 @@ class SloReconciler:
             ended=self._credentials.ended,
         )
 
-    def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
+    def _report(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
         """Return the report for users; a controller without reports delays nothing else."""
         try:
             return report(self._controller, granted, capacity, self._clock)
@@ -142,7 +144,7 @@ class SloReconciler:
             return BandwidthReport(self._clock.now_s(), f"the storage controller does not report its SLOs: {error}")
 
 
-class _Asking:
+class _SloPoll:
     """One poll of the SLOs. `there`: SLOs in force, by tenant; `refused`: why guarantees are not, by execution.
 
     `_taken`: the guarantees that were not refused. If one got no answer, the SLOs in force show whether it was set.
@@ -169,14 +171,14 @@ class _Asking:
             self._ask(preferred)
         except StorageUnavailableError as error:
             log.warning("the storage controller does not answer about preferred bandwidth", why=str(error))
-            answered = self.refused.keys() | {one.execution_id for one in self._taken}
+            answered = self.refused.keys() | {guarantee.execution_id for guarantee in self._taken}
             unanswered = [promise for promise in preferred if promise.execution_id not in answered]
             self.refused |= {promise.execution_id: _UNANSWERED for promise in unanswered}
             self._taken += unanswered
             return
         self._lower(self._sums)
 
-    def held(self, there: Mapping[str, Rates]) -> frozenset[ExecutionId]:
+    def held_executions(self, there: Mapping[str, Rates]) -> frozenset[ExecutionId]:
         """Return the executions whose guarantees are within the SLOs in force."""
         sums: dict[str, Rates] = defaultdict(Rates)
         found = set()

@@ -58,7 +58,7 @@ class SparkConfig:
         self._accepting = frozenset(name for name, place in self._places.items() if place.own_credentials)
         self._jars = jars
         self._credentials = credentials
-        self.own = OwnCredentials(lambda execution: bool(self._replaced(execution)), bool(self._accepting))
+        self.own = OwnCredentials(lambda execution: bool(self._services_with_own(execution)), bool(self._accepting))
         """The credentials of executions."""
 
     @property
@@ -73,19 +73,19 @@ class SparkConfig:
         storage = execution.application.storage
         if storage is None:
             return _NOTHING
-        inputs = {one.name: InputRead(one.name, one.uri) for one in storage.inputs}
+        inputs = {input_.name: InputRead(input_.name, input_.uri) for input_ in storage.inputs}
         inputs |= {read.name: read for read in execution.inputs}
-        outputs = {one.name: one.uri for one in storage.outputs}
+        outputs = {output.name: output.uri for output in storage.outputs}
         used = sorted(services_of(storage) & self._places.keys())
-        files = dict(self._files(used, self._known(execution))) if used else {}
+        files = dict(self._files(used, self._credentials_of(execution))) if used else {}
         return ServiceStorage(inputs, outputs, files | dict(told_inputs.files(storage.inputs, inputs)))
 
-    def _known(self, execution: Execution) -> Mapping[str, Credential]:
+    def _credentials_of(self, execution: Execution) -> Mapping[str, Credential]:
         """Return the credentials of the tenant, by service; the execution's own ones instead, where it has them."""
-        known, own = self._credentials(execution.tenant), self.own.of(execution)
-        return known if own is None else {**known, **dict.fromkeys(self._replaced(execution), own)}
+        known, own = self._credentials(execution.tenant), self.own.credential_of(execution)
+        return known if own is None else {**known, **dict.fromkeys(self._services_with_own(execution), own)}
 
-    def _replaced(self, execution: Execution) -> frozenset[str]:
+    def _services_with_own(self, execution: Execution) -> frozenset[str]:
         """Return the services for which an execution gets its own credential: those that accept them, and where its
         tenant's stored credential is for the tenant's own account.
         """
@@ -111,4 +111,4 @@ class SparkConfig:
 
 def services_of(storage: StorageDemand) -> frozenset[str]:
     """Return the names of the services in its URIs; plain files need none."""
-    return frozenset(name for one in (*storage.inputs, *storage.outputs) if (name := service_of(one.uri)))
+    return frozenset(name for input_ in (*storage.inputs, *storage.outputs) if (name := service_of(input_.uri)))

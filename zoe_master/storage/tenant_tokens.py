@@ -34,7 +34,7 @@ SignIn = Callable[[View], str]
 """Returns a short-lived token of a view's tenant for the view's source. NoAccessError, NoAnswerError."""
 
 
-def nobody(_view: View) -> str:
+def no_token(_view: View) -> str:
     """Return an empty token, for controllers that read nothing."""
     return ""
 

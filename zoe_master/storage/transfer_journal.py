@@ -31,25 +31,25 @@ class TransferJournal:
 
     def write(self, ended: Sequence[EndedTransfers], tick: TickContext) -> None:
         """Write new transfers, for at most this many credentials; the next tick continues."""
-        self.written &= frozenset(one.generation for one in ended)
-        fresh = [one for one in ended if one.generation not in self.written][:_MOST_IN_A_TICK]
+        self.written &= frozenset(transfers.generation for transfers in ended)
+        fresh = [transfers for transfers in ended if transfers.generation not in self.written][:_MOST_IN_A_TICK]
         if not fresh:
             return
-        stored = self._cache.stored({one.execution for one in fresh})
+        stored = self._cache.stored_executions({transfers.execution for transfers in fresh})
         # For an execution that is unknown, because it was removed, nothing is written, and the controller may forget.
-        done = {one.generation for one in fresh if _is_done(one, stored.get(one.execution))}
+        done = {transfers.generation for transfers in fresh if _is_done(transfers, stored.get(transfers.execution))}
         changes: dict[str, tuple[EndedTransfers, ExecutionChange]] = {}
-        for one in sorted(fresh, key=lambda each: each.generation):
-            if one.generation in done or one.execution in changes:
+        for transfers in sorted(fresh, key=lambda each: each.generation):
+            if transfers.generation in done or transfers.execution in changes:
                 continue  # one event of an execution in a set; the next tick writes the others
-            execution = stored[one.execution]
-            change = self._cache.change(execution, [_event(one, execution, tick)])
+            execution = stored[transfers.execution]
+            change = self._cache.change(execution, [_event(transfers, execution, tick)])
             if change is not None:
-                changes[one.execution] = one, change
+                changes[transfers.execution] = transfers, change
         written = self._cache.append_all([change for _, change in changes.values()])
         if written:
             self._hit(CrashPoint.STORAGE_TOLD)
-        done |= {one.generation for execution, (one, _) in changes.items() if execution in written}
+        done |= {transfers.generation for execution, (transfers, _) in changes.items() if execution in written}
         self.written |= done
 
 

@@ -15,7 +15,7 @@ from zoe_lib.domain.executions.promises import pushed_down, why_no_view
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.pushdown.predicate import PredicateError, columns, parse
 from zoe_master.state.crash_points import CrashPoint, Hit
-from zoe_master.storage.tenant_tokens import NoAccessError, NoAnswerError, SignIn, nobody
+from zoe_master.storage.tenant_tokens import NoAccessError, NoAnswerError, SignIn, no_token
 
 log = structlog.get_logger(__name__)
 _BUCKET_CHARACTERS_MAX = 63
@@ -34,15 +34,15 @@ class InputViews:
         self._schemes = tuple(schemes)
         self._services = services
 
-    def of(self, execution: Execution) -> dict[str, View]:
+    def views_for(self, execution: Execution) -> dict[str, View]:
         """Return the views that an execution reads, or may read while undecided, by the names of its inputs."""
         wanted = pushed_down(execution.application)
         if execution.inputs:
             used = {read.name for read in execution.inputs if read.view}
-            return {one.name: _view(execution, one) for one in wanted if one.name in used}
-        return {one.name: _view(execution, one) for one in wanted if not self._why_plain(execution, one)}
+            return {entry.name: _view(execution, entry) for entry in wanted if entry.name in used}
+        return {entry.name: _view(execution, entry) for entry in wanted if not self._why_plain(execution, entry)}
 
-    def reads(
+    def ways_to_read(
         self,
         execution: Execution,
         verdicts: Mapping[str, ViewVerdict],
@@ -53,7 +53,7 @@ class InputViews:
         `otherwise`. unanswered: whether that is the lack of an answer.
         """
         inputs = pushed_down(execution.application)
-        return tuple(self._read(execution, one, verdicts, otherwise, unanswered) for one in inputs)
+        return tuple(self._read(execution, input_, verdicts, otherwise, unanswered) for input_ in inputs)
 
     def _read(
         self,
@@ -102,7 +102,7 @@ def _view(execution: Execution, storage_input: StorageObject) -> View:
         view_id,
         execution.tenant,
         storage_input.uri,
-        _delivered(pushdown),
+        _delivered_columns(pushdown),
         pushdown.where,
         pushdown.types,
         csv.names,
@@ -112,7 +112,7 @@ def _view(execution: Execution, storage_input: StorageObject) -> View:
     )  # fmt: skip
 
 
-def _delivered(pushdown: Pushdown) -> tuple[str, ...]:
+def _delivered_columns(pushdown: Pushdown) -> tuple[str, ...]:
     """Return the wanted columns and those of `where`, which the reader compares again; empty: all."""
     if not pushdown.columns or not pushdown.where:
         return pushdown.columns
@@ -136,7 +136,7 @@ class ViewAnswers:
 class ViewReconciler:
     """Polls the views. Whether a view pays is measured once, and forgotten when its input is decided."""
 
-    def __init__(self, controller: StorageController, hit: Hit, sign_in: SignIn = nobody) -> None:
+    def __init__(self, controller: StorageController, hit: Hit, sign_in: SignIn = no_token) -> None:
         self._controller = controller
         self._hit = hit
         self._sign_in = sign_in
@@ -168,7 +168,7 @@ class ViewReconciler:
         for view_id in sorted(there - keep):
             self._drop(view_id)
         for view_id in sorted(keep - there):
-            self._make_again(views[view_id])
+            self._restore_view(views[view_id])
         return dict(self._verdicts)
 
     def _judge(self, view: View) -> ViewVerdict:
@@ -193,7 +193,7 @@ class ViewReconciler:
         except StorageUnavailableError as error:
             log.warning("an unused view cannot be removed now", view=view_id, why=str(error))
 
-    def _make_again(self, view: View) -> None:
+    def _restore_view(self, view: View) -> None:
         """Make a removed view again that is in use; reads fail until it is back."""
         try:
             self._controller.create_view(replace(view, token=self._sign_in(view)))

@@ -18,7 +18,7 @@ from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_simulator.commands.arguments import positive
 from zoe_simulator.history_replay.answer import answer
-from zoe_simulator.history_replay.recording import Recording, ReplayRefused, read_recording
+from zoe_simulator.history_replay.recording import Recording, ReplayRefusedError, read_recording
 from zoe_simulator.history_replay.rerun import Change
 
 REFUSED = 3
@@ -47,11 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
     _bound(resource.RLIMIT_CPU, arguments.cpu_s_max)
     try:
         return _replay(arguments)
-    except ReplayRefused as refusal:
+    except ReplayRefusedError as refusal:
         print(refusal, file=sys.stderr)
         return REFUSED
     except Exception:
-        if not _exhausted():
+        if not _is_memory_exhausted():
             raise
         print("not enough memory for this time span; choose a shorter one", file=sys.stderr)
         return OUT_OF_MEMORY
@@ -63,7 +63,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         recording = read_recording(store, arguments.from_s, arguments.to_s)
     finally:
         store.close()
-    added = _added(recording, arguments.add_node)
+    added = _added_nodes(recording, arguments.add_node)
     change = Change(arguments.policy or {}, added) if arguments.policy or added else None
     result, sides = answer(recording, change)
     if arguments.picture is not None:
@@ -74,7 +74,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
+def _added_nodes(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
     """Return copies of nodes, with new names."""
     nodes_of = dict(recording.inputs.nodes)
     for moment in recording.moments:
@@ -82,7 +82,9 @@ def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
     nodes: list[Node] = []
     for name in like:
         if name not in nodes_of:
-            raise ReplayRefused(f"there was no node {name} at that time; known nodes: {', '.join(sorted(nodes_of))}")
+            raise ReplayRefusedError(
+                f"there was no node {name} at that time; known nodes: {', '.join(sorted(nodes_of))}"
+            )
         number = 1
         while (copy := f"{name}-added-{number}") in nodes_of:
             number += 1
@@ -93,7 +95,7 @@ def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def _exhausted() -> bool:
+def _is_memory_exhausted() -> bool:
     """Return whether hardly any memory is left: C libraries then fail with other errors."""
     try:
         bytearray(_LEAST_BYTES)

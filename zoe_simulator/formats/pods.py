@@ -33,12 +33,12 @@ def read_pods(path: Path, nodes: Path) -> Trace:
     GPU model requires it by the label `model`; a pod that names several accepts any GPU. A share of a GPU counts in
     thousandths over all GPUs of a node, so a share may seem to fit that no single GPU has.
     """
-    listed = tuple(_parsed(nodes, _NODE, _node))
-    jobs = [job for job in _parsed(path, _POD, _pod) if job is not None]
+    listed = tuple(_parse_rows(nodes, _NODE, _node))
+    jobs = [job for job in _parse_rows(path, _POD, _pod) if job is not None]
     return Trace(trace_name(path), listed, tuple(sorted(jobs, key=lambda job: job.submit_s)))
 
 
-def _parsed(path: Path, needed: Sequence[str], parse: Callable[[int, Row], T]) -> Iterator[T]:
+def _parse_rows(path: Path, needed: Sequence[str], parse: Callable[[int, Row], T]) -> Iterator[T]:
     reader = csv.DictReader(read_lines(path))
     missing = [name for name in needed if name not in (reader.fieldnames or ())]
     if missing:

@@ -50,14 +50,14 @@ def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any],
         "first_difference": test.first_difference,
         "figures": {name: side.figures for name, side in sides.items()},
         "series": {
-            name: [{"at_s": at_s, "waiting": waiting, "cores": cores} for at_s, waiting, cores in thinned(side)]
+            name: [{"at_s": at_s, "waiting": waiting, "cores": cores} for at_s, waiting, cores in thin_points(side)]
             for name, side in sides.items()
         },
     }
     return result, sides
 
 
-def thinned(side: Outcome) -> Sequence[tuple[float, int, float]]:
+def thin_points(side: Outcome) -> Sequence[tuple[float, int, float]]:
     """Return as many points of a line as a picture needs."""
     step = max(len(side.series) // _POINTS_MAX, 1)
     return side.series[::step]
@@ -74,9 +74,9 @@ def _self_test(was: Sequence[Decision], again: Sequence[Decision]) -> SelfTest:
     same = len(set(was) & set(again))
     if was == again:
         return SelfTest(len(was), same, "")
-    for one, other in zip([*was, None], [*again, None], strict=False):
-        if one != other:
-            return SelfTest(len(was), same, f"it was {_words(one)}, the replay has {_words(other)}")
+    for decision, other in zip([*was, None], [*again, None], strict=False):
+        if decision != other:
+            return SelfTest(len(was), same, f"it was {_words(decision)}, the replay has {_words(other)}")
     return SelfTest(len(was), same, "one has more decisions than the other")
 
 

@@ -32,7 +32,7 @@ from zoe_master.backends.base import (
     TerminalRequest,
     Usage,
     WorkspaceMove,
-    nobody_left,
+    client_is_waiting,
 )
 from zoe_master.loop.tick_recorder import Inputs, own_services
 from zoe_simulator.history_replay.services import ServiceRecord, Sight
@@ -103,7 +103,9 @@ class RecordedBackend:
             running = _Running(start.execution_id, start.node, now_s, record.until_stop(), record, as_it_was=True)
         else:
             record = self._like(start, record)
-            running = _Running(start.execution_id, start.node, now_s, _moved(record, now_s), record, as_it_was=False)
+            running = _Running(
+                start.execution_id, start.node, now_s, _shift_sights(record, now_s), record, as_it_was=False
+            )
         self._running[start.service_id] = running
 
     def adopt(self, service_id: ServiceId, node: str) -> None:
@@ -157,7 +159,7 @@ class RecordedBackend:
         service: ServiceId,
         offset: int,  # noqa: ARG002
         limit: int,  # noqa: ARG002
-        left: Left = nobody_left,  # noqa: ARG002
+        left: Left = client_is_waiting,  # noqa: ARG002
     ) -> OutputChunk:
         """Refuse: nothing runs here."""
         raise BackendError(f"service {service} is replayed; it writes nothing")
@@ -221,7 +223,7 @@ class RecordedBackend:
             if self._visible(sight):
                 running.seen = sight
         seen = running.seen
-        if not running.as_it_was and not (seen is not None and seen.final) and self._gone(running.node):
+        if not running.as_it_was and not (seen is not None and seen.final) and self._is_gone(running.node):
             started_at_s = seen.started_at_s if seen is not None else None
             running.seen = seen = Sight(
                 None, now_s, now_s, ObservedState.LOST, started_at_s, message="its node is gone"
@@ -247,12 +249,12 @@ class RecordedBackend:
             return sight.tick <= self.tick
         return sight.seen_s <= self._clock.now_s()
 
-    def _gone(self, name: str) -> bool:
+    def _is_gone(self, name: str) -> bool:
         node = self.inputs.nodes.get(name) or next((n for n in self._added if n.name == name), None)
         return node is None or not node.ready
 
 
-def _moved(record: ServiceRecord | None, now_s: float) -> list[Sight]:
+def _shift_sights(record: ServiceRecord | None, now_s: float) -> list[Sight]:
     """Return the observations before its stop request, shifted to another hand-over."""
     if record is None or math.isnan(record.handed_s):
         return [Sight(None, now_s, now_s, ObservedState.READY, now_s)]

@@ -30,7 +30,7 @@ class Decision:
 def decisions(events: Iterable[Happened], from_s: float, to_s: float) -> list[Decision]:
     """Return all decisions of the scheduler in that time, in order."""
     found = (_decision(execution_id, event) for execution_id, event in events if from_s <= event.at_s <= to_s)
-    return sorted(one for one in found if one is not None)
+    return sorted(decision for decision in found if decision is not None)
 
 
 def _decision(execution_id: ExecutionId, event: Event) -> Decision | None:
@@ -74,7 +74,7 @@ def outcome(
     ten seconds. `cores`: of all nodes together.
     """
     walk = _Walk(executions, from_s)
-    for execution_id, event in sorted(events, key=lambda one: one[1].at_s):
+    for execution_id, event in sorted(events, key=lambda item: item[1].at_s):
         if event.at_s <= to_s:
             walk.see(execution_id, event)
     walk.sample(to_s)

@@ -11,7 +11,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from zoe_simulator.history_replay.answer import thinned
+from zoe_simulator.history_replay.answer import thin_points
 from zoe_simulator.history_replay.outcome import Outcome
 
 _STYLE = "body{font-family:sans-serif;max-width:60em;margin:2em auto}td,th{padding:.2em 1em;text-align:right}"
@@ -33,7 +33,7 @@ def _figure(sides: Mapping[str, Outcome]) -> Figure:
     figure = Figure(figsize=(9, 6), layout="constrained")
     waiting, reserved = figure.subplots(2, 1, sharex=True)
     for name, side in sides.items():
-        points = thinned(side)
+        points = thin_points(side)
         times = [datetime.fromtimestamp(at_s, UTC) for at_s, _, _ in points]
         waiting.plot(times, [count for _, count, _ in points], label=name)
         reserved.plot(times, [cores for _, _, cores in points], label=name)

@@ -17,7 +17,7 @@ from zoe_lib.domain.values.conditions import NO_CONDITIONS
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.documents.codec import decode, event_of
 from zoe_lib.store.values import ExecutionQuery, JournalEntry, TickRecord
-from zoe_master.loop.tick_recorder import Inputs, after
+from zoe_master.loop.tick_recorder import Inputs, inputs_after
 from zoe_simulator.history_replay.services import ServiceRecord, records_of
 
 _PAGE = 500
@@ -28,7 +28,7 @@ _NOBODY = "-"
 _CHANGE_WHAT_IS_ASKED = frozenset(kind.kind for kind in (Submitted, Modified, Scaled, Requeued, OwnerChanged))
 
 
-class ReplayRefused(Exception):  # noqa: N818 - it is an answer
+class ReplayRefusedError(Exception):
     """That time cannot be replayed; the message says why."""
 
 
@@ -67,7 +67,9 @@ class Recording:
 
 
 def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recording:
-    """Return everything that a replay of this time needs. Raises ReplayRefused if it is not stored, or no longer."""
+    """Return everything that a replay of this time needs. Raises ReplayRefusedError if it is not stored, or no
+    longer.
+    """
     ticks = _ticks(store, from_s, to_s)
     executions = list(_pages(store, ExecutionQuery(submitted_to_s=to_s, ended_from_s=from_s, limit=_PAGE)))
     entries = sorted((e for x in executions for e in _journal(store, x.id)), key=lambda entry: entry.id)
@@ -159,7 +161,7 @@ class _Split:
         self._read_to = 0
         inputs = Inputs()
         for tick in ticks:
-            inputs = after(inputs, tick)
+            inputs = inputs_after(inputs, tick)
             if tick.at_s < from_s:
                 self.inputs, self._read_to = inputs, tick.read_to
             else:
@@ -180,9 +182,9 @@ class _Split:
             if not from_others(entry) and entry.kind != "forecasted":
                 wrote.setdefault(entry.cause_id, []).append(entry)
         news = [entry for entry in later if from_others(entry)]
-        ticks = [*self._ticks, *(self._unfinished(plan, wrote[plan]) for plan in wrote.keys() - self._plans)]
+        ticks = [*self._ticks, *(self._unfinished_tick(plan, wrote[plan]) for plan in wrote.keys() - self._plans)]
         result = []
-        for tick, inputs in sorted(ticks, key=lambda one: (one[0].at_s, one[0].read_to)):
+        for tick, inputs in sorted(ticks, key=lambda item: (item[0].at_s, item[0].read_to)):
             if tick.at_s > self._to_s:
                 break
             seen = tuple(entry for entry in news if entry.id <= tick.read_to)
@@ -191,9 +193,9 @@ class _Split:
             result.append(Moment(tick.at_s, tick.epoch, inputs, seen, written, tick.plan_id not in self._plans))
         return tuple(result)
 
-    def _unfinished(self, plan_id: str, entries: Sequence[JournalEntry]) -> tuple[TickRecord, Inputs]:
+    def _unfinished_tick(self, plan_id: str, entries: Sequence[JournalEntry]) -> tuple[TickRecord, Inputs]:
         at_s = max(entry.at_s for entry in entries)
-        earlier = [one for one in self._ticks if one[0].read_to < entries[0].id]
+        earlier = [tick for tick in self._ticks if tick[0].read_to < entries[0].id]
         epoch, inputs = (earlier[-1][0].epoch, earlier[-1][1]) if earlier else (0, self.inputs)
         # It had read less than it wrote; the next master's first tick, at the same time, may have read that.
         return TickRecord(plan_id, at_s, epoch, entries[0].id - 1, False, {}), inputs
@@ -209,15 +211,15 @@ def _states(fresh: Mapping[ExecutionId, Execution], entries: Iterable[JournalEnt
 
 def _ticks(store: ExecutionStore, from_s: float, to_s: float) -> Sequence[TickRecord]:
     if to_s <= from_s:
-        raise ReplayRefused(f"the start must be earlier than the end ({_date(to_s)}; now, if you give no end)")
+        raise ReplayRefusedError(f"the start must be earlier than the end ({_date(to_s)}; now, if you give no end)")
     cut_s = store.cut_s()
     if from_s < cut_s:
-        raise ReplayRefused(f"executions that ended before {_date(cut_s)} have been removed; begin then or later")
+        raise ReplayRefusedError(f"executions that ended before {_date(cut_s)} have been removed; begin then or later")
     ticks = store.ticks(from_s, to_s)
     if not ticks:
         first_s = store.ticks_from_s()
         hint = "there are no records yet" if first_s is None else f"begin at {_date(first_s)} or later"
-        raise ReplayRefused(f"there is no record of a master's inputs for that time; {hint}")
+        raise ReplayRefusedError(f"there is no record of a master's inputs for that time; {hint}")
     return ticks
 
 

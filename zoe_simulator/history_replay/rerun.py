@@ -28,7 +28,7 @@ from zoe_master.storage.input_places import Told
 from zoe_master.storage.path_uses import WEIGHER
 from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 from zoe_simulator.history_replay.backend import RecordedBackend
-from zoe_simulator.history_replay.recording import Moment, Recording, ReplayRefused, to_event
+from zoe_simulator.history_replay.recording import Moment, Recording, ReplayRefusedError, to_event
 from zoe_simulator.history_replay.uses import RecordedUses
 
 _NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
@@ -43,14 +43,14 @@ class Change:
     policy: Mapping[str, object] = field(default_factory=dict)
     nodes: tuple[Node, ...] = ()
 
-    def of(self, policy: Policy) -> Policy:
-        """Return a recorded policy with the change. Raises ReplayRefused if it uses a plugin that is not installed
+    def apply_to(self, policy: Policy) -> Policy:
+        """Return a recorded policy with the change. Raises ReplayRefusedError if it uses a plugin that is not installed
         here.
         """
         wanted = decode(Policy, {**encode(policy), **self.policy}) if self.policy else policy
         if unknown := unknown_names(wanted):
             names = ", ".join(f"{kind} {name!r}" for kind, name in unknown)
-            raise ReplayRefused(f"the policy uses plugins that are not available here: {names}")
+            raise ReplayRefusedError(f"the policy uses plugins that are not available here: {names}")
         return wanted
 
 
@@ -65,7 +65,7 @@ class Rerun:
         state = State()
         for execution in (*recording.ended, *recording.present):
             state.put(execution)
-        state.policy = self._change.of(recording.policy)
+        state.policy = self._change.apply_to(recording.policy)
         self._state = state
         self._store = MemoryStore(_NO_LIMITS, state)
         self._backend = RecordedBackend(recording.services, self._clock, self._change.nodes)
@@ -84,14 +84,14 @@ class Rerun:
     def run(self) -> Iterator[tuple[ExecutionId, Event]]:
         """Replay everything; return every event of an execution from the begin on."""
         for number, moment in enumerate(self._recording.moments):
-            self._until(moment.at_s)
+            self._tick_until(moment.at_s)
             self._backend.tick = number
             self._look(moment)
             if moment.cut_short and not self._changed:
                 self._repeat(moment)
             else:
                 self._tick()
-        self._until(self._recording.to_s)
+        self._tick_until(self._recording.to_s)
         return (
             (record.execution_id, record.what)
             for record in self._state.journal
@@ -136,7 +136,7 @@ class Rerun:
             epoch,
             clock=self._clock,
             storage=reconciler,
-            last_uses=lambda executions: self._uses.at(executions, self._clock.now_s()),
+            last_uses=lambda executions: self._uses.last_uses(executions, self._clock.now_s()),
             paths=self._reconciler.paths,
         )
         self._backend.executions = self._master.cache.executions
@@ -144,7 +144,7 @@ class Rerun:
 
     def _happen(self, entry: JournalEntry) -> None:
         if entry.kind == "policy_set":
-            wanted = self._change.of(decode(Policy, entry.data))
+            wanted = self._change.apply_to(decode(Policy, entry.data))
             self._store.set_policy(wanted, self._state.policy.version, entry.at_s, entry.cause_id)
             return
         assert entry.execution_id is not None
@@ -167,7 +167,7 @@ class Rerun:
         assert self._master is not None
         self._master.tick()
 
-    def _until(self, at_s: float) -> None:
+    def _tick_until(self, at_s: float) -> None:
         """Tick whenever something is due before that time, if this may differ from the recording."""
         if not self._changed or self._master is None:
             return
@@ -211,7 +211,7 @@ class _RecordedKeeper:
         """Return the recorded places; inputs that were neither located nor awaited have none."""
         return dict.fromkeys(self._asked - self._inputs.awaited) | dict(self._inputs.locality)
 
-    def moved(self) -> None:
+    def moved_bytes(self) -> None:
         """Ignore it: paths come from the record."""
 
     def paths(self, _nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
@@ -231,7 +231,7 @@ class _RecordedKeeper:
         self._seen = replace(self._seen, held=held, verdicts=verdicts, missing=wanted.missing(held))
         return self._seen
 
-    def observed(self) -> StorageState:
+    def last_state(self) -> StorageState:
         """Return the last observation."""
         return self._seen
 

@@ -27,10 +27,10 @@ class RecordedUses:
                 from_s, _ = self._quiet[execution_id].pop()
                 self._quiet[execution_id].append((from_s, entry.at_s))
 
-    def at(self, execution_ids: Sequence[ExecutionId], now_s: float) -> Mapping[ExecutionId, float]:
+    def last_uses(self, execution_ids: Sequence[ExecutionId], now_s: float) -> Mapping[ExecutionId, float]:
         """Return the last use of each before now."""
-        return {one: self._of(one, now_s) for one in execution_ids}
+        return {id_: self._last_use(id_, now_s) for id_ in execution_ids}
 
-    def _of(self, execution_id: ExecutionId, now_s: float) -> float:
+    def _last_use(self, execution_id: ExecutionId, now_s: float) -> float:
         quiet = self._quiet.get(execution_id, ())
         return next((from_s for from_s, to_s in quiet if from_s <= now_s <= to_s), now_s)

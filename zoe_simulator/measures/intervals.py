@@ -45,7 +45,7 @@ def sign_flip_p(differences: Sequence[float]) -> float:
         raise ValueError(f"{len(differences)} differences are too many to try all signs of")
     seen = abs(sum(differences)) * (1 - _ROUNDING)
     sums = (abs(sum(signed)) for signed in product(*((value, -value) for value in differences)))
-    return sum(one >= seen for one in sums) / (1 << len(differences))
+    return sum(value >= seen for value in sums) / (1 << len(differences))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

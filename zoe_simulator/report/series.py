@@ -39,7 +39,7 @@ def cdf(values: Iterable[float]) -> list[tuple[float, float]]:
     """Return points (value, share of all that are at most that), evenly thinned; always including the last."""
     ordered = sorted(values)
     points = [(value, (rank + 1) / len(ordered)) for rank, value in enumerate(ordered)]
-    return _thinned(points)
+    return _thin_points(points)
 
 
 def over_time(runs: Iterable[Run]) -> list[Moment]:
@@ -60,7 +60,7 @@ def over_time(runs: Iterable[Run]) -> list[Moment]:
     return moments
 
 
-def thinned(moments: Sequence[Moment]) -> list[Moment]:
+def thin_moments(moments: Sequence[Moment]) -> list[Moment]:
     """Return intervals of equal length, each with its means over time."""
     if len(moments) <= _POINTS_MAX:
         return list(moments)
@@ -120,7 +120,7 @@ def _neighbours(lanes: Sequence[int]) -> list[tuple[int, int]]:
     return groups
 
 
-def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _thin_points(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     step = max(len(points) // _POINTS_MAX, 1)
     kept = points[::step]
     return kept if not points or kept[-1] == points[-1] else [*kept, points[-1]]

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from zoe_simulator.jobs import Run, Trace, TraceError
 from zoe_simulator.measures.figures import bounded_slowdown
 from zoe_simulator.report.pictures import chart, course, distributions
-from zoe_simulator.report.series import busiest_day, cdf, gantt, over_time, thinned
+from zoe_simulator.report.series import busiest_day, cdf, gantt, over_time, thin_moments
 
 _STYLE = (
     "body{font-family:sans-serif;max-width:60em;margin:2em auto}td{text-align:right;padding:.2em 1em}svg{width:100%}"
@@ -34,7 +34,7 @@ def write_report(
     moments = over_time(runs)
     from_s, until_s = window or busiest_day(moments)
     waits, slowdowns = cdf(run.wait_s for run in runs), cdf(map(bounded_slowdown, runs))
-    bars, shown = gantt(runs, from_s, until_s), thinned(moments)
+    bars, shown = gantt(runs, from_s, until_s), thin_moments(moments)
     pictures = {
         "Waits and slowdowns": distributions(waits, slowdowns),
         "Over time": course(shown, trace.processors),

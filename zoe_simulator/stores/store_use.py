@@ -30,7 +30,7 @@ class StoreUse:
         return HostedStore(self.size.path, self.inputs) if self.inputs else SharedStore(self.size)
 
     @property
-    def controlled(self) -> bool:
+    def is_controlled(self) -> bool:
         """Return whether the master uses a controller."""
         return self.guarantee is not None or bool(self.inputs)
 

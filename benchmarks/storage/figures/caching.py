@@ -8,7 +8,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks.storage.figures.figure import Measured, Point, ratio
+from benchmarks.storage.figures.figure import Measurements, Point, ratio
 from benchmarks.storage.figures.store import TENANT, RuledStore, controlled_store, ruled_store, text
 from benchmarks.storage.table import Line
 
@@ -24,9 +24,9 @@ _OBJECT = 100_000
 _OBJECTS, _WRITES, _SMALL = 300, 20, 1_000_000
 
 
-def oscillating(options: argparse.Namespace) -> Measured:
+def oscillating(options: argparse.Namespace) -> Measurements:
     """Read two containers at 2 and at 20 GET/s in turn, with one PUT a second."""
-    found = Measured("seconds", "ms of a GET of 100 KB")
+    found = Measurements("seconds", "ms of a GET of 100 KB")
     taken: dict[tuple[str, str], list[float]] = {(c, m): [] for c in ("plain", "cached") for m in ("GET", "PUT")}
     content = text(_OBJECT, random.Random(11))
     rule = f"FOR CONTAINER {TENANT}/cached WHEN GETS_SEC > 5 DO SET CACHING"
@@ -63,12 +63,12 @@ def _beats(rate: float, seconds: float) -> Iterator[float]:
         yield at_s
 
 
-def web(options: argparse.Namespace) -> Measured:
+def web(options: argparse.Namespace) -> Measurements:
     """Replay a generated trace against a container that is cached, and an equal one that is not."""
     drawn = random.Random(13)
     sizes = [min(int(drawn.lognormvariate(9.21, 1.2)) + 1, 2_000_000) for _ in range(_OBJECTS)]
     contents = [text(size, random.Random(size)) for size in sizes]
-    found = Measured("bytes of the object", "ms of a GET", log=True)
+    found = Measurements("bytes of the object", "ms of a GET", log=True)
     with ruled_store(("plain", "cached"), cache=True) as its:
         its.rule(f"FOR CONTAINER {TENANT}/cached DO SET CACHING TO OBJECT_SIZE<{_SMALL}")
         for container in ("plain", "cached"):
@@ -76,7 +76,7 @@ def web(options: argparse.Namespace) -> Measured:
                 its.timed_ms("PUT", f"{container}/{number}", content)
         weights = [1 / (rank + 1) ** 0.8 for rank in range(_OBJECTS)]
         names = drawn.choices(range(_OBJECTS), weights, k=max(options.rounds * 4, 20))
-        taken = _replayed(its, names, lambda number: contents[number], found)
+        taken = _replay(its, names, lambda number: contents[number], found)
     for method, goal in (("GET", 0.70), ("PUT", 1.04)):
         one = ratio(taken["cached", method], taken["plain", method])
         figure = f"{one} of that without, {len(taken['plain', method])} pairs"
@@ -84,8 +84,8 @@ def web(options: argparse.Namespace) -> Measured:
     return found
 
 
-def _replayed(
-    its: RuledStore, names: list[int], content: Callable[[int], bytes], found: Measured
+def _replay(
+    its: RuledStore, names: list[int], content: Callable[[int], bytes], found: Measurements
 ) -> dict[tuple[str, str], list[float]]:
     taken: dict[tuple[str, str], list[float]] = {(c, m): [] for c in ("plain", "cached") for m in ("GET", "PUT")}
     for place, number in enumerate(names):
@@ -95,5 +95,5 @@ def _replayed(
             taken[container, method].append(used_ms)
             if method == "GET":
                 found.points.append(Point(container, len(content(number)), used_ms))
-    found.points.sort(key=lambda one: (one.series, one.x))
+    found.points.sort(key=lambda point: (point.series, point.x))
     return taken

@@ -6,7 +6,7 @@ import argparse
 import random
 import time
 
-from benchmarks.storage.figures.figure import Measured, Point, ratio
+from benchmarks.storage.figures.figure import Measurements, Point, ratio
 from benchmarks.storage.figures.store import TENANT, ruled_store, text
 from benchmarks.storage.table import Line
 
@@ -21,15 +21,15 @@ _RULES = {
 _WANTED = {"PUT": 1.07, "GET": 1.13}
 
 
-def measure(options: argparse.Namespace) -> Measured:
+def measure(options: argparse.Namespace) -> Measurements:
     """Put and read documents into containers with the rules, and into one without, in turn."""
     drawn = random.Random(12)
-    found = Measured("seconds", "ms")
+    found = Measurements("seconds", "ms")
     taken: dict[tuple[str, str], list[float]] = {(c, m): [] for c in _RULES for m in _WANTED}
     kept, places = dict.fromkeys(_RULES, 0), [name.replace(" ", "-") for name in _RULES]
     with ruled_store(places) as its:
         rules = zip(places, _RULES.values(), strict=True)
-        its.rule(*(f"FOR CONTAINER {TENANT}/{one} DO {action}" for one, action in rules if action))
+        its.rule(*(f"FOR CONTAINER {TENANT}/{text} DO {action}" for text, action in rules if action))
         began_s, asked = time.perf_counter(), 0
         for place in range(-3, options.rounds):
             content = text(min(max(int(drawn.lognormvariate(13.8, 0.5)), 200_000), 2_000_000), drawn)

@@ -28,7 +28,7 @@ class Point:
 
 
 @dataclass
-class Measured:
+class Measurements:
     """Measurements of a figure. x, y: labels of the axes; split: begins of phases, with their names; log: the
     horizontal axis is logarithmic.
     """
@@ -42,7 +42,7 @@ class Measured:
 
     def ys(self, series: str) -> list[float]:
         """Return the measurements of a series, in their order."""
-        return [one.y for one in self.points if one.series == series]
+        return [point.y for point in self.points if point.series == series]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,36 +59,43 @@ class Ratio:
 
 def ratio(mine: Sequence[float], theirs: Sequence[float]) -> Ratio:
     """Return the ratio of mine to theirs, over pairs measured one after the other."""
-    ordered = sorted(one / other for one, other in zip(mine, theirs, strict=True))
+    ordered = sorted(value / other for value, other in zip(mine, theirs, strict=True))
     count = len(ordered)
     half = 0.98 * math.sqrt(count)
     low, high = ordered[max(0, math.floor(count / 2 - half))], ordered[min(count - 1, math.ceil(count / 2 + half))]
     return Ratio(statistics.median(ordered), low, high)
 
 
-def write(number: int, found: Measured, folder: Path = FOLDER) -> None:
+def write(number: int, found: Measurements, folder: Path = FOLDER) -> None:
     """Write the points as CSV, and their plot as SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"figure-{number}.csv").open("w", encoding="ascii", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("series", found.x, found.y))
-        table.writerows((one.series, f"{one.x:.5g}", f"{one.y:.5g}") for one in found.points)
+        table.writerows((point.series, f"{point.x:.5g}", f"{point.y:.5g}") for point in found.points)
     rcParams["svg.hashsalt"] = "store"  # the same ids in every drawing
-    _drawn(found).savefig(folder / f"figure-{number}.svg", metadata={"Date": None})
+    _draw(found).savefig(folder / f"figure-{number}.svg", metadata={"Date": None})
 
 
-def _drawn(found: Measured) -> Figure:
+def _draw(found: Measurements) -> Figure:
     drawing = Figure(figsize=(8, 3.5), layout="constrained")
     axes = drawing.subplots()
-    for series in dict.fromkeys(one.series for one in found.points):
-        mine = [one for one in found.points if one.series == series]
-        axes.plot([one.x for one in mine], [one.y for one in mine], label=series, linewidth=1, marker=".", markersize=3)
+    for series in dict.fromkeys(point.series for point in found.points):
+        mine = [point for point in found.points if point.series == series]
+        axes.plot(
+            [point.x for point in mine],
+            [point.y for point in mine],
+            label=series,
+            linewidth=1,
+            marker=".",
+            markersize=3,
+        )
     for at, name in found.split:
         axes.axvline(at, color="grey", linewidth=0.8)
         axes.annotate(name, (at, 1), xycoords=("data", "axes fraction"), fontsize=7, va="top", rotation=90)
     if found.log:
         axes.set_xscale("log")
-    axes.set(xlabel=found.x, ylabel=found.y, ylim=(0, _top([one.y for one in found.points])))
+    axes.set(xlabel=found.x, ylabel=found.y, ylim=(0, _top([point.y for point in found.points])))
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
     return drawing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from benchmarks.storage.figures.figure import Measured, Point
+from benchmarks.storage.figures.figure import Measurements, Point
 from benchmarks.storage.figures.store import RuledStore, ruled_store
 from benchmarks.storage.table import Line
 
@@ -18,9 +18,9 @@ _CONTAINERS = (0, 1, 10, 100)
 _SECONDS = 5.0
 
 
-def measure(options: argparse.Namespace) -> Measured:
+def measure(options: argparse.Namespace) -> Measurements:
     """Count the bytes of reports while so many containers are used once a second."""
-    found = Measured("containers in use", "bytes a second")
+    found = Measurements("containers in use", "bytes a second")
     seconds = min(_SECONDS, max(options.rounds / 60, 2.0))
     with ruled_store([f"c{number}" for number in range(max(_CONTAINERS))]) as its:
         its.rule()

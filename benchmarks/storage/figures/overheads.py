@@ -7,7 +7,7 @@ import os
 import statistics
 from collections.abc import Mapping, Sequence
 
-from benchmarks.storage.figures.figure import Measured, Point, ratio
+from benchmarks.storage.figures.figure import Measurements, Point, ratio
 from benchmarks.storage.figures.store import TENANT, RuledStore, ruled_store
 from benchmarks.storage.modules import MODULES
 from benchmarks.storage.table import Line
@@ -23,14 +23,14 @@ SIZES = (10_000, 100_000, 1_000_000)
 _METHODS = ("PUT", "GET")
 
 
-def chain(options: argparse.Namespace) -> Measured:
+def chain(options: argparse.Namespace) -> Measurements:
     """Put and read objects of three sizes with an empty chain, and without."""
     rules = {"none": "", "empty": "SET NOOP"}
-    found = Measured("bytes of the object", "ms more than without a rule", log=True)
+    found = Measurements("bytes of the object", "ms more than without a rule", log=True)
     with ruled_store(tuple(rules)) as its:
         its.rule(*(f"FOR CONTAINER {TENANT}/{name} DO {action}" for name, action in rules.items() if action))
         for size in SIZES:
-            taken, used = _paired(its, tuple(rules), size, options.rounds)
+            taken, used = _measure_pairs(its, tuple(rules), size, options.rounds)
             for method in _METHODS:
                 mine, theirs = taken["empty", method], taken["none", method]
                 more_ms = statistics.median(a - b for a, b in zip(mine, theirs, strict=True))
@@ -39,28 +39,28 @@ def chain(options: argparse.Namespace) -> Measured:
                 figure = f"{more_ms:+.2f} ms, {ratio(mine, theirs)} of that without; CPU of the proxy {cpu_ms:+.2f} ms"
                 reached = more_ms < 0.5 and cpu_ms < 0.3
                 found.lines.append(Line(f"{method} of {size // 1000} KB", figure, "< 0.5 ms, CPU < 0.3", reached))
-    found.points.sort(key=lambda one: (one.series, one.x))
+    found.points.sort(key=lambda point: (point.series, point.x))
     return found
 
 
-def modules(options: argparse.Namespace) -> Measured:
+def modules(options: argparse.Namespace) -> Measurements:
     """Put and read objects through none, one, two and four modules that change nothing."""
     empty = {name: content for name, content in MODULES.items() if name.startswith("empty") and name[-1].isdigit()}
     rules = {"none": ""} | {
         f"modules{count}": ", ".join(f"SET {name}" for name in list(empty)[:count]) for count in (1, 2, 4)
     }
-    found = Measured("modules", "ms more than without any")
+    found = Measurements("modules", "ms more than without any")
     with ruled_store(tuple(rules), empty) as its:
         its.rule(*(f"FOR CONTAINER {TENANT}/{name} DO {action}" for name, action in rules.items() if action))
         for size in (10_000, 1_000_000):
-            taken, used = _paired(its, tuple(rules), size, options.rounds)
+            taken, used = _measure_pairs(its, tuple(rules), size, options.rounds)
             for method in _METHODS:
                 _further(found, method, size, taken, used)
     return found
 
 
 def _further(
-    found: Measured,
+    found: Measurements,
     method: str,
     size: int,
     taken: Mapping[tuple[str, str], Sequence[float]],
@@ -80,7 +80,7 @@ def _further(
     found.lines.append(Line(f"{method} of {size // 1000} KB", figure, "first <= 1 ms", more[1] <= 1.0))
 
 
-def _paired(
+def _measure_pairs(
     its: RuledStore, containers: Sequence[str], size: int, rounds: int
 ) -> tuple[dict[tuple[str, str], list[float]], dict[tuple[str, str], float]]:
     """Return milliseconds of each request and CPU seconds of all, by container and method; rounds are interleaved."""

@@ -8,7 +8,7 @@ import random
 import statistics
 import time
 
-from benchmarks.storage.figures.figure import Measured, Point
+from benchmarks.storage.figures.figure import Measurements, Point
 from benchmarks.storage.figures.store import TENANT, RuledStore, ruled_store, text
 from benchmarks.storage.table import Line
 
@@ -32,11 +32,11 @@ PHASES = (
 )
 
 
-def measure(options: argparse.Namespace) -> Measured:
+def measure(options: argparse.Namespace) -> Measurements:
     """Put into both containers in turn, phase after phase."""
     drawn = random.Random(10)
     contents = {"random": os.urandom(BYTES), "redundant": text(BYTES, drawn)}
-    found = Measured("seconds", "ms of a PUT of 1 MB")
+    found = Measurements("seconds", "ms of a PUT of 1 MB")
     with ruled_store(CONTAINERS) as its:
         began_s = time.perf_counter()
         for name, rules in PHASES:
@@ -47,9 +47,9 @@ def measure(options: argparse.Namespace) -> Measured:
 
 
 def _phase(
-    its: RuledStore, contents: dict[str, bytes], found: Measured, name: str, rounds: int, began_s: float
+    its: RuledStore, contents: dict[str, bytes], found: Measurements, name: str, rounds: int, began_s: float
 ) -> None:
-    taken: dict[str, list[float]] = {one: [] for one in CONTAINERS}
+    taken: dict[str, list[float]] = {text: [] for text in CONTAINERS}
     for number in range(-2, rounds):
         for container in CONTAINERS:
             used_s = its.timed_ms("PUT", f"{container}/object", contents[container])

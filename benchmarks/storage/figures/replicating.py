@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 from benchmarks.storage.client import OBJECT_BYTES, Client, prepare
-from benchmarks.storage.figures.figure import Measured, Point
+from benchmarks.storage.figures.figure import Measurements, Point
 from benchmarks.storage.slo import MB, SETTLE_S, SHARE_OF_UNCAPPED, SHARES, UNCAPPED_S, WARM_S
 from benchmarks.storage.stand import TENANTS, Stand, stand
 from benchmarks.storage.table import Line
@@ -31,29 +31,29 @@ _AGAIN_S = 0.5
 _DEVICE = ("devices", "node2", "d2", "objects")
 
 
-def measure(options: argparse.Namespace) -> Measured:
+def measure(options: argparse.Namespace) -> Measurements:
     """Read with three tenants: without replication, with it, and with the controller on."""
-    found, seconds = Measured("seconds", "MB/s"), max(options.rounds // 10, 8)
+    found, seconds = Measurements("seconds", "MB/s"), max(options.rounds // 10, 8)
     with stand(nodes=2, replicas=2, proxy_workers=2) as its:
         content = os.urandom(OBJECT_BYTES)
         for person in its.people.values():
             prepare(person, content)
         clients = {name: Client(person, "get") for name, person in its.people.items()}
-        for one in clients.values():
-            one.__enter__()
+        for client in clients.values():
+            client.__enter__()
         try:
             _phases(its, clients, seconds, found)
         finally:
-            for one in clients.values():
-                one.stop()
+            for entry in clients.values():
+                entry.stop()
     return found
 
 
-def _phases(its: Stand, clients: Mapping[str, Client], seconds: int, found: Measured) -> None:
+def _phases(its: Stand, clients: Mapping[str, Client], seconds: int, found: Measurements) -> None:
     time.sleep(WARM_S)
     began_s = time.monotonic()
     time.sleep(UNCAPPED_S)
-    capacity = int(SHARE_OF_UNCAPPED * sum(one.rate(began_s, time.monotonic()) for one in clients.values()))
+    capacity = int(SHARE_OF_UNCAPPED * sum(client.rate(began_s, time.monotonic()) for client in clients.values()))
     its.site.further["replication_bytes_per_s"] = HELD_BYTES_PER_S
     with its.controller(BandwidthSlo(capacity, capacity)) as controller:
         slos = {tenant: int(share * capacity) for tenant, share in SHARES.items()}
@@ -77,7 +77,7 @@ def _tell(
     offset: int,
     begin_s: float,
     seconds: int,
-    found: Measured,
+    found: Measurements,
 ) -> None:
     found.split.append((offset, f"replication {phase}"))
     for tenant in TENANTS:
@@ -117,17 +117,17 @@ class _Replicating(_Nothing):
         self._store = its.store
         self._device = its.store.directory.joinpath(*_DEVICE)
         self._over = threading.Event()
-        self._threads = [threading.Thread(target=one) for one in (self._fill, self._count)]
+        self._threads = [threading.Thread(target=entry) for entry in (self._fill, self._count)]
 
     def __enter__(self) -> _Replicating:
-        for one in self._threads:
-            one.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        for one in self._threads:
-            one.join()
+        for thread in self._threads:
+            thread.join()
 
     def _fill(self) -> None:
         while not self._over.is_set():
@@ -135,13 +135,13 @@ class _Replicating(_Nothing):
             self._store.replicate(1)
 
     def _count(self) -> None:
-        before = self._here()
+        before = self._bytes_on_device()
         while not self._over.wait(_AGAIN_S / 5):
-            now = self._here()
+            now = self._bytes_on_device()
             self.bytes += max(now - before, 0)
             before = now
 
-    def _here(self) -> int:
+    def _bytes_on_device(self) -> int:
         """Return the bytes of complete objects on the device; an object that vanishes meanwhile counts as zero."""
         total = 0
         for folder, _, names in os.walk(self._device):

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from benchmarks.storage.client import OBJECT_BYTES, STREAMS, Client, prepare
-from benchmarks.storage.figures.figure import Measured, Point
+from benchmarks.storage.figures.figure import Measurements, Point
 from benchmarks.storage.slo import MB, SETTLE_S, SHARE_OF_UNCAPPED, SHARES, UNCAPPED_S, WARM_S
 from benchmarks.storage.stand import TENANTS, Stand, stand
 from benchmarks.storage.table import Line
@@ -48,12 +48,12 @@ class _Case:
     held: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-def once(options: argparse.Namespace) -> Measured:
+def measure_figure_14(options: argparse.Namespace) -> Measurements:
     """Measure figure 14."""
-    return _measured(options, [_Case(one.upper(), one) for one in _DIRECTIONS])
+    return _measure_cases(options, [_Case(text.upper(), text) for text in _DIRECTIONS])
 
 
-def at_places(options: argparse.Namespace) -> Measured:
+def at_places(options: argparse.Namespace) -> Measurements:
     """Measure figure 15."""
     both = {"nodes": 2, "replicas": 2}
     cases = []
@@ -62,32 +62,32 @@ def at_places(options: argparse.Namespace) -> Measured:
         at_nodes = {"bandwidth_nodes": dict.fromkeys(("object-1", "object-2"), share)}
         cases.append(_Case(f"{name} at proxies", direction, both))
         cases.append(_Case(f"{name} at nodes", direction, {**both, "bandwidth_at_nodes": True}, held=at_nodes))
-    return _measured(options, cases)
+    return _measure_cases(options, cases)
 
 
-def two_proxies(options: argparse.Namespace) -> Measured:
+def two_proxies(options: argparse.Namespace) -> Measurements:
     """Measure figure 16."""
     held = {"proxies": dict.fromkeys(("proxy", "proxy-2"), 0.5)}
-    return _measured(options, [_Case(one.upper(), one, {"proxies": 2}, _SIZES_16, held) for one in _DIRECTIONS])
+    return _measure_cases(options, [_Case(text.upper(), text, {"proxies": 2}, _SIZES_16, held) for text in _DIRECTIONS])
 
 
-def _measured(options: argparse.Namespace, cases: Sequence[_Case]) -> Measured:
+def _measure_cases(options: argparse.Namespace, cases: Sequence[_Case]) -> Measurements:
     """Measure each on a separate store, since proxies keep the last limits of a stopped controller."""
-    found, windows = Measured("seconds", "MB/s"), max(options.rounds // 10, 5)
+    found, windows = Measurements("seconds", "MB/s"), max(options.rounds // 10, 5)
     for number, case in enumerate(cases):
         with stand(proxy_workers=2, **case.store) as its:
             for person in its.people.values():
                 prepare(person, *(os.urandom(size) for size in case.sizes))
-            _shared(its, case, windows, found, number * (windows + 2))
+            _measure_shares(its, case, windows, found, number * (windows + 2))
     return found
 
 
-def _shared(its: Stand, case: _Case, windows: int, found: Measured, offset: int) -> None:
+def _measure_shares(its: Stand, case: _Case, windows: int, found: Measurements, offset: int) -> None:
     with ExitStack() as undo:
         clients = {name: _clients(its, name, case) for name in its.people}
         for mine in clients.values():
-            for one in mine:
-                undo.enter_context(one)
+            for client in mine:
+                undo.enter_context(client)
         time.sleep(WARM_S)
         began_s = time.monotonic()
         time.sleep(UNCAPPED_S)
@@ -119,7 +119,7 @@ def _clients(its: Stand, tenant: str, case: _Case) -> list[Client]:
 
 
 def _rate(clients: Sequence[Client], from_s: float, to_s: float) -> float:
-    return sum(one.rate(from_s, to_s) for one in clients)
+    return sum(client.rate(from_s, to_s) for client in clients)
 
 
 def _line(name: str, rates: Sequence[float], slo: int, capacity: int) -> Line:

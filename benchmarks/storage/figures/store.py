@@ -17,9 +17,9 @@ import httpx
 from benchmarks.storage.caching import cpu
 from benchmarks.support import temporary_home
 from storage_controller.rules.dsl import parse_rule
-from storage_filters.rules.documents import RuleBook, written
+from storage_filters.rules.documents import RuleBook, book_document
 from storage_filters.rules.rules import ModuleVersion
-from storage_filters.transforms.modules.engine import compiled
+from storage_filters.transforms.modules.engine import compile_module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.whole_storage import TOKEN, whole_storage
@@ -46,7 +46,7 @@ class RuledStore:
         """Put these rules in force, replacing the former ones."""
         assert self.pusher is not None
         rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
-        self.pusher.rules = written(RuleBook(rules, modules={"": self.modules}))
+        self.pusher.rules = book_document(RuleBook(rules, modules={"": self.modules}))
         self.pusher.push()
         self.pusher.push(AUTH_nobody={"get": 1.0})  # the earlier push is in force
 
@@ -82,7 +82,7 @@ def ruled_store(
         return str(path)
 
     versions = {
-        name.upper(): ModuleVersion(name, hashlib.sha256(content).hexdigest(), compiled(content).reads)
+        name.upper(): ModuleVersion(name, hashlib.sha256(content).hexdigest(), compile_module(content).reads)
         for name, content in (modules or {}).items()
     }
     with (

@@ -27,7 +27,7 @@ class RivalApplication:
         return self.application.number
 
     @property
-    def left(self) -> float:
+    def remaining_share(self) -> float:
         """Return the remaining share of its work."""
         return 1.0 - self.work.done if self.work is not None else 1.0
 
@@ -75,10 +75,10 @@ def numbers(one: StudyApplication) -> list[int]:
 
 def grow(wanted: dict[int, int], spare: int, candidates: Sequence[RivalApplication]) -> None:
     """Give the spare services to these in turn, up to all their services."""
-    for one in candidates:
-        more = min(one.application.total - wanted[one.number], spare)
+    for candidate in candidates:
+        more = min(candidate.application.total - wanted[candidate.number], spare)
         if more > 0:
-            wanted[one.number] += more
+            wanted[candidate.number] += more
             spare -= more
 
 

@@ -33,20 +33,25 @@ class ElasticFlowLike:
     def decide(self, view: RivalView) -> Mapping[int, int]:
         """Give each its share of the first slot, start others on the rest, and then give services one by one."""
         shares = self._shares(_asking(view), view)
-        wanted = {one.number: one.application.core for one in view.running}
+        wanted = {application.number: application.application.core for application in view.running}
         free = view.cores - sum(wanted.values())
-        for one in sorted(_asking(view), key=by_deadline):
-            share = shares[one.number]
-            share = one.application.total if share is None else share
-            more = min(share - wanted.get(one.number, 0), free)
-            if more > 0 and wanted.get(one.number, 0) + more >= one.application.core:
-                wanted[one.number] = wanted.get(one.number, 0) + more
+        for application in sorted(_asking(view), key=by_deadline):
+            share = shares[application.number]
+            share = application.application.total if share is None else share
+            more = min(share - wanted.get(application.number, 0), free)
+            if more > 0 and wanted.get(application.number, 0) + more >= application.application.core:
+                wanted[application.number] = wanted.get(application.number, 0) + more
                 free -= more
-        for one in view.waiting:
-            if one.number not in wanted and one.application.core <= free:
-                wanted[one.number] = one.application.core
-                free -= one.application.core
-        self._give(wanted, free, [one for one in (*view.running, *view.waiting) if one.number in wanted], view)
+        for entry in view.waiting:
+            if entry.number not in wanted and entry.application.core <= free:
+                wanted[entry.number] = entry.application.core
+                free -= entry.application.core
+        self._give(
+            wanted,
+            free,
+            [application for application in (*view.running, *view.waiting) if application.number in wanted],
+            view,
+        )
         return wanted
 
     def next_s(self, now_s: float) -> float:  # noqa: ARG002 - it decides at events
@@ -57,38 +62,44 @@ class ElasticFlowLike:
         """Give each further service to the application that it shortens most, as a share of its run time."""
         for _ in range(free):
             best, most = None, 0.0
-            for one in started:
-                has = wanted[one.number]
-                if has < one.application.total:
-                    now_s, then_s = (view.told(one.application, n, self._chance) for n in (has, has + 1))
+            for application in started:
+                has = wanted[application.number]
+                if has < application.application.total:
+                    now_s, then_s = (view.told(application.application, n, self._chance) for n in (has, has + 1))
                     saved = 1.0 - then_s / now_s
                     if best is None or saved > most:
-                        best, most = one, saved
+                        best, most = application, saved
             if best is None:
                 return
             wanted[best.number] += 1
 
     def _shares(self, asking: Sequence[RivalApplication], view: RivalView) -> dict[int, int | None]:
         """Return the services of each in the first slot; None for one whose deadline cannot be met."""
-        ends = sorted({one.application.deadline_s for one in asking if one.application.deadline_s > view.now_s})
+        ends = sorted(
+            {
+                application.application.deadline_s
+                for application in asking
+                if application.application.deadline_s > view.now_s
+            }
+        )
         slots = list(zip([view.now_s, *ends], ends, strict=False))
-        free = [view.cores - self._others(begins_s, view) for begins_s, _ in slots]
+        free = [view.cores - self._best_effort_cores(begins_s, view) for begins_s, _ in slots]
         found: dict[int, int | None] = {}
-        for one in sorted(asking, key=by_deadline):
-            usable = [i for i, (_, ends_s) in enumerate(slots) if ends_s <= one.application.deadline_s]
-            level = self._level(one, [(slots[i][1] - slots[i][0], free[i]) for i in usable], view)
+        for application in sorted(asking, key=by_deadline):
+            usable = [i for i, (_, ends_s) in enumerate(slots) if ends_s <= application.application.deadline_s]
+            level = self._level(application, [(slots[i][1] - slots[i][0], free[i]) for i in usable], view)
             if level is None:
-                found[one.number] = None
+                found[application.number] = None
                 continue
-            left = one.left
-            found[one.number] = 0
+            left = application.remaining_share
+            found[application.number] = 0
             for i in usable:
-                services = _at_level(one, level, free[i])
+                services = _at_level(application, level, free[i])
                 if left <= 1e-9 or not services:
                     continue
-                found[one.number] = services if i == 0 else found[one.number]
+                found[application.number] = services if i == 0 else found[application.number]
                 free[i] -= services
-                left -= (slots[i][1] - slots[i][0]) / view.told(one.application, services, self._chance)
+                left -= (slots[i][1] - slots[i][0]) / view.told(application.application, services, self._chance)
         return found
 
     def _level(self, one: RivalApplication, slots: Sequence[tuple[float, int]], view: RivalView) -> int | None:
@@ -98,22 +109,26 @@ class ElasticFlowLike:
             for seconds, free in slots:
                 services = _at_level(one, level, free)
                 done += seconds / view.told(one.application, services, self._chance) if services else 0.0
-            if done >= one.left - 1e-9:
+            if done >= one.remaining_share - 1e-9:
                 return level
         return None
 
-    def _others(self, at_s: float, view: RivalView) -> int:
+    def _best_effort_cores(self, at_s: float, view: RivalView) -> int:
         """Return the cores that work without a deadline is expected to hold at a time."""
         held = 0
-        for one in view.running:
-            if not one.application.asks and one.work is not None:
-                takes_s = view.told(one.application, one.application.core, self._chance)
-                held += one.application.core if max(one.work.start_s + takes_s, view.now_s + 1) > at_s else 0
+        for application in view.running:
+            if not application.application.has_deadline and application.work is not None:
+                takes_s = view.told(application.application, application.application.core, self._chance)
+                held += (
+                    application.application.core
+                    if max(application.work.start_s + takes_s, view.now_s + 1) > at_s
+                    else 0
+                )
         return held
 
 
 def _asking(view: RivalView) -> list[RivalApplication]:
-    return [one for one in (*view.running, *view.waiting) if one.application.asks]
+    return [application for application in (*view.running, *view.waiting) if application.application.has_deadline]
 
 
 def _at_level(one: RivalApplication, level: int, free: int) -> int:

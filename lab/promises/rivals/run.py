@@ -31,20 +31,24 @@ class RivalRun:
         taught: Iterable[Execution] = (),
         capacity: int = CAPACITY,
     ) -> None:
-        self._upcoming = sorted(applications, key=lambda one: (one.submit_s, one.number), reverse=True)
+        self._upcoming = sorted(
+            applications, key=lambda application: (application.submit_s, application.number), reverse=True
+        )
         self._rival = rival
         self._store = GuaranteedStore(capacity)
         self._up = {node.name: node.usable.cores_milli // 1000 for node in NODES}
-        changes = [(one.at_s, False, one.node) for one in failures] + [(one.back_s, True, one.node) for one in failures]
+        changes = [(failure.at_s, False, failure.node) for failure in failures] + [
+            (failure.back_s, True, failure.node) for failure in failures
+        ]
         self._changes = sorted(changes, reverse=True)
         self._waiting: list[RivalApplication] = []
         self._running: list[RivalApplication] = []
         self._times = RunTimes()
-        for number, execution in enumerate(sorted(taught, key=lambda one: one.submitted_at_s)):
+        for number, execution in enumerate(sorted(taught, key=lambda execution: execution.submitted_at_s)):
             sample = sample_of(execution)
             if sample is not None:
                 self._times.learn(f"taught{number}", kind_of(execution), sample)
-        self._last_submission_s = max((one.submit_s for one in applications), default=0.0)
+        self._last_submission_s = max((application.submit_s for application in applications), default=0.0)
         self._now_s = 0.0
         self.outcome = StudyOutcome(CORES)
 
@@ -62,7 +66,7 @@ class RivalRun:
         raise RuntimeError("the run does not end")
 
     def _next_s(self) -> float:
-        times = [self._now_s + one.work.left_s for one in self._running if one.work is not None]
+        times = [self._now_s + application.work.left_s for application in self._running if application.work is not None]
         times += [self._upcoming[-1].submit_s] if self._upcoming else []
         times += [self._changes[-1][0]] if self._changes else []
         own_s = self._rival.next_s(self._now_s)
@@ -72,19 +76,23 @@ class RivalRun:
         if at_s == math.inf:
             raise RuntimeError(f"{len(self._waiting)} applications wait and nothing runs")
         seconds = at_s - self._now_s
-        works = [one.work for one in self._running if one.work is not None]
+        works = [application.work for application in self._running if application.work is not None]
         self.outcome.count(works, max(min(at_s, self._last_submission_s) - self._now_s, 0.0))
         for work in works:
             work.advance(seconds)
         self._now_s = at_s
 
     def _end_what_is_done(self) -> None:
-        for one in [one for one in self._running if one.work is not None and one.work.left_s == 0.0]:
-            assert one.work is not None
-            self._running.remove(one)
-            app = one.application
-            self.outcome.ends.append(StudyEnd(app, one.work.start_s, self._now_s, promised=app.asks))
-            self._times.learn(str(app.number), app.key, one.work.sample())
+        for application in [
+            application
+            for application in self._running
+            if application.work is not None and application.work.left_s == 0.0
+        ]:
+            assert application.work is not None
+            self._running.remove(application)
+            app = application.application
+            self.outcome.ends.append(StudyEnd(app, application.work.start_s, self._now_s, promised=app.has_deadline))
+            self._times.learn(str(app.number), app.key, application.work.sample())
 
     def _change_nodes(self) -> None:
         while self._changes and self._changes[-1][0] <= self._now_s:
@@ -93,46 +101,52 @@ class RivalRun:
                 self._up[name] = next(node.usable.cores_milli // 1000 for node in NODES if node.name == name)
                 continue
             self._up.pop(name, None)
-            for one in list(self._running):
-                if name in one.places[: one.application.core]:  # an essential service is lost, and all work with it
-                    self._running.remove(one)
-                    self._waiting.append(RivalApplication(one.application))
-                one.places = [place for place in one.places if place != name]
+            for application in list(self._running):
+                if (
+                    name in application.places[: application.application.core]
+                ):  # an essential service is lost, and all work with it
+                    self._running.remove(application)
+                    self._waiting.append(RivalApplication(application.application))
+                application.places = [place for place in application.places if place != name]
 
     def _submit(self, application: StudyApplication) -> None:
         one = RivalApplication(application)
-        self._times.submitted(str(application.number), application.key, RunSetting(float(application.total)))
-        if application.asks and not self._rival.admits(one, self._view()):
+        self._times.predict_submitted(str(application.number), application.key, RunSetting(float(application.total)))
+        if application.has_deadline and not self._rival.admits(one, self._view()):
             self.outcome.refused.append(application)
         else:
             self._waiting.append(one)
 
     def _view(self) -> RivalView:
-        self._waiting.sort(key=lambda one: (one.application.submit_s, one.number))
-        return RivalView(self._now_s, sum(self._up.values()), tuple(self._waiting), tuple(self._running), self._told)
+        self._waiting.sort(key=lambda application: (application.application.submit_s, application.number))
+        return RivalView(
+            self._now_s, sum(self._up.values()), tuple(self._waiting), tuple(self._running), self._learned_time
+        )
 
-    def _told(self, one: StudyApplication, services: int, chance: float) -> float:
+    def _learned_time(self, one: StudyApplication, services: int, chance: float) -> float:
         seconds = self._times.within_s(one.key, RunSetting(float(services)), chance)
         return one.declared_s * one.total / services if seconds is None else max(seconds, 1.0)
 
     def _decide(self) -> None:
         wanted = self._rival.decide(self._view())
-        for one in self._running:
-            one.places = one.places[: max(wanted.get(one.number, 0), one.application.core)]
+        for application in self._running:
+            application.places = application.places[
+                : max(wanted.get(application.number, 0), application.application.core)
+            ]
         turns = {number: turn for turn, number in enumerate(wanted)}
-        taken = Counter(place for one in self._running for place in one.places)
-        for one in sorted([*self._running, *self._waiting], key=lambda one: turns.get(one.number, math.inf)):
-            more = wanted.get(one.number, 0) - len(one.places)
+        taken = Counter(place for application in self._running for place in application.places)
+        for entry in sorted([*self._running, *self._waiting], key=lambda entry: turns.get(entry.number, math.inf)):
+            more = wanted.get(entry.number, 0) - len(entry.places)
             free = [name for name, cores in self._up.items() for _ in range(cores - taken[name])][: max(more, 0)]
-            if one.work is None:
-                if not free or len(free) < one.application.core:
+            if entry.work is None:
+                if not free or len(free) < entry.application.core:
                     continue
-                one.work = ApplicationWork(one.application, self._now_s)
-                self._waiting.remove(one)
-                self._running.append(one)
-            one.places += free
+                entry.work = ApplicationWork(entry.application, self._now_s)
+                self._waiting.remove(entry)
+                self._running.append(entry)
+            entry.places += free
             taken.update(free)
-        for one in self._running:
-            if one.work is not None:
-                one.work.running = len(one.places)
-        self._store.share({str(one.number): one.work for one in self._running if one.work is not None}, {})
+        for item in self._running:
+            if item.work is not None:
+                item.work.running = len(item.places)
+        self._store.share({str(entry.number): entry.work for entry in self._running if entry.work is not None}, {})

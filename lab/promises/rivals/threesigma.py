@@ -31,14 +31,14 @@ class ThreeSigmaLike:
 
     def decide(self, view: RivalView) -> Mapping[int, int]:
         """Start the applications that lose most by waiting, with all free services; lend the rest."""
-        wanted = {one.number: one.application.core for one in view.running}
+        wanted = {application.number: application.application.core for application in view.running}
         free = view.cores - sum(wanted.values())
-        for one in sorted(view.waiting, key=lambda one: self._turn(one, view)):
-            services = min(one.application.total, free)
-            if services >= one.application.core:
-                wanted[one.number] = services
+        for application in sorted(view.waiting, key=lambda application: self._turn(application, view)):
+            services = min(application.application.total, free)
+            if services >= application.application.core:
+                wanted[application.number] = services
                 free -= services
-        started = [one for one in (*view.running, *view.waiting) if one.number in wanted]
+        started = [application for application in (*view.running, *view.waiting) if application.number in wanted]
         grow(wanted, free, sorted(started, key=by_deadline))
         return wanted
 
@@ -48,7 +48,7 @@ class ThreeSigmaLike:
 
     def _turn(self, one: RivalApplication, view: RivalView) -> tuple[int, float, float]:
         app = one.application
-        if not app.asks:
+        if not app.has_deadline:
             return 1, app.submit_s, 0.0
         has_s = app.deadline_s - view.now_s
         now = chance_within(app, app.total, has_s, view)
@@ -78,8 +78,13 @@ def chance_within(one: StudyApplication, services: int, has_s: float, view: Riva
 def _step_s(view: RivalView) -> float:
     """Return the delay of a begin: until half of the running work is expected to have ended."""
     left = sorted(
-        max(one.work.start_s + view.told(one.application, max(one.work.running, 1), 0.5) - view.now_s, 1.0)
-        for one in view.running
-        if one.work is not None
+        max(
+            application.work.start_s
+            + view.told(application.application, max(application.work.running, 1), 0.5)
+            - view.now_s,
+            1.0,
+        )
+        for application in view.running
+        if application.work is not None
     )
     return left[len(left) // 2] if left else 60.0

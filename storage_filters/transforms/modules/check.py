@@ -22,7 +22,7 @@ from storage_filters.transforms.modules.engine import (
     TRANSFORM,
     InvalidModuleError,
     Module,
-    compiled,
+    compile_module,
 )
 from storage_filters.transforms.modules.run import ModuleFaultError, ModuleRun
 
@@ -42,7 +42,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     resource.setrlimit(resource.RLIMIT_DATA, (_DATA_BYTES_MAX, _DATA_BYTES_MAX))
     try:
-        found = compiled(sys.stdin.buffer.read(MODULE_BYTES_MAX + 1))
+        found = compile_module(sys.stdin.buffer.read(MODULE_BYTES_MAX + 1))
         for entry in (TRANSFORM,) if found.reads else (FORWARD, REVERSE):
             ModuleRun(found, entry, {})
         wrong = wrong_parameter(found, json.loads(sys.argv[1])) if len(sys.argv) > 1 else None
@@ -61,9 +61,9 @@ def wrong_parameter(module: Module, parameters: Mapping[str, str]) -> tuple[str,
     try:
         run.piece(b"", last=True)
     except ModuleFaultError as fault:
-        said = run.said
+        said = run.last_message
         names = re.findall(r"[a-z0-9_-]+", said.lower())
-        asked = (run.asked | parameters.keys()) - _EMPTY_OBJECT.keys()
+        asked = (run.missing_names | parameters.keys()) - _EMPTY_OBJECT.keys()
         found = next((name for name in names if name in asked), None)
         return None if found is None else (found, said or str(fault))
     return None

@@ -73,34 +73,34 @@ def engine() -> wasmtime.Engine:
     return made
 
 
-def compiled(content: bytes) -> Module:
+def compile_module(content: bytes) -> Module:
     """Return a module, ready to run. Raises InvalidModuleError."""
     if len(content) > MODULE_BYTES_MAX:
         raise InvalidModuleError(f"a module has at most {MODULE_BYTES_MAX} bytes, not {len(content)}")
     if not content.startswith(b"\0asm"):  # the library would take text for a module's source
         raise InvalidModuleError("this is not a WebAssembly module: it does not begin with \\0asm")
     try:
-        return checked(wasmtime.Module(engine(), content))
+        return check_module(wasmtime.Module(engine(), content))
     except wasmtime.WasmtimeError as error:
         raise InvalidModuleError(f"this is not a valid WebAssembly module: {_line(error)}") from None
 
 
-def checked(code: wasmtime.Module) -> Module:
+def check_module(code: wasmtime.Module) -> Module:
     """Check the imports and exports of a module, and return it. Raises InvalidModuleError."""
-    for one in code.imports:
-        wanted = IMPORTS.get(one.name or "") if one.module == SPACE else None
+    for entry in code.imports:
+        wanted = IMPORTS.get(entry.name or "") if entry.module == SPACE else None
         if wanted is None:
             there = ", ".join(f"{SPACE}.{name}" for name in IMPORTS)
-            raise InvalidModuleError(f"it imports {one.module}.{one.name}, which does not exist; there are {there}")
-        if _signature(one.type) != wanted:
-            raise InvalidModuleError(f"it imports {SPACE}.{one.name} as another type than {_shown(wanted)}")
-    exports = {one.name: one.type for one in code.exports}
+            raise InvalidModuleError(f"it imports {entry.module}.{entry.name}, which does not exist; there are {there}")
+        if _signature(entry.type) != wanted:
+            raise InvalidModuleError(f"it imports {SPACE}.{entry.name} as another type than {_signature_text(wanted)}")
+    exports = {export.name: export.type for export in code.exports}
     if not isinstance(exports.get("memory"), wasmtime.MemoryType):
         raise InvalidModuleError("it does not export its memory as memory")
     entries = {name for name in (FORWARD, REVERSE, TRANSFORM) if name in exports}
     for name in sorted(entries):
         if _signature(exports[name]) != _ENTRY:
-            raise InvalidModuleError(f"it exports {name} as another type than {_shown(_ENTRY)}")
+            raise InvalidModuleError(f"it exports {name} as another type than {_signature_text(_ENTRY)}")
     if entries not in ({FORWARD, REVERSE}, {TRANSFORM}):
         raise InvalidModuleError(
             f"it exports {_and(sorted(entries))}: a filter of stored objects exports {FORWARD} and {REVERSE}, "
@@ -135,7 +135,7 @@ def _signature(one: object) -> tuple[Sequence[str], Sequence[str]] | None:
     return ([*map(str, one.params)], [*map(str, one.results)]) if isinstance(one, wasmtime.FuncType) else None
 
 
-def _shown(signature: tuple[Sequence[str], Sequence[str]]) -> str:
+def _signature_text(signature: tuple[Sequence[str], Sequence[str]]) -> str:
     return f"({', '.join(signature[0])}) -> ({', '.join(signature[1])})"
 
 

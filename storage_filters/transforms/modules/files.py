@@ -19,7 +19,7 @@ from typing import Any
 
 import wasmtime
 
-from storage_filters.transforms.modules.engine import Module, checked, compiled, engine
+from storage_filters.transforms.modules.engine import Module, check_module, compile_module, engine
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _LOADED_MAX = 256
@@ -54,7 +54,7 @@ class ModuleFiles:
         """
         found = self._loaded.pop(sha256, None)
         if found is None:
-            found = self._compiled(sha256)
+            found = self._load_compiled(sha256)
             while len(self._loaded) >= _LOADED_MAX:
                 del self._loaded[next(iter(self._loaded))]
         self._loaded[sha256] = found  # most recently used last
@@ -73,29 +73,29 @@ class ModuleFiles:
         """Forget the loaded modules, so that each is loaded again at its next use."""
         self._loaded.clear()
 
-    def any(self) -> bool:
+    def has_modules(self) -> bool:
         """Return whether any module was ever stored."""
         return next(self.directory.glob("*.wasm"), None) is not None
 
     def missing(self, wanted: Iterable[str]) -> list[str]:
         """Return the modules to request, at most 64: missing or damaged ones, and ones that readers have asked for."""
-        asked = self._asked()
+        asked = self._requested()
         names = dict.fromkeys((*wanted, *asked))
-        found = [one for one in names if SHA256.fullmatch(one) and not self._there(one)]
-        for one in asked.difference(found):
-            (self.directory / f"{one}.wanted").unlink(missing_ok=True)
+        found = [name for name in names if SHA256.fullmatch(name) and not self._is_intact(name)]
+        for text in asked.difference(found):
+            (self.directory / f"{text}.wanted").unlink(missing_ok=True)
         return found[:WANTED_MAX]
 
     def ask(self, sha256: str) -> None:
         """Ask the worker with the controller's connection for the module of a stored object."""
-        if len(self._asked()) < WANTED_MAX:
+        if len(self._requested()) < WANTED_MAX:
             self.directory.mkdir(mode=0o700, exist_ok=True)
             (self.directory / f"{sha256}.wanted").touch(0o600)
 
-    def _asked(self) -> set[str]:
+    def _requested(self) -> set[str]:
         return {path.stem for path in self.directory.glob("*.wanted")} if self.directory.is_dir() else set()
 
-    def _there(self, sha256: str) -> bool:
+    def _is_intact(self, sha256: str) -> bool:
         try:
             now = (self.directory / f"{sha256}.wasm").stat()
         except OSError:
@@ -112,12 +112,12 @@ class ModuleFiles:
             return None
         return content if hashlib.sha256(content).hexdigest() == sha256 else None
 
-    def _compiled(self, sha256: str) -> Module:
+    def _load_compiled(self, sha256: str) -> Module:
         engine()  # by this thread, whose CPU its epochs count
         try:
             kept = (self.directory / f"{sha256}.code").read_bytes()
             if hashlib.sha256(kept[32:]).digest() == kept[:32]:
-                return checked(wasmtime.Module.deserialize(engine(), kept[32:]))
+                return check_module(wasmtime.Module.deserialize(engine(), kept[32:]))
         except (OSError, wasmtime.WasmtimeError):  # missing, or of another version
             pass
         content = self._content(sha256)
@@ -127,7 +127,7 @@ class ModuleFiles:
 
     def _compile(self, sha256: str, content: bytes) -> Module:
         engine()
-        made: Module = self._elsewhere(lambda: compiled(content))
+        made: Module = self._elsewhere(lambda: compile_module(content))
         code = bytes(made.code.serialize())
         with suppress(OSError):  # the next process compiles it again
             _write(self.directory / f"{sha256}.code", hashlib.sha256(code).digest() + code)

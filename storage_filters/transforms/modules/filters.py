@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage_filters.transforms.modules.engine import FORWARD, REVERSE, TRANSFORM, Module
-from storage_filters.transforms.modules.memory import MemoryShare, unbounded
+from storage_filters.transforms.modules.memory import MemoryShare, unbounded_share
 from storage_filters.transforms.modules.run import ModuleFaultError, ModuleMemoryError, ModuleRun, Pause, run
-from storage_filters.transforms.stream_filters import PIECE_BYTES, DamagedObjectError, FilterAway, FilterRefused, Span
+from storage_filters.transforms.stream_filters import (
+    PIECE_BYTES,
+    DamagedObjectError,
+    FilterAway,
+    FilterRefusedError,
+    Span,
+)
 
 LAG_BYTES_MAX = 32 * 2**20
 """Most bytes between the input of a module and its read-back."""
@@ -27,7 +33,7 @@ class NamedModule:
     module: Module
     parameters: Mapping[str, str]
     pause: Pause
-    share: Callable[[], MemoryShare] = unbounded
+    share: Callable[[], MemoryShare] = unbounded_share
 
 
 class ModuleFilter:
@@ -43,7 +49,7 @@ class ModuleFilter:
         self._metadata = metadata or {}
 
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the bytes to store. Raises FilterRefused."""
+        """Yield the bytes to store. Raises FilterRefusedError."""
         named, reads_back = self._named, self._named.share()
         try:
             back = _Check(ModuleRun(named.module, REVERSE, named.parameters, reads_back))
@@ -51,13 +57,13 @@ class ModuleFilter:
             for piece, written in run(named.module, FORWARD, seen, chunks, named.pause, named.share()):
                 back.put(piece)
                 if written:
-                    back.stored(written)
+                    back.check_output(written)
                     yield written
             back.end()
         except ModuleMemoryError as error:
             raise FilterAway(f"the filter {named.name} cannot run now: {error}") from None
         except ModuleFaultError as error:
-            raise FilterRefused(f"the filter {named.name} cannot store this object: {error}") from None
+            raise FilterRefusedError(f"the filter {named.name} cannot store this object: {error}") from None
         finally:
             reads_back.close()
 
@@ -102,7 +108,7 @@ class ReadModule:
         return self._named.sha256, self._metadata
 
     def transform(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the transformed bytes. Raises FilterRefused."""
+        """Yield the transformed bytes. Raises FilterRefusedError."""
         named = self._named
         try:
             for _, written in run(named.module, TRANSFORM, self._metadata, chunks, named.pause, named.share()):
@@ -111,7 +117,7 @@ class ReadModule:
         except ModuleMemoryError as error:
             raise FilterAway(f"the filter {named.name} cannot run now: {error}") from None
         except ModuleFaultError as error:
-            raise FilterRefused(f"the filter {named.name} cannot read this object: {error}") from None
+            raise FilterRefusedError(f"the filter {named.name} cannot read this object: {error}") from None
 
 
 class _Check:
@@ -127,8 +133,8 @@ class _Check:
         if len(self._expected) > LAG_BYTES_MAX:
             raise ModuleFaultError(f"it holds back more than {LAG_BYTES_MAX} bytes")
 
-    def stored(self, written: bytes) -> None:
-        for piece in _sliced(written):
+    def check_output(self, written: bytes) -> None:
+        for piece in _slices(written):
             if self._held is not None:
                 self._compare(self._back.piece(self._held, last=False))
             self._held = piece
@@ -144,5 +150,5 @@ class _Check:
         del self._expected[: len(got)]
 
 
-def _sliced(content: bytes) -> Iterator[bytes]:
+def _slices(content: bytes) -> Iterator[bytes]:
     return (content[start : start + PIECE_BYTES] for start in range(0, len(content), PIECE_BYTES))

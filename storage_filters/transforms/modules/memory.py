@@ -24,7 +24,7 @@ class MemoryBudget:
         self._held: Counter[str] = Counter()
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         """Return the bytes that modules hold now."""
         return self._held.total()
 
@@ -37,7 +37,7 @@ class MemoryBudget:
         tenants came.
         """
         own = self._held[tenant]
-        return (self._total - (self.held - own)) // 2 - own
+        return (self._total - (self.held_bytes - own)) // 2 - own
 
     def change(self, tenant: str, by: int) -> None:
         """Book bytes that a run of a tenant takes (positive) or returns (negative)."""
@@ -70,6 +70,6 @@ class MemoryShare:
         self.hold(0)
 
 
-def unbounded() -> MemoryShare:
+def unbounded_share() -> MemoryShare:
     """Return a share that counts nothing, for a module that runs alone."""
     return MemoryShare(None)

@@ -11,9 +11,9 @@ from storage_filters.rules.rules import Action, ModuleVersion
 from storage_filters.transforms.modules.engine import InvalidModuleError, Module
 from storage_filters.transforms.modules.files import MissingModuleError, ModuleFiles
 from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
-from storage_filters.transforms.modules.memory import MemoryShare, unbounded
+from storage_filters.transforms.modules.memory import MemoryShare, unbounded_share
 from storage_filters.transforms.modules.run import Pause
-from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefused
+from storage_filters.transforms.stream_filters import DamagedObjectError, FilterAway, FilterRefusedError
 from storage_filters.wsgi.object_requests import ObjectRequest, text_of
 
 
@@ -23,7 +23,7 @@ class Modules:
     """
 
     def __init__(
-        self, book: RuleBook, files: ModuleFiles, pause: Pause, share: Callable[[], MemoryShare] = unbounded
+        self, book: RuleBook, files: ModuleFiles, pause: Pause, share: Callable[[], MemoryShare] = unbounded_share
     ) -> None:
         self._share = share
         self._book = book
@@ -36,24 +36,24 @@ class Modules:
         return version is not None and not version.reads
 
     def filter(self, tenant: str, action: Action, metadata: Mapping[str, str]) -> ModuleFilter:
-        """Return the filter of a new object. metadata: of the request. Raises FilterRefused."""
+        """Return the filter of a new object. metadata: of the request. Raises FilterRefusedError."""
         version = self._book.module(tenant, action)
         assert version is not None
         return ModuleFilter(self._of_rule(version, action), metadata)
 
     def readers(self, steps: Sequence[Verdict], tenant: str, metadata: Mapping[str, str]) -> list[ReadModule]:
         """Return the filters of an object that is read, in their order. metadata: of the object. Raises
-        FilterRefused.
+        FilterRefusedError.
         """
         found = []
-        for one in steps:
-            version = self._book.module(tenant, one.action)
+        for step in steps:
+            version = self._book.module(tenant, step.action)
             if version is not None and version.reads:
-                found.append(ReadModule(self._of_rule(version, one.action), metadata))
+                found.append(ReadModule(self._of_rule(version, step.action), metadata))
         return found
 
-    def of_record(self, record: Mapping[str, Any]) -> ModuleFilter:
-        """Return the filter of a stored object, by the version that stored it. Raises FilterRefused and
+    def filter_of_record(self, record: Mapping[str, Any]) -> ModuleFilter:
+        """Return the filter of a stored object, by the version that stored it. Raises FilterRefusedError and
         DamagedObjectError.
         """
         name, sha256 = str(record["name"]), str(record["module"])
@@ -62,20 +62,22 @@ class Modules:
             module = self._files.load(sha256)
         except MissingModuleError:
             self._files.ask(sha256)
-            raise FilterRefused(
+            raise FilterRefusedError(
                 f"the filter {name} was applied to the object, but this proxy lacks its module {sha256}"
             ) from None
         except InvalidModuleError as error:
-            raise FilterRefused(f"the filter {name} was applied to the object, but cannot run here: {error}") from None
+            raise FilterRefusedError(
+                f"the filter {name} was applied to the object, but cannot run here: {error}"
+            ) from None
         if module.reads:
             raise DamagedObjectError(f"the filter {name} is not one for stored objects")
         return ModuleFilter(NamedModule(name, sha256, module, parameters, self._pause, self._share))
 
     def _of_rule(self, version: ModuleVersion, action: Action) -> NamedModule:
-        module = self._loaded(version)
+        module = self._load(version)
         return NamedModule(version.name, version.sha256, module, _parameters(action), self._pause, self._share)
 
-    def _loaded(self, version: ModuleVersion) -> Module:
+    def _load(self, version: ModuleVersion) -> Module:
         try:
             found = self._files.load(version.sha256)
         except MissingModuleError:
@@ -83,9 +85,9 @@ class Modules:
                 f"the filter {version.name} has not reached this proxy yet: try again in a moment"
             ) from None
         except InvalidModuleError as error:
-            raise FilterRefused(f"the filter {version.name} cannot run here: {error}") from None
+            raise FilterRefusedError(f"the filter {version.name} cannot run here: {error}") from None
         if found.reads != version.reads:
-            raise FilterRefused(f"the filter {version.name} is of another kind than its rule says")
+            raise FilterRefusedError(f"the filter {version.name} is of another kind than its rule says")
         return found
 
 

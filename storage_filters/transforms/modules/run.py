@@ -26,7 +26,7 @@ from storage_filters.transforms.modules.engine import (
     new_store,
     reason,
 )
-from storage_filters.transforms.modules.memory import OUTPUT_BYTES, RUN_BYTES, MemoryShare, unbounded
+from storage_filters.transforms.modules.memory import OUTPUT_BYTES, RUN_BYTES, MemoryShare, unbounded_share
 from storage_filters.transforms.stream_filters import PIECE_BYTES
 
 FUEL_A_CALL = 2_000_000
@@ -77,12 +77,12 @@ class _Exchange:
         self.asked: set[str] = set()
 
     @property
-    def said(self) -> str:
+    def last_message(self) -> str:
         """The module's last message."""
         return "".join(c if c.isprintable() else " " for c in self._said.decode("utf-8", "replace"))
 
     def read(self, caller: wasmtime.Caller, place: int, length: int) -> int:
-        self._called()
+        self._count_call()
         piece = self.unread[: max(0, length)]
         if piece:
             self._put(caller, place, piece)
@@ -90,7 +90,7 @@ class _Exchange:
         return len(piece)
 
     def write(self, caller: wasmtime.Caller, place: int, length: int) -> None:
-        self._called()
+        self._count_call()
         self.written_bytes += max(0, length)
         if self.written_bytes - self.written_before > OUTPUT_A_CALL_MAX:
             raise ModuleFaultError(f"it writes more than {OUTPUT_A_CALL_MAX} bytes for a piece")
@@ -106,7 +106,7 @@ class _Exchange:
             raise ModuleMemoryError(_NO_ROOM)
 
     def metadata(self, caller: wasmtime.Caller, name: int, name_length: int, place: int, length: int) -> int:
-        self._called()
+        self._count_call()
         asked = self._text(caller, name, name_length).lower()
         value = self._metadata.get(asked)
         if value is None:
@@ -119,10 +119,10 @@ class _Exchange:
         return len(content)
 
     def log(self, caller: wasmtime.Caller, place: int, length: int) -> None:
-        self._called()
+        self._count_call()
         self._said = self._get(caller, place, min(length, LOG_BYTES_MAX))
 
-    def _called(self) -> None:
+    def _count_call(self) -> None:
         self.calls += 1
         if self.calls > CALLS_A_PIECE_MAX:
             raise ModuleFaultError(f"it calls the host more than {CALLS_A_PIECE_MAX} times for a piece")
@@ -131,16 +131,16 @@ class _Exchange:
         return self._get(caller, place, min(length, LOG_BYTES_MAX)).decode("utf-8", "replace")
 
     def _get(self, caller: wasmtime.Caller, place: int, length: int) -> bytes:
-        first, end = self._within(caller, place, length)
+        first, end = self._checked_range(caller, place, length)
         assert self.memory is not None
         return bytes(self.memory.read(caller, first, end))
 
     def _put(self, caller: wasmtime.Caller, place: int, content: bytes) -> None:
-        first, _ = self._within(caller, place, len(content))
+        first, _ = self._checked_range(caller, place, len(content))
         assert self.memory is not None
         self.memory.write(caller, content, first)
 
-    def _within(self, caller: wasmtime.Caller, place: int, length: int) -> tuple[int, int]:
+    def _checked_range(self, caller: wasmtime.Caller, place: int, length: int) -> tuple[int, int]:
         place &= 0xFFFFFFFF  # an address of 32 bits, passed as a signed number
         if self.memory is None or length < 0 or place + length > self.memory.data_len(caller):
             raise ModuleFaultError("it names bytes outside of its memory")
@@ -156,7 +156,7 @@ class ModuleRun:
         self, module: Module, entry: str, metadata: Mapping[str, str], share: MemoryShare | None = None
     ) -> None:
         self._exchange = _Exchange(metadata)
-        self._share = share or unbounded()
+        self._share = share or unbounded_share()
         self._held = 0
         self._output = OUTPUT_BYTES  # it keeps the room that it once took, so that other runs do not end it
         self._store = new_store()
@@ -164,8 +164,10 @@ class ModuleRun:
         self._fuel_left = FUEL_MAX
         calls = {name: getattr(self._exchange, name) for name in IMPORTS}
         made = {name: wasmtime.Func(self._store, _type(name), call, access_caller=True) for name, call in calls.items()}
-        imports = [made[one.name or ""] for one in module.code.imports if one.module == SPACE]
-        exports = self._guarded(0, lambda: wasmtime.Instance(self._store, module.code, imports).exports(self._store))
+        imports = [made[entry.name or ""] for entry in module.code.imports if entry.module == SPACE]
+        exports = self._bounded_call(
+            0, lambda: wasmtime.Instance(self._store, module.code, imports).exports(self._store)
+        )
         found, memory = exports[entry], exports["memory"]
         assert isinstance(found, wasmtime.Func)
         assert isinstance(memory, wasmtime.Memory)
@@ -177,12 +179,12 @@ class ModuleRun:
         self._share.close()
 
     @property
-    def said(self) -> str:
+    def last_message(self) -> str:
         """The module's last message."""
-        return self._exchange.said
+        return self._exchange.last_message
 
     @property
-    def asked(self) -> set[str]:
+    def missing_names(self) -> set[str]:
         """Return the missing names of metadata that it asked for."""
         return self._exchange.asked
 
@@ -192,9 +194,9 @@ class ModuleRun:
         exchange.unread += content
         exchange.given_bytes += len(content)
         exchange.written_before, exchange.calls = exchange.written_bytes, 0
-        answer = self._guarded(len(content), lambda: self._entry(self._store, int(last)))
+        answer = self._bounded_call(len(content), lambda: self._entry(self._store, int(last)))
         if answer != 0:
-            raise ModuleFaultError(f"it refuses ({answer}): {exchange.said or 'it does not say why'}")
+            raise ModuleFaultError(f"it refuses ({answer}): {exchange.last_message or 'it does not say why'}")
         if last and exchange.unread:
             raise ModuleFaultError(f"it ends and leaves {len(exchange.unread)} bytes unread")
         if len(exchange.unread) > UNREAD_BYTES_MAX:
@@ -210,7 +212,7 @@ class ModuleRun:
         self._held = 0 if memory is None else memory.data_len(self._store)
         self._share.hold(RUN_BYTES + self._held + self._output - OUTPUT_BYTES)
 
-    def _guarded(self, length: int, call: Callable[[], Any]) -> Any:
+    def _bounded_call(self, length: int, call: Callable[[], Any]) -> Any:
         self._fuel += FUEL_A_CALL + FUEL_A_BYTE * length
         fuel = min(self._fuel, self._fuel_left)
         self._store.set_fuel(fuel)
@@ -241,7 +243,9 @@ class ModuleRun:
             return f"it computes more than {FUEL_A_CALL} instructions for a piece, and {FUEL_A_BYTE} for each byte"
         if code is wasmtime.TrapCode.INTERRUPT:
             return "it computes for more than 0.1 s for a piece"
-        return f"it fails: {reason(error)}" + (f"; it said: {self._exchange.said}" if self._exchange.said else "")
+        return f"it fails: {reason(error)}" + (
+            f"; it said: {self._exchange.last_message}" if self._exchange.last_message else ""
+        )
 
 
 def _is_bound(error: Exception) -> bool:
@@ -271,7 +275,7 @@ def run(
     share: MemoryShare | None = None,
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield each piece of at most 64 KiB with the module's output, which may be empty. Raises ModuleFaultError."""
-    share = share or unbounded()
+    share = share or unbounded_share()
     try:
         one = ModuleRun(module, entry, metadata, share)
         for piece, last in _pieces(chunks):

@@ -80,13 +80,13 @@ def line(service_id: str, word: str, after_s: float) -> Bug:
 
 def late_start(history: History) -> History:
     entries = [replace(e, at_s=e.at_s + (100 if e.version > 2 else 0)) for e in history.entries]
-    return replace(history, entries=entries, lines=[replace(one, at_s=one.at_s + 100) for one in history.lines])
+    return replace(history, entries=entries, lines=[replace(line, at_s=line.at_s + 100) for line in history.lines])
 
 
 def late_with_the_store(history: History) -> History:
     """Every execution needs the store, which is allowed to make it wait for longer, and not for ever."""
     entries = [replace(e, at_s=e.at_s + (200 if e.version > 2 else 0)) for e in history.entries]
-    lines = [replace(one, at_s=one.at_s + 200) for one in history.lines or ()]
+    lines = [replace(line, at_s=line.at_s + 200) for line in history.lines or ()]
     needs = dict.fromkeys(history.by_execution(), frozenset({"submitted"}))
     return replace(history, entries=entries, lines=lines, awaited=needs)
 
@@ -131,7 +131,7 @@ PLANTED: dict[str, tuple[str, Bug]] = {
     "a version is skipped": ("versions_are_whole", gap),
     "a stream misses an event": (
         "streams_are_whole",
-        lambda history: replace(history, streamed=[one for one in history.streamed if one != 3]),
+        lambda history: replace(history, streamed=[number for number in history.streamed if number != 3]),
     ),
     "a stream repeats an event": (
         "streams_are_whole",
@@ -142,7 +142,7 @@ PLANTED: dict[str, tuple[str, Bug]] = {
     "a program outlives its execution": ("nothing_runs_after_its_end", line("b.worker.0.1", "end", 500)),
     "a success without an end": (
         "success_is_earned",
-        lambda history: replace(history, lines=[one for one in history.lines if one.word == "start"]),
+        lambda history: replace(history, lines=[line for line in history.lines if line.word == "start"]),
     ),
     "an execution runs without a worker": ("nothing_runs_with_less_than_its_core", without("service_ready", 2)),
     "a start without its guarantee": (

@@ -47,7 +47,7 @@ def told() -> dict[str, set[str]]:
                 labels = {*metric._labelnames, *EVERYWHERE, *({"le"} if suffix == "_bucket" else ())}
                 found[metric._name + suffix] = labels
     suffixes = {"counter": "_total", "gauge": ""}
-    found |= {one.name + suffixes[one.type]: {*_labels(one), *EVERYWHERE} for one in OF_CONTROLLERS}
+    found |= {metric.name + suffixes[metric.type]: {*_labels(metric), *EVERYWHERE} for metric in OF_CONTROLLERS}
     for family in TrafficCollector(Traffic(str)).collect():  # the storage controller makes its own at each question
         if isinstance(family, CounterMetricFamily):
             found[f"{family.name}_total"] = {*_labels(family), *EVERYWHERE}

@@ -30,7 +30,7 @@ def test_everything_in_it_is_signed(key: Path, tmp_path: Path) -> None:
         file.write_text(file.name)
     place = tmp_path / "release"
     gather(place, files, "server.lock: 90 packages, 0 with known vulnerabilities\n", key)
-    assert {one.name for one in place.iterdir()} == {*(file.name for file in files), KNOWN, SUMS, f"{SUMS}.sig"}
+    assert {path.name for path in place.iterdir()} == {*(file.name for file in files), KNOWN, SUMS, f"{SUMS}.sig"}
     assert verified(place, tmp_path / "signers")
     for changed in (place / KNOWN, place / files[0].name, place / SUMS):
         content = changed.read_bytes()

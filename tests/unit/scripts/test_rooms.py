@@ -22,7 +22,7 @@ def test_arrows_between_rooms_count_once_without_root_and_ground() -> None:
 def test_a_circle_is_found_with_nothing_that_only_leads_to_it() -> None:
     found = folder_of("p", ROOMS, [*IMPORTS, ("p.c", "p.b")])
     assert found.circle == {"b", "c"}
-    assert [one for one in found.wrong() if "circle" in one] != []
+    assert [text for text in found.wrong() if "circle" in text] != []
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_long_functions_and_routes_within_functions_are_told(
     path.write_text(text)
     found = list(wrong_functions(path))
     assert bool(found) == bool(said)
-    assert all(said in one for one in found)
+    assert all(said in text for text in found)

@@ -17,20 +17,20 @@ def functions_in(path: Path) -> set[str]:
 
 
 def test_each_refusal_of_too_much_is_in_the_table() -> None:
-    told = {code for one in ALL for code in one.codes}
+    told = {code for bound in ALL for code in bound.codes}
     busy = {str(code) for code in Code if re.search("too_many|too_often|too_deep|busy|quota", str(code))}
     assert busy == told
 
 
 def test_each_number_and_each_test_is_there() -> None:
-    for one in ALL:
-        assert all(isinstance(number_at(place), int) for place in one.numbers), one.what
-        for test in one.tests:
+    for bound in ALL:
+        assert all(isinstance(number_at(place), int) for place in bound.numbers), bound.what
+        for test in bound.tests:
             path, _, name = test.partition("::")
             assert name in functions_in(ROOT / path), test
 
 
 def test_what_a_stranger_or_a_user_fills_has_a_test_or_says_whom_it_touches() -> None:
-    for one in ALL:
-        assert one.tests or "**" in one.stops or one.filled_by == "admins only", one.what
+    for bound in ALL:
+        assert bound.tests or "**" in bound.stops or bound.filled_by == "admins only", bound.what
     assert len(STRANGERS) == bounds_page().split("## Members")[0].count("\n| ") - 2  # the head

@@ -21,12 +21,12 @@ def controller(*claims: TransferClaim) -> SimulatedController:
 def test_slos_shape_what_tenants_get() -> None:
     both = frozenset({"a", "b"})
     store: StorageController = controller(TransferClaim("x", both), TransferClaim("y", both))
-    assert store.achieved() == {"x": AchievedBandwidth(50, 0), "y": AchievedBandwidth(50, 0)}
+    assert store.achieved_bandwidth() == {"x": AchievedBandwidth(50, 0), "y": AchievedBandwidth(50, 0)}
     store.set_slo("x", BandwidthSlo(read_bytes_per_s=60))
-    assert store.achieved() == {"x": AchievedBandwidth(80, 0), "y": AchievedBandwidth(20, 0)}
+    assert store.achieved_bandwidth() == {"x": AchievedBandwidth(80, 0), "y": AchievedBandwidth(20, 0)}
     store.clear_slo("x")
     store.clear_slo("x")
-    assert store.achieved()["x"] == AchievedBandwidth(50, 0)
+    assert store.achieved_bandwidth()["x"] == AchievedBandwidth(50, 0)
 
 
 class TestContract(StorageContract):

@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.app import Door, make_app
+from storage_controller.app import RequestCheck, make_app
 from storage_controller.database.ledger import Ledger
 from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.services import Services
@@ -28,7 +28,7 @@ def door(metrics_token: str) -> FastAPI:
     ledger = Ledger(mock.Mock())
     views = KeptViews(ledger, mock.Mock(), mock.Mock())
     services = Services(ledger, Promisable(BandwidthSlo(1, 1)), GivenReports(), views)
-    return make_app(services, Door("all", metrics_token=metrics_token))
+    return make_app(services, RequestCheck("all", metrics_token=metrics_token))
 
 
 def status(metrics_token: str, path: str, headers: dict[str, str], method: str = "GET") -> int:

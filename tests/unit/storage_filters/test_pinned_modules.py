@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from storage_filters.rules.documents import RuleBook, read, written
+from storage_filters.rules.documents import RuleBook, book_document, read_book
 from storage_filters.rules.rules import Action, ModuleVersion, Rule, Target, TargetKind
 
 OLD, NEW, SHARED = (ModuleVersion("mask", letter * 64, letter == "a") for letter in "abc")
@@ -39,12 +39,12 @@ def test_a_rule_runs_its_own_version(
 def test_a_book_goes_to_proxies_and_back() -> None:
     rule = replace(RULE, actions=(replace(RULE.actions[0], versions=(("", SHARED), ("acme", OLD))),))
     book = RuleBook((rule,), modules=NEWEST, pinned=True)
-    again = read(json.loads(json.dumps(written(book))))
+    again = read_book(json.loads(json.dumps(book_document(book))))
     assert again == book
     assert again.versions() == {SHARED, OLD}
 
 
 def test_a_book_of_before_names_its_modules_for_all_rules() -> None:
-    document = written(RuleBook((RULE,), modules=NEWEST))
+    document = book_document(RuleBook((RULE,), modules=NEWEST))
     del document["pinned"]
-    assert read(document).versions() == {NEW}
+    assert read_book(document).versions() == {NEW}

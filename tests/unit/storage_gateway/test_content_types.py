@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage_gateway.content_types import OVERRIDE, carried, from_store, listing_from_store, to_store
+from storage_gateway.content_types import OVERRIDE, from_store, listing_from_store, to_store, with_listing_parameters
 
 ETAG = "0123; s3_etag=9; slo_etag=8"
 
@@ -40,11 +40,11 @@ def test_listings_say_what_middleware_wants() -> None:
 
 def test_a_new_content_type_keeps_what_the_former_said_of_listings() -> None:
     stored = to_store("a/b;swift_bytes=77", {OVERRIDE + "etag": ETAG})
-    again = carried(stored, "image/jpeg;q=1")
+    again = with_listing_parameters(stored, "image/jpeg;q=1")
     entry = json.loads(listing_from_store(json.dumps([{"content_type": again, "bytes": 2}]).encode()))
     assert entry == [{"content_type": "image/jpeg;q=1", "bytes": 77, "hash": ETAG}]
-    assert carried("a/b", "c/d") == "c/d"
-    assert carried("a/b", "c/d; swift_bytes=9") == "c/d", "clients say nothing of listings"
+    assert with_listing_parameters("a/b", "c/d") == "c/d"
+    assert with_listing_parameters("a/b", "c/d; swift_bytes=9") == "c/d", "clients say nothing of listings"
 
 
 def test_times_are_written_as_swift_does() -> None:

@@ -47,7 +47,7 @@ def logins(store: Store, accounts: Path, tmp_path: Path) -> Logins:
 
 
 def test_an_account_with_a_user_of_its_own_is_where_that_user_is(logins: Logins) -> None:
-    own, other = logins.of("AUTH_acme"), logins.of("AUTH_beta")
+    own, other = logins.login_for("AUTH_acme"), logins.login_for("AUTH_beta")
     assert (own.name, own.own) == ("acme:swift", True)
     assert own.path("/AUTH_acme/c/ä b") == "/swift/v1/AUTH_acme/c/%C3%A4%20b"
     assert own.path("/AUTH_acme") == "/swift/v1/AUTH_acme"
@@ -55,20 +55,20 @@ def test_an_account_with_a_user_of_its_own_is_where_that_user_is(logins: Logins)
 
 
 def test_a_token_is_kept_until_the_store_forgets_it(logins: Logins, store: Store) -> None:
-    first = logins.of("AUTH_acme")
-    assert logins.of("AUTH_acme") is first
+    first = logins.login_for("AUTH_acme")
+    assert logins.login_for("AUTH_acme") is first
     logins.forget(first)
-    second = logins.of("AUTH_acme")
+    second = logins.login_for("AUTH_acme")
     assert (second.token, store.asked) == ("acme:swift-2", ["acme:swift"] * 2)
     logins.forget(first)  # one that came late with the old token
-    assert logins.of("AUTH_acme") is second
+    assert logins.login_for("AUTH_acme") is second
 
 
 def test_the_file_is_read_again_when_it_changes(logins: Logins, accounts: Path) -> None:
-    assert logins.of("AUTH_new").name == "all:all"
+    assert logins.login_for("AUTH_new").name == "all:all"
     accounts.write_text(json.dumps({"AUTH_new": {"user": "new:swift", "key": "good"}}))
     os.utime(accounts, ns=(1, 1))
-    assert logins.of("AUTH_new").name == "new:swift"
+    assert logins.login_for("AUTH_new").name == "new:swift"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"AUTH_acme": 3}', '{"AUTH_acme": {"user": "acme:swift"}}'])
@@ -76,11 +76,11 @@ def test_a_file_that_names_no_users_is_told(logins: Logins, accounts: Path, text
     accounts.write_text(text)
     os.utime(accounts, ns=(2, 2))
     with pytest.raises(StoreAway, match="names no users of accounts"):
-        logins.of("AUTH_acme")
+        logins.login_for("AUTH_acme")
 
 
 def test_who_may_not_sign_in_is_told(logins: Logins, accounts: Path) -> None:
     accounts.write_text(json.dumps({"AUTH_acme": {"user": "acme:swift", "key": "bad"}}))
     os.utime(accounts, ns=(3, 3))
     with pytest.raises(StoreAway, match="does not let acme:swift sign in: 403"):
-        logins.of("AUTH_acme")
+        logins.login_for("AUTH_acme")

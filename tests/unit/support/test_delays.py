@@ -6,8 +6,8 @@ from tests.support.delays import Delays
 def waits(seed: str, calls: int) -> list[float]:
     slept = list[float]()
     delays = Delays(seed, slept.append)
-    work = delays.delayed(lambda one: one, 0.1, 0.5)
-    assert [work(one) for one in range(calls)] == list(range(calls))
+    work = delays.delayed(lambda entry: entry, 0.1, 0.5)
+    assert [work(number) for number in range(calls)] == list(range(calls))
     return slept
 
 
@@ -22,12 +22,12 @@ def test_the_same_seed_delays_the_same_calls() -> None:
         return [delays.late(0.1, 0.5) for _ in range(200)]
 
     assert late("7") == late("7") != late("8")
-    assert {one for one in late("7") if any(one)} == {(0.5, 0.0), (0.0, 0.5)}
+    assert {item for item in late("7") if any(item)} == {(0.5, 0.0), (0.0, 0.5)}
 
 
 def test_calls_in_simulated_time_are_not_late() -> None:
     slept = list[float]()
-    work = Delays("1", slept.append).delayed(lambda one: one, 1.0, 0.5, lambda one: one > 5)
+    work = Delays("1", slept.append).delayed(lambda entry: entry, 1.0, 0.5, lambda entry: entry > 5)
 
     assert (work(5), slept) == (5, [])
     assert (work(6), slept) == (6, [0.5])

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from zoe_cli.commands.words import dates
-from zoe_cli.commands.words.dates import asked_deadline, duration, since
+from zoe_cli.commands.words.dates import duration, requested_deadline, since
 from zoe_client.words.times import read_deadline
 
 
@@ -32,7 +32,7 @@ def test_a_question_names_the_moment_that_was_said(
 ) -> None:
     """The server gets the request a moment later, which may be the next second."""
     monkeypatch.setattr(dates, "now_s", lambda: 1_795_652_112.999)
-    sent, moment = asked_deadline("+1h30m15s")
+    sent, moment = requested_deadline("+1h30m15s")
     assert sent == "+1h30m15s", "so that a request that is repeated is the same"
     assert f"deadline: {read_deadline(moment, 1_795_652_113.1).in_full}" in capsys.readouterr().err
 

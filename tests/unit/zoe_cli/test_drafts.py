@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from zoe_cli.commands.running.drafts import Wishes, command_draft, spark_draft
+from zoe_cli.commands.running.drafts import CommandOptions, command_draft, spark_draft
 from zoe_cli.commands.words.documents import set_in
 from zoe_lib.descriptions import parse
 
@@ -19,7 +19,7 @@ def program(tmp_path: Path) -> str:
 
 
 def test_a_spark_program_fits_two_cores_and_starts_with_its_workers(program: str) -> None:
-    application = parse(spark_draft([program], Wishes()))
+    application = parse(spark_draft([program], CommandOptions()))
     parts = {component.name: component for component in application.components}
     assert application.core_resources().cores_milli <= 2000
     assert parts["driver"].startup_order == parts["spark-worker"].startup_order == 1
@@ -28,7 +28,7 @@ def test_a_spark_program_fits_two_cores_and_starts_with_its_workers(program: str
 
 @pytest.mark.parametrize(("cores", "threads"), [(None, 1), (2.0, 2), (2.5, 3)])
 def test_without_workers_one_process_computes(cores: float | None, threads: int, program: str) -> None:
-    (driver,) = parse(spark_draft([program], Wishes(workers=0, memory="4GiB", cores=cores))).components
+    (driver,) = parse(spark_draft([program], CommandOptions(workers=0, memory="4GiB", cores=cores))).components
     command = list(driver.command)
     assert command[command.index("--master") + 1] == f"local[{threads}]"
     assert command[command.index("--driver-memory") + 1] == "3276m"
@@ -39,7 +39,7 @@ def test_without_workers_one_process_computes(cores: float | None, threads: int,
 
 
 def test_numbers_that_cannot_be_sent_are_refused_in_commands_too(program: str) -> None:
-    draft = command_draft([program], Wishes())
+    draft = command_draft([program], CommandOptions())
     assert set_in(draft, ["main.resources.cores=2"])["components"][0]["resources"]["cores"] == 2
     with pytest.raises(typer.Exit):
         set_in(draft, ["main.resources.cores=1e400"])

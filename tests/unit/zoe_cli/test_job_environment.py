@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_cli.job_environment import VALUE_LENGTH_MAX, VARIABLES_MAX, carried
+from zoe_cli.job_environment import VALUE_LENGTH_MAX, VARIABLES_MAX, variables_read_by
 from zoe_job.common.slurm_options import SBATCH, read
 from zoe_job.submission.request import request_of
 
@@ -23,15 +23,17 @@ from zoe_job.submission.request import request_of
 )
 def test_what_a_script_reads_and_does_not_set_is_taken(script: str, taken: list[str]) -> None:
     names = ("multiplier", "other", "HOME", "PATH", "SLURM_JOB_ID", "LC_ALL", "CONDA_PREFIX")
-    assert list(carried(f"#!/bin/sh\n{script}\n", dict.fromkeys(names, "5")).values) == taken
+    assert list(variables_read_by(f"#!/bin/sh\n{script}\n", dict.fromkeys(names, "5")).values) == taken
 
 
 def test_what_may_be_a_secret_or_is_long_stays_and_is_named() -> None:
-    found = carried("echo $MY_TOKEN $db_password $long", {"MY_TOKEN": "a", "db_password": "b", "long": "x" * 5000})
+    found = variables_read_by(
+        "echo $MY_TOKEN $db_password $long", {"MY_TOKEN": "a", "db_password": "b", "long": "x" * 5000}
+    )
     assert VALUE_LENGTH_MAX < 5000
     assert (found.values, found.left) == ({}, ("MY_TOKEN", "db_password", "long"))
     many = {f"v{number}": "1" for number in range(VARIABLES_MAX + 1)}
-    assert carried(" ".join(f"${name}" for name in many), many).left == (f"v{VARIABLES_MAX}",)
+    assert variables_read_by(" ".join(f"${name}" for name in many), many).left == (f"v{VARIABLES_MAX}",)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from zoe_cli.commands.watching.promising import PromiseOptions
-from zoe_cli.commands.watching.workflow_promises import promise_lines_of, whole_wish
+from zoe_cli.commands.watching.workflow_promises import promise_lines_of, requested_promise
 from zoe_cli.commands.words.deadline_words import deadline_cell
 from zoe_cli.commands.words.promise_words import promise_event_words, promise_lines
 from zoe_client.vocabulary import OfferKind
@@ -68,7 +68,10 @@ def test_of_what_begins_nobody_knows_when_the_earliest_end_is_told(risk: str, to
 
 @pytest.mark.parametrize("budget", [math.inf, math.nan, 0.0, -1.0])
 def test_a_budget_is_a_price(budget: float) -> None:
-    for given in (lambda: PromiseOptions("+1h", None, budget).put_in({}), lambda: whole_wish("+1h", None, budget)):
+    for given in (
+        lambda: PromiseOptions("+1h", None, budget).put_in({}),
+        lambda: requested_promise("+1h", None, budget),
+    ):
         with pytest.raises(typer.BadParameter, match="a number that is more than 0"):
             given()
 

@@ -58,7 +58,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick_follow, "_PAUSE_S", 0.0)
 
 
-def followed(server: Any) -> quick_follow.Followed:
+def followed(server: Any) -> quick_follow.OutputPosition:
     return follow_quickly(cast(QuickClient, server), execution())
 
 
@@ -73,8 +73,10 @@ def test_it_shows_the_output_and_returns_how_it_ended(capfdbinary: pytest.Captur
 
 def test_a_person_is_told_once_why_it_waits(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(quick_follow, "on_terminal", lambda: True)
-    states = [{**execution(), "reason": one} for one in (None, {"sentence": "2 cores"}, {"sentence": "2 cores"}, None)]
-    seen = [cast(Execution, one) for one in states] + [execution("succeeded")]
+    states = [
+        {**execution(), "reason": none} for none in (None, {"sentence": "2 cores"}, {"sentence": "2 cores"}, None)
+    ]
+    seen = [cast(Execution, state) for state in states] + [execution("succeeded")]
     followed(Server([None, None, None, None], seen))
     assert capfd.readouterr().err == "waits: 2 cores\n"
 

@@ -26,4 +26,4 @@ def test_programs_of_ssh_and_scp_have_the_umask_of_the_service(tmp_path: Path, m
         check=True,
     )
     assert done.stdout.decode().split("\n")[:2] == [mask, f"Subsystem sftp internal-sftp -u {mask}"], done.stderr
-    assert [one.name for one in tmp_path.iterdir()] == ["sshd"]
+    assert [path.name for path in tmp_path.iterdir()] == ["sshd"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from zoe_cli.commands.words.views import left_words
+from zoe_cli.commands.words.views import left_files_text
 from zoe_client.quick.plain import Execution
 
 
@@ -14,5 +14,5 @@ def test_what_services_left_behind_is_named_by_service_and_servers_of_before_nam
         {"name": "worker-0", "left_files": ""},
         {"name": "old-0"},
     ]
-    [told] = left_words(cast(Execution, {"services": services}))
+    [told] = left_files_text(cast(Execution, {"services": services}))
     assert told == "scratch directory of main-0 with model.bin (3 KiB); keep files in the workspace"

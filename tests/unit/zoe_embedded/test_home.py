@@ -75,7 +75,7 @@ def test_whoever_writes_a_secret_first_wins(tmp_path: Path) -> None:
 def test_by_root_accounts_are_kept_apart(directory: Path) -> None:
     home = Home(directory / "home", by_root=True).create()
     assert mode(home.path) == 0o711
-    daemon = Account.named("daemon")
+    daemon = Account.by_name("daemon")
     assert (home.postgres.stat().st_uid, mode(home.postgres)) == (daemon.uid, 0o700)
     for path in (home.workspaces, home.scratch):
         assert (path.stat().st_uid, mode(path)) == (0, 0o711)
@@ -84,7 +84,7 @@ def test_by_root_accounts_are_kept_apart(directory: Path) -> None:
 
 @needs_root
 def test_what_all_components_wrote_as_one_user_becomes_root_s(directory: Path) -> None:
-    home, nobody = Home(directory / "home", by_root=True).create(), Account.named("nobody")
+    home, nobody = Home(directory / "home", by_root=True).create(), Account.by_name("nobody")
     for path in (home.workspaces, home.scratch):
         os.chown(path, nobody.uid, nobody.gid)
         path.chmod(0o700)
@@ -132,4 +132,4 @@ def test_a_place_that_the_accounts_cannot_reach_is_refused(directory: Path) -> N
 
 def test_an_unknown_account_is_named() -> None:
     with pytest.raises(HomeError, match="no user nobody-knows"):
-        Account.named("nobody-knows")
+        Account.by_name("nobody-knows")

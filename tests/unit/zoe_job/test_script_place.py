@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_job.submission.batch_script import _found
+from zoe_job.submission.batch_script import _script_path
 
 
 def test_a_script_is_found_here_or_on_path_as_sbatch_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +16,7 @@ def test_a_script_is_found_here_or_on_path_as_sbatch_does(tmp_path: Path, monkey
         place.touch()
     monkeypatch.chdir(here)
     monkeypatch.setenv("PATH", f"/no/such:{programs}")
-    assert _found("run.sh") == programs / "run.sh"
-    assert _found("own.sh") == Path("own.sh")
-    assert _found("./run.sh") == Path("run.sh")
-    assert _found("none.sh") == Path("none.sh")
+    assert _script_path("run.sh") == programs / "run.sh"
+    assert _script_path("own.sh") == Path("own.sh")
+    assert _script_path("./run.sh") == Path("run.sh")
+    assert _script_path("none.sh") == Path("none.sh")

@@ -21,36 +21,36 @@ KEY = bytes(range(32))
 @given(st.text(min_size=1), st.lists(st.text(), max_size=3))
 def test_what_is_sealed_comes_back_and_does_not_show(secret: str, belongs_to: list[str]) -> None:
     seal = Seal(KEY)
-    sealed = seal.sealed(secret, *belongs_to)
-    assert seal.opened(sealed, *belongs_to) == secret
-    assert sealed != seal.sealed(secret, *belongs_to)
+    sealed = seal.encrypt(secret, *belongs_to)
+    assert seal.decrypt(sealed, *belongs_to) == secret
+    assert sealed != seal.encrypt(secret, *belongs_to)
     assert len(secret) < 8 or secret.encode() not in sealed
     with pytest.raises(CannotOpen):
-        seal.opened(sealed, *belongs_to, "more")
+        seal.decrypt(sealed, *belongs_to, "more")
 
 
 @given(st.data())
 def test_a_secret_with_any_bit_changed_cannot_be_opened(data: st.DataObject) -> None:
-    sealed = bytearray(Seal(KEY).sealed("secret", "acme", "zoe"))
+    sealed = bytearray(Seal(KEY).encrypt("secret", "acme", "zoe"))
     sealed[data.draw(st.integers(0, len(sealed) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     with pytest.raises(CannotOpen):
-        Seal(KEY).opened(bytes(sealed), "acme", "zoe")
+        Seal(KEY).decrypt(bytes(sealed), "acme", "zoe")
 
 
 @pytest.mark.parametrize("change", [lambda s: b"", lambda s: s[:-1], lambda s: s + b"x"], ids=["none", "less", "more"])
 def test_what_is_not_whole_or_not_ours_cannot_be_opened(change: Callable[[bytes], bytes]) -> None:
-    sealed = Seal(KEY).sealed("secret", "acme", "zoe")
+    sealed = Seal(KEY).encrypt("secret", "acme", "zoe")
     with pytest.raises(CannotOpen):
-        Seal(KEY).opened(change(sealed), "acme", "zoe")
+        Seal(KEY).decrypt(change(sealed), "acme", "zoe")
     with pytest.raises(CannotOpen):
-        Seal(bytes(32)).opened(sealed, "acme", "zoe")
+        Seal(bytes(32)).decrypt(sealed, "acme", "zoe")
 
 
 def test_a_key_is_made_once_whoever_comes_first_and_is_the_owners_alone(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        seals = list(pool.map(lambda _: Seal.of(tmp_path), range(4)))
-    sealed = seals[0].sealed("secret")
-    assert {seal.opened(sealed) for seal in seals} == {"secret"}
+        seals = list(pool.map(lambda _: Seal.from_keys_dir(tmp_path), range(4)))
+    sealed = seals[0].encrypt("secret")
+    assert {seal.decrypt(sealed) for seal in seals} == {"secret"}
     assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
     assert stat.S_IMODE((tmp_path / KEY_FILE).stat().st_mode) == 0o600
 
@@ -58,7 +58,7 @@ def test_a_key_is_made_once_whoever_comes_first_and_is_the_owners_alone(tmp_path
 def test_a_key_that_root_makes_belongs_to_the_owner_of_the_directory(tmp_path: Path) -> None:
     need_root()
     os.chown(tmp_path, 65534, 65534)
-    Seal.of(tmp_path)
+    Seal.from_keys_dir(tmp_path)
     assert (tmp_path / KEY_FILE).owner() == tmp_path.owner() == "nobody"
 
 

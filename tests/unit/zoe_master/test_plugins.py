@@ -14,7 +14,7 @@ from tests.support.scheduling import FIFO, GIB, component, ledger, node, queued,
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.reasons import ReasonCode
-from zoe_lib.plugins import installed
+from zoe_lib.plugins import installed_plugins
 from zoe_master.plugins import PluginRefused, load_plugins, unknown_names
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -77,9 +77,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "acme_code.py").write_text(CODE)
     install(tmp_path, "acme", ENTRIES)
     monkeypatch.syspath_prepend(str(tmp_path))
-    installed.cache_clear()
+    installed_plugins.cache_clear()
     yield tmp_path
-    installed.cache_clear()
+    installed_plugins.cache_clear()
 
 
 def test_what_can_be_loaded_is_there_and_the_rest_says_why(site: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_weigher_that_is_not_loaded_changes_nothing() -> None:
 )
 def test_a_filter_that_fails_refuses_every_node_and_says_so(site: Path, name: str, why: str) -> None:
     install(site, "acme-failing", FAILING)
-    installed.cache_clear()
+    installed_plugins.cache_clear()
     load_plugins()
     plan = planned(with_filter(name), queued("x"))
     assert not plan.starts
@@ -136,7 +136,7 @@ def test_a_weigher_that_fails_changes_nothing_and_one_out_of_range_is_cut(
     site: Path, name: str, placed_on: str
 ) -> None:
     install(site, "acme-failing", FAILING)
-    installed.cache_clear()
+    installed_plugins.cache_clear()
     load_plugins()
     (assignment,) = planned(replace(FIFO, weighers={name: 1.0}), queued("x")).starts["x"]
     assert assignment.node == placed_on

@@ -24,7 +24,7 @@ def arrival(number: int, submit_s: float, run_s: float, core: int, total: int) -
 
 
 def ends(run: ElasticRun) -> dict[int, float]:
-    return {one.arrival.number: one.end_s for one in run.run()}
+    return {finished.arrival.number: finished.end_s for finished in run.run()}
 
 
 def test_with_half_of_its_components_it_takes_twice_as_long() -> None:
@@ -67,7 +67,7 @@ def test_everything_ends_and_the_same_run_comes_out_the_same() -> None:
     first, second = (run.run() for run in runs)
     assert first == second
     assert len(first) == 60
-    assert all(one.turnaround_s >= one.arrival.run_s * (1 - 1e-6) for one in first)
+    assert all(finished.turnaround_s >= finished.arrival.run_s * (1 - 1e-6) for finished in first)
 
 
 READS = Reading(read_bytes=10_000.0, promised=60)
@@ -98,7 +98,7 @@ def test_what_is_required_is_waited_for_and_then_held() -> None:
 def test_what_is_preferred_is_held_for_the_first_and_the_second_does_not_wait() -> None:
     use = StoreUse(STORE, described=True, guarantee=Guarantee.PREFERRED)
     run = ElasticRun([reading(0, 0.0), reading(1, 0.0)], FOUR_CORES, Policy(), use)
-    finished = {one.arrival.number: one for one in run.run()}
+    finished = {finished.arrival.number: finished for finished in run.run()}
     assert [finished[n].start_s for n in (0, 1)] == [0.0, 0.0]
     # 60 promised and half of the other 40 for the first.
     assert finished[0].end_s == pytest.approx(10_000 / 80, rel=0.02)

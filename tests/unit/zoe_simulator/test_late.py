@@ -43,7 +43,7 @@ class Setting:
 def test_a_controller_that_is_quick_is_as_wanted_at_once() -> None:
     setting = Setting()
     setting.keeper.set_desired(FIRST)
-    assert setting.keeper.observed().held == {"a"}
+    assert setting.keeper.last_state().held == {"a"}
     assert not setting.due
 
 
@@ -51,16 +51,16 @@ def test_nothing_counts_before_the_answer_and_what_was_wanted_meanwhile_comes_af
     setting = Setting()
     setting.lateness.takes_s = 3.0
     setting.keeper.set_desired(FIRST)
-    assert not setting.keeper.observed().looked
+    assert not setting.keeper.last_state().was_polled
     setting.never_crash(2.0)
     setting.keeper.set_desired(SECOND)
-    assert not setting.keeper.observed().held
+    assert not setting.keeper.last_state().held
     setting.never_crash(1.0)
     assert setting.waker.wait(0), "an answer wakes the master"
-    assert setting.keeper.observed().looked
-    assert not setting.keeper.observed().held, "of one for whom something else is wanted by now, nothing counts"
+    assert setting.keeper.last_state().was_polled
+    assert not setting.keeper.last_state().held, "of one for whom something else is wanted by now, nothing counts"
     setting.never_crash(3.0)
-    assert setting.keeper.observed().held == {"a"}
+    assert setting.keeper.last_state().held == {"a"}
 
 
 def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_that_withholds_it() -> None:
@@ -71,12 +71,12 @@ def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_th
     without = DesiredSlos(withheld=frozenset({"a"}))
     setting.keeper.set_desired(without)
     setting.never_crash(2.0)
-    assert setting.keeper.observed().looked
-    assert not setting.keeper.observed().missing, "the look that ended was begun before"
+    assert setting.keeper.last_state().was_polled
+    assert not setting.keeper.last_state().missing, "the look that ended was begun before"
     setting.never_crash(3.0)
-    assert setting.keeper.observed().missing == {"a"}
+    assert setting.keeper.last_state().missing == {"a"}
     setting.keeper.set_desired(FIRST)
-    assert not setting.keeper.observed().missing, "something else is wanted by now"
+    assert not setting.keeper.last_state().missing, "something else is wanted by now"
 
 
 def test_who_requires_bandwidth_does_not_wait_for_another_look_because_others_come_who_prefer_some() -> None:
@@ -86,11 +86,11 @@ def test_who_requires_bandwidth_does_not_wait_for_another_look_because_others_co
     for number in range(1, 5):
         setting.keeper.set_desired(DesiredSlos(FIRST.promises + others[: number - 1]))
         setting.never_crash(1.0)
-    assert setting.keeper.observed().held == {"a"}, "as the look found that was begun when it was alone"
+    assert setting.keeper.last_state().held == {"a"}, "as the look found that was begun when it was alone"
     setting.never_crash(2.0)
-    assert setting.keeper.observed().held == {"a", "p0", "p1"}
+    assert setting.keeper.last_state().held == {"a", "p0", "p1"}
     setting.never_crash(3.0)
-    assert setting.keeper.observed().held == {"a", "p0", "p1", "p2"}
+    assert setting.keeper.last_state().held == {"a", "p0", "p1", "p2"}
 
 
 def test_an_answer_that_comes_too_late_is_none_and_the_question_is_put_again() -> None:
@@ -98,12 +98,12 @@ def test_an_answer_that_comes_too_late_is_none_and_the_question_is_put_again() -
     setting.lateness.takes_s = Lateness.timeout_s + 1
     setting.keeper.set_desired(FIRST)
     setting.never_crash(Lateness.timeout_s)
-    assert setting.keeper.observed().supply.problem
-    assert not setting.keeper.observed().held
+    assert setting.keeper.last_state().supply.problem
+    assert not setting.keeper.last_state().held
     assert setting.controller.in_force, "it was done all the same"
     setting.lateness.takes_s = 1.0
     setting.never_crash(10.0)
-    assert setting.keeper.observed().held == {"a"}
+    assert setting.keeper.last_state().held == {"a"}
 
 
 def test_of_a_master_that_died_nothing_comes_any_more() -> None:

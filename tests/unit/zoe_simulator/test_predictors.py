@@ -26,23 +26,23 @@ def test_mean2_is_the_mean_of_the_last_two_of_the_same_user_and_application() ->
     predictor = Mean2()
     found = []
     for ran_s in (100.0, 20.0, 40.0):
-        found.append(predictor.expected(job(0, 0.0, 1.0, 500.0)))
+        found.append(predictor.expected_run_s(job(0, 0.0, 1.0, 500.0)))
         predictor.learn(job(0, 0.0, ran_s, 500.0))
     assert found == [None, None, 60.0]
-    assert predictor.expected(job(0, 0.0, 1.0, 500.0)) == 30.0
-    assert predictor.expected(job(0, 0.0, 1.0, 500.0, user="v")) is None
-    assert predictor.expected(job(0, 0.0, 1.0, 500.0, name="7")) is None
+    assert predictor.expected_run_s(job(0, 0.0, 1.0, 500.0)) == 30.0
+    assert predictor.expected_run_s(job(0, 0.0, 1.0, 500.0, user="v")) is None
+    assert predictor.expected_run_s(job(0, 0.0, 1.0, 500.0, name="7")) is None
 
 
 def test_neighbours_are_the_five_of_the_same_user_that_asked_for_the_most_similar() -> None:
     """Distances from 8 processors for 100 s, in doublings: 0, 0, 1, 1, 2, 3 and 6; the last two do not count."""
     predictor = Neighbours()
-    assert predictor.expected(job(0, 0.0, 1.0, 100.0, 8)) is None
+    assert predictor.expected_run_s(job(0, 0.0, 1.0, 100.0, 8)) is None
     asked = [(8, 100.0, 10.0), (1, 800.0, 700.0), (8, 100.0, 20.0), (4, 100.0, 30.0), (8, 200.0, 40.0)]
     for processors, request_s, ran_s in (*asked, (4, 50.0, 50.0), (1, 100.0, 90.0)):
         predictor.learn(job(0, 0.0, ran_s, request_s, processors))
-    assert predictor.expected(job(0, 0.0, 1.0, 100.0, 8)) == (10.0 + 20.0 + 30.0 + 40.0 + 50.0) / 5
-    assert predictor.expected(job(0, 0.0, 1.0, 100.0, 8, user="v")) is None
+    assert predictor.expected_run_s(job(0, 0.0, 1.0, 100.0, 8)) == (10.0 + 20.0 + 30.0 + 40.0 + 50.0) / 5
+    assert predictor.expected_run_s(job(0, 0.0, 1.0, 100.0, 8, user="v")) is None
 
 
 def by_hand() -> Trace:
@@ -93,8 +93,8 @@ class Recorded:
         self._predictor = predictor
         self.expected_s: dict[int, float | None] = {}
 
-    def expected(self, job: Job) -> float | None:
-        self.expected_s[job.id] = self._predictor.expected(job)
+    def expected_run_s(self, job: Job) -> float | None:
+        self.expected_s[job.id] = self._predictor.expected_run_s(job)
         return self.expected_s[job.id]
 
     def learn(self, job: Job) -> None:
@@ -104,7 +104,7 @@ class Recorded:
 class Clairvoyant(Mean2):
     """Knows the future."""
 
-    def expected(self, job: Job) -> float | None:
+    def expected_run_s(self, job: Job) -> float | None:
         return job.run_s
 
 

@@ -58,5 +58,5 @@ def record(name: str, trace: Trace) -> None:
 
 
 if __name__ == "__main__":
-    for one, made in TRACES.items():
-        record(one, made())
+    for text, made in TRACES.items():
+        record(text, made())

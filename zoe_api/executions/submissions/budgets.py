@@ -37,7 +37,7 @@ def price_of(caller: Caller, application: Application, forecast_s: float | None)
     if prices is None:
         return None
     run_s, basis = run_time_of(application, forecast_s)
-    return _estimated(application, caller.principal, run_s, basis, prices)
+    return _estimate_view(application, caller.principal, run_s, basis, prices)
 
 
 def run_times_of(caller: Caller, application: Application, choices: Collection[Mapping[str, Any]]) -> list[RunTimeView]:
@@ -45,15 +45,15 @@ def run_times_of(caller: Caller, application: Application, choices: Collection[M
     master's answer, `RunTimeChoice` as JSON.
     """
     prices = caller.services.spending.prices(caller.store) if choices else None
-    found = [RunTimeView(**one) for one in choices]
+    found = [RunTimeView(**choice) for choice in choices]
     if prices is not None:
-        for one in found:
-            given = with_elastic(application, one.elastic)
-            one.price = _estimated(given, caller.principal, one.p50_s, "forecast", prices)
+        for entry in found:
+            given = with_elastic(application, entry.elastic)
+            entry.price = _estimate_view(given, caller.principal, entry.p50_s, "forecast", prices)
     return found
 
 
-def _estimated(
+def _estimate_view(
     application: Application, principal: Principal, run_s: float, basis: str, prices: PriceList
 ) -> EstimateView:
     amount, gaps = estimate(application, principal.tenant, principal.user, run_s, prices)

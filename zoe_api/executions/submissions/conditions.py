@@ -74,7 +74,7 @@ def _visible(ids: Collection[str], caller: Caller) -> Collection[str]:
         return ()
     query = ExecutionQuery(ids=frozenset(ids), visibility=caller.principal.visibility, limit=len(ids))
     found = {execution.id for execution in caller.store.executions(query).executions}
-    return found | {one for one in set(ids) - found if visible_array(one, caller) is not None}
+    return found | {text for text in set(ids) - found if visible_array(text, caller) is not None}
 
 
 def visible_array(array_id: str, caller: Caller) -> Array | None:

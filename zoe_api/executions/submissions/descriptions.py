@@ -42,7 +42,7 @@ from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
-from zoe_lib.submission.checking import checked
+from zoe_lib.submission.checking import check_description
 from zoe_lib.submission.deadlines import check_promise, deadline_of, wanted_deadline
 from zoe_lib.submission.outlook import outlook_view
 
@@ -108,12 +108,12 @@ def convert_description(body: ConvertRequest, caller: AsReader) -> ConvertRespon
 @router.get("/catalogue", response_model=CatalogueList)
 def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
     """List the descriptions of the catalogue for your role and tenant, with the JSON Schema of their forms."""
-    longest_s, platform = store.policy().limits.of(principal.tenant).time_limit_s, store.terms().platform
+    longest_s, platform = store.policy().limits.for_subject(principal.tenant).time_limit_s, store.terms().platform
     return CatalogueList(
         entries=[
             _entry_view(entry, principal.role, longest_s, platform)
             for entry in descriptions.catalogue()
-            if entry.allows(principal.role)
+            if entry.is_visible_to(principal.role)
         ]
     )
 
@@ -121,10 +121,12 @@ def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
 @router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
 def fill_form(entry_id: str, body: FillRequest, caller: AsReader) -> FillResponse:
     """Return the description of an entry with the values of its form. Nothing is stored."""
-    entry = next((e for e in descriptions.catalogue() if e.id == entry_id and e.allows(caller.principal.role)), None)
+    entry = next(
+        (e for e in descriptions.catalogue() if e.id == entry_id and e.is_visible_to(caller.principal.role)), None
+    )
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
-    document = _document_of(entry, caller.store.policy().limits.of(caller.tenant).time_limit_s)
+    document = _document_of(entry, caller.store.policy().limits.for_subject(caller.tenant).time_limit_s)
     try:
         with checking(caller):
             return FillResponse(document=descriptions.fill_form(entry, document, body.values, caller.principal.role))
@@ -161,8 +163,12 @@ def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
     """
     application = descriptions.parse(descriptions.catalogue_document(entry))
     main = [index for index, component in enumerate(application.components) if component.ends_application]
-    found = [one for one in findings(application, Target(platform)) if one.certain or one.code == IMAGE_ABSENT]
-    of_main = (one for one in found if one.place[:2] in {("components", index) for index in main})
+    found = [
+        finding
+        for finding in findings(application, Target(platform))
+        if finding.certain or finding.code == IMAGE_ABSENT
+    ]
+    of_main = (entry for entry in found if entry.place[:2] in {("components", index) for index in main})
     return next(of_main, found[0] if found else None)
 
 
@@ -188,7 +194,7 @@ def _as_submitted(
     document: dict[str, Any], caller: Caller, priority: int | None = None
 ) -> tuple[Application, list[str], int]:
     """Return the application as stored for its tenant, the notes for its user, and its priority."""
-    fit = checked(document, caller.services, caller.principal, priority)
+    fit = check_description(document, caller.services, caller.principal, priority)
     application, limit_notes = with_time_limit(fit.application, caller.tenant, caller.store.policy().limits)
     return application, [*fit.notes, *limit_notes], fit.priority
 
@@ -212,9 +218,9 @@ def _demand(store: ExecutionStore, principal: Principal, application: Applicatio
         elastic=_amount(sum(c.elastic_count for c in application.components), everything - core),
         time_limit_s=application.time_limit_s,
         executions=executions,
-        executions_max=limits.of(principal.tenant).executions,
+        executions_max=limits.for_subject(principal.tenant).executions,
         executions_of_user=executions_of_user,
-        executions_of_user_max=limits.of(principal.tenant, principal.user).executions,
+        executions_of_user_max=limits.for_subject(principal.tenant, principal.user).executions,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.dependencies import Caller
-from zoe_api.services.job_calls import later
+from zoe_api.services.job_calls import retry_refusal
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.batch.job_submissions import (
     JobBounds,
@@ -40,7 +40,9 @@ def note_submission(caller: Caller, new_id: str) -> None:
         hint = "wait until some have ended, or submit an array, which counts once"
         raise ApiProblem(Code.TOO_MANY_DESCENDANTS, str(refused), hint) from None
     except JobSubmitsTooOften as refused:
-        raise later(Code.JOB_SUBMITS_TOO_OFTEN, str(refused), max(refused.retry_after_s, _RETRY_MIN_S)) from None
+        raise retry_refusal(
+            Code.JOB_SUBMITS_TOO_OFTEN, str(refused), max(refused.retry_after_s, _RETRY_MIN_S)
+        ) from None
 
 
 def was_stopped(caller: Caller) -> bool:

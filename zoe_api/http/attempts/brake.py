@@ -25,12 +25,12 @@ FAMILIAR_S = 4 * 86400.0
 _IPV6_NETWORK_BITS = 64  # the smallest network of a subscriber, in which one machine has 2^64 addresses
 
 
-class Braked(ApiProblem):
+class TooManyGuesses(ApiProblem):
     """429 after too many failures; `key` is the subject of the refusal, `within_s` its maximum duration."""
 
     def __init__(self, key: str, within_s: float) -> None:
         super().__init__(Code.TOO_MANY_SIGN_INS, f"try again in {within_s / 60:.0f} minutes")
-        self.problem = self.problem.after(within_s)
+        self.problem = self.problem.with_retry_after(within_s)
         self.key = key
         self.within_s = within_s
 
@@ -79,12 +79,12 @@ class Brake:
             limits[self.everywhere] = (now_s - USER_WITHIN_S, FAILURES_OF_USER_MAX)
         reached = accounts.take_guess(self._keys, limits, now_s)
         if reached == self.everywhere:
-            raise Braked(self.pair, USER_WITHIN_S)
+            raise TooManyGuesses(self.pair, USER_WITHIN_S)
         if reached is not None:
-            raise Braked(reached, WITHIN_S)
+            raise TooManyGuesses(reached, WITHIN_S)
         return now_s
 
-    def succeeded(self, accounts: AccountStore, taken_s: float) -> None:
+    def record_success(self, accounts: AccountStore, taken_s: float) -> None:
         """Undo the guess taken at that time, and record that the user signs in from this network.
 
         The mark is kept as long as failures are.

@@ -71,7 +71,7 @@ class Lane:
         """Remove the last task of the longest queue; NoPlace unless that queue stays at least as long as the
         newcomer's.
         """
-        most = max(self._waiting, key=lambda one: len(self._waiting[one]), default=network)
+        most = max(self._waiting, key=lambda text: len(self._waiting[text]), default=network)
         own = len(self._waiting.get(network, ()))
         if len(self._waiting.get(most, ())) < own + 2:
             raise NoPlace
@@ -89,7 +89,7 @@ class Lane:
 
     def _run(self, network: str, job: _Job) -> None:
         """Free the place before the outcome is set: the caller may return at once."""
-        tell = _done(job) if job.future.set_running_or_notify_cancel() else _nothing
+        tell = _run_job(job) if job.future.set_running_or_notify_cancel() else _drop_outcome
         try:
             with self._lock:
                 self._running -= 1
@@ -108,7 +108,7 @@ def _in_this_context(work: Callable[[], T]) -> Callable[[], T]:
     return lambda: context.run(work)
 
 
-def _done(job: _Job) -> Callable[[], None]:
+def _run_job(job: _Job) -> Callable[[], None]:
     """Do the task; return a function that sets its outcome."""
     try:
         outcome = job.work()
@@ -117,5 +117,5 @@ def _done(job: _Job) -> Callable[[], None]:
     return partial(job.future.set_result, outcome)
 
 
-def _nothing() -> None:
+def _drop_outcome() -> None:
     """Set no outcome: the caller has left."""

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from zoe_api.http.attempts.brake import Brake, Braked
+from zoe_api.http.attempts.brake import Brake, TooManyGuesses
 from zoe_api.http.attempts.lane import Lane, NoPlace
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -43,7 +43,7 @@ class PasswordChecks:
         """Until when a refusal of a key is remembered, and when it ends."""
 
     async def run(self, brake: Brake, accounts: AccountStore, work: Callable[[], T]) -> T:
-        """Return what the work returns; Braked, or 429 if all places are taken.
+        """Return what the work returns; TooManyGuesses, or 429 if all places are taken.
 
         A familiar user whom other users of the network would delay or displace uses a separate lane.
         """
@@ -56,7 +56,7 @@ class PasswordChecks:
             raise _too_many(braked_s)
         try:
             return await self.run_unbraked(brake.provider + _FAMILIAR * familiar, brake.network, work)
-        except Braked as refusal:
+        except TooManyGuesses as refusal:
             self._remember(refusal)
             raise
 
@@ -105,7 +105,7 @@ class PasswordChecks:
         now_s = self._clock.monotonic_s()
         return ends_s - now_s if until_s > now_s else None
 
-    def _remember(self, refusal: Braked) -> None:
+    def _remember(self, refusal: TooManyGuesses) -> None:
         if len(self._braked) >= _REMEMBERED_MAX:
             self._braked.clear()
         now_s = self._clock.monotonic_s()
@@ -113,4 +113,4 @@ class PasswordChecks:
 
 
 def _too_many(left_s: float) -> ApiProblem:
-    return ApiProblem(Code.TOO_MANY_SIGN_INS, "try again in a few minutes").after(left_s)
+    return ApiProblem(Code.TOO_MANY_SIGN_INS, "try again in a few minutes").retry_after(left_s)

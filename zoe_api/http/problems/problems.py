@@ -65,23 +65,23 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
         super().__init__(f"{code}: {detail}")
         self.problem = problem(code, detail, hint, errors)
 
-    def after(self, seconds: float) -> ApiProblem:
+    def retry_after(self, seconds: float) -> ApiProblem:
         """Return the refusal with the time after which the client should retry."""
-        self.problem = self.problem.after(seconds)
+        self.problem = self.problem.with_retry_after(seconds)
         return self
 
-    def at(self, path: str) -> Problem:
+    def for_path(self, path: str) -> Problem:
         """Return the problem of a request to this path."""
         return self.problem.model_copy(update={"instance": path})
 
 
-def _of(refused: SubmissionRefused) -> ApiProblem:
+def _problem_of_refusal(refused: SubmissionRefused) -> ApiProblem:
     return ApiProblem(Code(refused.code), refused.detail, refused.hint, refused.errors)
 
 
 def problem_of(error: StoreError) -> ApiProblem:
     """Return the refusal of a submission beyond a limit."""
-    return _of(from_limits(error))
+    return _problem_of_refusal(from_limits(error))
 
 
 def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = (), path: str = "") -> Problem:
@@ -139,18 +139,18 @@ def install(app: FastAPI) -> None:
     async def _api_problem(request: Request, error: ApiProblem) -> Response:
         if error.problem.status == 401:
             note_refused(request.scope, Code(error.problem.code))
-        return problem_response(error.at(request.url.path))
+        return problem_response(error.for_path(request.url.path))
 
     @app.exception_handler(SubmissionRefused)
     async def _submission_refused(request: Request, error: SubmissionRefused) -> Response:
-        return problem_response(_of(error).at(request.url.path))
+        return problem_response(_problem_of_refusal(error).for_path(request.url.path))
 
     @app.exception_handler(TimeLimitTooLong)
     async def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:
-        return problem_response(problem_of(error).at(request.url.path))
+        return problem_response(problem_of(error).for_path(request.url.path))
 
     for error_type in _TRANSLATIONS:
-        app.add_exception_handler(error_type, _translated)
+        app.add_exception_handler(error_type, _translate_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http)
 
@@ -190,7 +190,7 @@ _INNER = (StoreUnavailable, IllegalTransition)  # their messages are for the log
 _ENCODED_SLASH = b"%2f"
 
 
-async def _translated(request: Request, error: Exception) -> Response:
+async def _translate_error(request: Request, error: Exception) -> Response:
     code = next(code for kind, code in _TRANSLATIONS.items() if isinstance(error, kind))
     detail = "" if isinstance(error, _INNER) else str(error)[:_TEXT_MAX]
     hint = MASTER_AWAY_HINT if code is Code.MASTER_UNREACHABLE else ""
@@ -204,7 +204,7 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
         Diagnostic(pointer=_pointer(e["loc"])[:_TEXT_MAX], code=str(e["type"]), message=sentence(e)[:_TEXT_MAX])
         for e in causes[:_ERRORS_MAX]
     ]
-    detail = refusals.counted(len(causes))
+    detail = refusals.error_count(len(causes))
     return problem_response(problem(Code.INVALID_REQUEST, detail, errors=errors, path=request.url.path))
 
 
@@ -235,7 +235,7 @@ def _methods(request: Request) -> set[str]:
 
 def from_description(error: DescriptionError) -> ApiProblem:
     """Return the refusal of a description, with every diagnostic."""
-    return _of(refusals.from_description(error))
+    return _problem_of_refusal(refusals.from_description(error))
 
 
 _AS_IT_IS = ("not_found", "no_logs", "no_terminal")

@@ -60,7 +60,7 @@ class BodyMiddleware:
             refusal = problem_response(problem(Code.INVALID_JSON, errors=errors, path=scope["path"]))
             await refusal(scope, receive, send)
             return
-        await self._app(scope, _replayed(body, receive), send)
+        await self._app(scope, _replay_body(body, receive), send)
 
     def _check_declared(self, declared: bytes) -> None:
         if not declared.isdigit() or len(declared) > _DIGITS_MAX or int(declared) > self._bytes_max:
@@ -84,7 +84,7 @@ def is_upload(scope: Scope) -> bool:
     return bool(scope["method"] == "PATCH") and scope["path"].startswith(UPLOADS_PREFIX)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     """Return the application's `receive`: the whole body at once, then the next event, which is the disconnect."""
     sent = False
 

@@ -53,7 +53,7 @@ class Bounds:
     """Addresses and networks of proxies, which stand for many clients."""
 
     @classmethod
-    def of(cls, settings: Settings) -> Bounds:
+    def from_settings(cls, settings: Settings) -> Bounds:
         """Return the limits from the settings, with at most as many connections as file descriptors allow."""
         soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         room = settings.api_connections_max if soft == resource.RLIM_INFINITY else _room(soft)
@@ -125,7 +125,7 @@ class Connections:
         place = client_of(address)
         if full or (self._of_address[place] >= self.bounds.of_address and not self._is_shared(address)):
             self._refused += 1
-            self._tell()
+            self._log_refusals()
             return False
         self._of_address[place] += 1
         self.open += 1
@@ -150,7 +150,7 @@ class Connections:
             elif exchange.is_stuck(now_s, self.bounds.write_s):
                 self._stuck += 1
                 exchange.abort()
-        self._tell()
+        self._log_refusals()
 
     def _is_late(self, exchange: Exchange, now_s: float) -> bool:
         if exchange.head_since_s is not None:
@@ -178,7 +178,7 @@ class Connections:
         except ValueError:
             return False
 
-    def _tell(self) -> None:
+    def _log_refusals(self) -> None:
         """Log at most one line a second."""
         now_s = self.clock.monotonic_s()
         some = self._refused or self._late or self._stuck

@@ -30,12 +30,12 @@ class ForwardedDoor:
         await self._proxies(*whole)
 
     def _with_one_scheme(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        schemes = [value.lower() for value in _listed(headers, _PROTO)]
+        schemes = [value.lower() for value in _header_values(headers, _PROTO)]
         others = [(name, value) for name, value in headers if name != _PROTO]
         # Each proxy appends the address and scheme of its peer: the valid scheme has the same position from the end as
         # the browser's address.
         between = 0
-        for address in reversed(_listed(headers, _FOR)):
+        for address in reversed(_header_values(headers, _FOR)):
             if address.decode("latin-1") not in self._proxies.trusted_hosts:
                 break
             between += 1
@@ -43,7 +43,7 @@ class ForwardedDoor:
         return [*others, (_PROTO, scheme)] if scheme in _SCHEMES else others
 
 
-def _listed(headers: Sequence[tuple[bytes, bytes]], header: bytes) -> list[bytes]:
+def _header_values(headers: Sequence[tuple[bytes, bytes]], header: bytes) -> list[bytes]:
     """Return all values of all lines, without blank ones (RFC 9110, 5.6.1)."""
     parts = (part.strip() for name, value in headers if name == header for part in value.split(b","))
     return [part for part in parts if part]

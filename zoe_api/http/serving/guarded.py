@@ -25,12 +25,12 @@ _THROWN_AWAY_BYTES_MAX = 1 << 20
 _OF_BODIES = (b"content-length", b"transfer-encoding")
 
 
-def guarded(protocol: type[asyncio.Protocol], connections: Connections) -> type[asyncio.Protocol]:
+def guarded_protocol(protocol: type[asyncio.Protocol], connections: Connections) -> type[asyncio.Protocol]:
     """Return a protocol class with the limits of these connections."""
-    return type(f"Guarded{protocol.__name__}", (_Guarded, protocol), {"guard": connections})
+    return type(f"Guarded{protocol.__name__}", (_GuardedProtocol, protocol), {"guard": connections})
 
 
-class _Guarded(_Protocol):  # type: ignore[misc]
+class _GuardedProtocol(_Protocol):  # type: ignore[misc]
     """Wraps uvicorn's protocol: counts the connection, and tracks what it waits for, and since when."""
 
     guard: Connections

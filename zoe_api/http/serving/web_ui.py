@@ -70,7 +70,7 @@ class WebUi:
         await (answer or self._otherwise)(scope, receive, send)
 
     @property
-    def built(self) -> bool:
+    def is_built(self) -> bool:
         """Return whether the web UI is built."""
         return "index.html" in self._files
 
@@ -79,7 +79,7 @@ class WebUi:
         name = path if path in self._files else PAGES.get(path, "index.html")
         if name == "index.html" and _no_page(path):
             return None
-        if not self.built:
+        if not self.is_built:
             return HTMLResponse(_NOT_BUILT, 503, SECURITY_HEADERS)
         file = self._files[name]
         caching = _FOR_EVER if name.startswith("assets/") else _ASK_EACH_TIME

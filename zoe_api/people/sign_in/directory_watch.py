@@ -83,7 +83,7 @@ class DirectoryWatch:
             try:
                 identity = directory.still(user.name, user.subject)
             except ApiProblem:
-                self._accounts.unconfirm([one.name for one in due[position:]])
+                self._accounts.unconfirm([user.name for user in due[position:]])
                 return False
             self._settle(user, identity, now_s)
         return len(due) == _BATCH_MAX
@@ -109,4 +109,4 @@ def directories(settings: Settings) -> Mapping[str, Directory]:
     # Only if one is configured: importing the client takes a tenth of the API's start.
     from zoe_api.people.sign_in.ldap import Ldap
 
-    return {name: Ldap(name, one) for name, one in settings.ldap.items()}
+    return {name: Ldap(name, entry) for name, entry in settings.ldap.items()}

@@ -19,7 +19,7 @@ from zoe_lib.settings.sign_in_settings import LdapSettings
 _REFUSALS = frozenset({19, 32, 48, 49, 50, 53})
 
 
-def alike(user: str) -> str:
+def comparable_name(user: str) -> str:
     """Return the same text for all names that a directory may treat as equal (RFC 4518): case, spaces, invisible
     characters.
     """
@@ -27,9 +27,9 @@ def alike(user: str) -> str:
     return "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LNPS")
 
 
-def escaped(text: str) -> str:
+def escape_filter(text: str) -> str:
     """Return a text as a value in a filter (RFC 4515, section 3)."""
-    return text.translate({ord(one): f"\\{ord(one):02x}" for one in "\\*()\0"})
+    return text.translate({ord(text): f"\\{ord(text):02x}" for text in "\\*()\0"})
 
 
 class Ldap:
@@ -79,14 +79,14 @@ class Ldap:
 
     def _find(self, searching: Session, user: str) -> tuple[str, str] | None:
         """Return DN and subject of the one entry; None if there is none, or more than one."""
-        return self._one(searching, self._settings.filter.replace("{user}", escaped(user)))
+        return self._find_one(searching, self._settings.filter.replace("{user}", escape_filter(user)))
 
     def _find_subject(self, searching: Session, subject: str) -> tuple[str, str] | None:
         """Return DN and subject by the subject, among the entries that the filter finds for any name."""
         anyone = self._settings.filter.replace("{user}", "*")
-        return self._one(searching, f"(&{anyone}({self._settings.subject_attribute}={escaped(subject)}))")
+        return self._find_one(searching, f"(&{anyone}({self._settings.subject_attribute}={escape_filter(subject)}))")
 
-    def _one(self, searching: Session, user_filter: str) -> tuple[str, str] | None:
+    def _find_one(self, searching: Session, user_filter: str) -> tuple[str, str] | None:
         settings = self._settings
         try:
             entries = searching.search(settings.base, user_filter, settings.subject_attribute, 2)
@@ -104,7 +104,7 @@ class Ldap:
         settings = self._settings
         if not settings.group_base:
             return frozenset()
-        group_filter = settings.group_filter.replace("{dn}", escaped(dn))
+        group_filter = settings.group_filter.replace("{dn}", escape_filter(dn))
         try:
             entries = searching.search(settings.group_base, group_filter, settings.group_attribute)
         except DirectoryFailed as failure:

@@ -59,7 +59,7 @@ class Oidc:
             check_issuer(self._name, self._settings.issuer, published.get(_ANNOUNCES_ISSUER) is True, answer)
             tokens = self._tokens(client, published, answer.code, redirect_uri, verifier)
             keys = self._json(client.get(published["jwks_uri"]))
-            claims = self._verified(tokens.get("id_token"), keys, nonce)
+            claims = self._verify_token(tokens.get("id_token"), keys, nonce)
             if self._settings.user_claim not in claims and "userinfo_endpoint" in published:
                 claims = {**self._userinfo(client, published, tokens, claims), **claims}
         name = claims.get(self._settings.user_claim)
@@ -79,7 +79,9 @@ class Oidc:
                 "an admin lets the provider send only the groups that sign_in_roles names",
             )
         groups = claims.get(name)
-        return frozenset(one for one in groups if isinstance(one, str)) if isinstance(groups, list) else frozenset()
+        return (
+            frozenset(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else frozenset()
+        )
 
     def _client(self) -> httpx.Client:
         ca_file = self._settings.ca_file
@@ -130,7 +132,7 @@ class Oidc:
             code_challenge_method="S256",
         )
 
-    def _verified(self, token: object, keys: Json, nonce: str) -> dict[str, Any]:
+    def _verify_token(self, token: object, keys: Json, nonce: str) -> dict[str, Any]:
         """Return the claims of an ID token after all checks."""
         issuer, client_id = self._settings.issuer, self._settings.client_id
         registry = jwt.JWTClaimsRegistry(

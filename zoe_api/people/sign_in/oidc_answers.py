@@ -31,7 +31,7 @@ class Answer:
     at: str | None = None
 
 
-class MixedUp(ApiProblem):
+class WrongProvider(ApiProblem):
     """401: the response is from another provider than the sign-in; `why` is for the audit log."""
 
     def __init__(self, provider: str, why: str) -> None:
@@ -46,17 +46,17 @@ def callback_path(provider: str, providers: Collection[str]) -> str:
 
 
 def check_place(provider: str, providers: Collection[str], answer: Answer) -> None:
-    """Raise MixedUp unless the answer arrived at the redirect URI of the provider at which the sign-in began."""
+    """Raise WrongProvider unless the answer arrived at the redirect URI of the provider at which the sign-in began."""
     expected = None if len(providers) == 1 else provider
     if answer.at != expected:
         place = "the redirect URI without a name" if answer.at is None else f"the redirect URI of {answer.at[:100]!r}"
-        raise MixedUp(provider, f"the answer to a sign-in at {provider!r} arrived at {place}")
+        raise WrongProvider(provider, f"the answer to a sign-in at {provider!r} arrived at {place}")
 
 
 def check_issuer(provider: str, issuer: str, required: bool, answer: Answer) -> None:
-    """Raise MixedUp if the response names another issuer, or none although the provider announces one."""
+    """Raise WrongProvider if the response names another issuer, or none although the provider announces one."""
     if answer.issuer is None and not required:
         return
     if answer.issuer != issuer:
         said = "without an issuer" if answer.issuer is None else f"of the issuer {answer.issuer[:200]!r}"
-        raise MixedUp(provider, f"the answer to a sign-in at {provider!r} is {said}")
+        raise WrongProvider(provider, f"the answer to a sign-in at {provider!r} is {said}")

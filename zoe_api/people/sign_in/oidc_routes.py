@@ -23,7 +23,7 @@ from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router
 from zoe_api.people.sign_in.identity import admit
-from zoe_api.people.sign_in.oidc_answers import Answer, MixedUp, callback_path, check_place
+from zoe_api.people.sign_in.oidc_answers import Answer, WrongProvider, callback_path, check_place
 from zoe_api.services.dependencies import Services, ServicesDep
 from zoe_lib.store.errors import TooManyWaiting
 from zoe_lib.store.people import SignInAttempt
@@ -56,7 +56,7 @@ async def oidc_start(
     state, browser, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(4))
     hashes, ends_s = (hash_of(state), hash_of(browser)), services.clock.now_s() + _WITHIN_S
     network = network_of(address_of(request))
-    attempt = SignInAttempt(*hashes, provider, nonce, verifier, _own(next_path), ends_s, network)
+    attempt = SignInAttempt(*hashes, provider, nonce, verifier, _local_path(next_path), ends_s, network)
 
     def begin() -> str:
         _store(request, services, attempt)  # before the request to the provider, which is the expensive part
@@ -70,7 +70,7 @@ async def oidc_start(
     try:
         url = await _in_its_lane(services, request, provider, begin)
     except ApiProblem as refusal:
-        return _told(request, refusal)
+        return _refusal_page(request, refusal)
     answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
     cookies.put(answer, request, cookies.SIGN_IN, browser, _WITHIN_S)
     return answer
@@ -86,7 +86,7 @@ async def oidc_callback(
     iss: Text = None,
 ) -> Response:
     """Sign in a browser that returns from the only provider."""
-    return await _returned(request, services, Answer(state or "", code or "", error or "", iss))
+    return await _finish_sign_in(request, services, Answer(state or "", code or "", error or "", iss))
 
 
 @router.get("/callback/{provider}", status_code=303, response_class=RedirectResponse)
@@ -100,23 +100,23 @@ async def oidc_callback_of_provider(
     iss: Text = None,
 ) -> Response:
     """Sign in a browser that returns from this provider, one of several."""
-    return await _returned(request, services, Answer(state or "", code or "", error or "", iss, provider))
+    return await _finish_sign_in(request, services, Answer(state or "", code or "", error or "", iss, provider))
 
 
-async def _returned(request: Request, services: Services, answer: Answer) -> Response:
+async def _finish_sign_in(request: Request, services: Services, answer: Answer) -> Response:
     try:
         if any(len(request.query_params.getlist(name)) > 1 for name in ("state", "code", "error", "iss")):
             raise ApiProblem(Code.SIGN_IN_FAILED, "the answer of the provider gives a parameter twice")
-        attempt = await run_in_threadpool(_taken, request, services, answer)
+        attempt = await run_in_threadpool(_take_attempt, request, services, answer)
         return await _in_its_lane(
             services, request, attempt.provider, lambda: _signed_in(request, services, attempt, answer)
         )
     except ApiProblem as refusal:
         if not hasattr(request.state, "user"):
-            by, why = (refusal.provider, refusal.why) if isinstance(refusal, MixedUp) else ("oidc", "")
+            by, why = (refusal.provider, refusal.why) if isinstance(refusal, WrongProvider) else ("oidc", "")
             note = services.sign_in_audit.note_refused
             await run_in_threadpool(note, request, services.accounts, "", by, why)
-        return _told(request, refusal)
+        return _refusal_page(request, refusal)
 
 
 def _store(request: Request, services: Services, attempt: SignInAttempt) -> None:
@@ -126,7 +126,7 @@ def _store(request: Request, services: Services, attempt: SignInAttempt) -> None
         services.accounts.add_sign_in(attempt, earlier, _BOUNDS, services.clock.now_s())
     except TooManyWaiting as refused:
         hint = "a place is free in ten minutes at the latest: try again then"
-        raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).after(_WITHIN_S) from None
+        raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).retry_after(_WITHIN_S) from None
 
 
 async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
@@ -136,7 +136,7 @@ async def _in_its_lane(services: Services, request: Request, provider: str, work
     return await services.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
 
 
-def _taken(request: Request, services: Services, answer: Answer) -> SignInAttempt:
+def _take_attempt(request: Request, services: Services, answer: Answer) -> SignInAttempt:
     """Return the sign-in attempt of this browser, and end it, so that it works only once."""
     attempt = services.accounts.take_sign_in(hash_of(answer.state), services.clock.now_s())
     browsers = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SIGN_IN)]
@@ -188,15 +188,15 @@ def _redirect_uri(request: Request, services: Services, provider: str) -> str:
     return f"{here}{callback_path(provider, services.settings.oidc)}"
 
 
-def _own(path: str) -> str:
+def _local_path(path: str) -> str:
     """Return a path of this origin; `//host` and `/\\host` lead to other hosts."""
     plain = path.isascii() and path.isprintable() and path.startswith("/") and path[1:2] not in ("/", "\\")
     return path if plain else "/"
 
 
-def _told(request: Request, refusal: ApiProblem) -> Response:
+def _refusal_page(request: Request, refusal: ApiProblem) -> Response:
     """Return an error page for browsers; raise the problem for programs."""
     if "text/html" not in request.headers.get("accept", ""):
         raise refusal
     shown = refusal.problem
-    return pages.told(shown.status, shown.title, f"{shown.detail} {shown.hint}".strip(), at_zoe=True)
+    return pages.error_page(shown.status, shown.title, f"{shown.detail} {shown.hint}".strip(), at_zoe=True)

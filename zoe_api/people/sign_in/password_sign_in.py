@@ -43,7 +43,7 @@ Check = Callable[[], Callable[[], str] | None]
 
 def _local(body: SignIn, services: Services) -> tuple[str, Check]:
     def check() -> Callable[[], str] | None:
-        user = passwords.right(services.accounts, body.user, body.password)
+        user = passwords.user_with_password(services.accounts, body.user, body.password)
         return None if user is None else lambda: user
 
     return body.user, check
@@ -54,7 +54,7 @@ def _directory(body: SignIn, request: Request, services: Services) -> tuple[str,
     if settings is None:
         raise ApiProblem(Code.NOT_FOUND, f"directory {body.provider!r} does not exist")
     # Only if a directory is configured: importing the client takes a tenth of the API's start.
-    from zoe_api.people.sign_in.ldap import Ldap, alike
+    from zoe_api.people.sign_in.ldap import Ldap, comparable_name
 
     directory = Ldap(body.provider, settings)
 
@@ -66,4 +66,4 @@ def _directory(body: SignIn, request: Request, services: Services) -> tuple[str,
             services.accounts, identity, services.settings.sign_in_roles, request, clock=services.clock
         )
 
-    return alike(body.user), check
+    return comparable_name(body.user), check

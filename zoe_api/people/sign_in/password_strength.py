@@ -41,7 +41,7 @@ def own_words(user: str, services: Services) -> Sequence[str]:
         user,
         services.settings.apps_domain,
         *names_of(services.settings),
-        *(one.name for one in services.accounts.tenants()),
+        *(tenant.name for tenant in services.accounts.tenants()),
     ]
     words = {part for name in names for part in (name, *re.split(r"[\W_]+", name)) if len(part) >= _WORD_LENGTH_MIN}
     return sorted(words)

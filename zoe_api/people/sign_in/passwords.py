@@ -23,20 +23,20 @@ hasher = PasswordHasher()
 """The library's parameters, which follow RFC 9106."""
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """Return the stored form of a password."""
     return hasher.hash(password)
 
 
 @cache
-def _nobodys(_of: PasswordHasher) -> str:
+def _dummy_hash(_of: PasswordHasher) -> str:
     """A hash to verify for unknown users, so that response times do not reveal which users exist."""
     return hasher.hash("nobody's password")
 
 
 def verify(accounts: AccountStore, user: str, password: str, address: str) -> None:
     """Return if this is the user's password; 401 if not, 429 after too many failures."""
-    guess(accounts, Brake(LOCAL, user, network_of(address)), lambda: right(accounts, user, password))
+    guess(accounts, Brake(LOCAL, user, network_of(address)), lambda: user_with_password(accounts, user, password))
 
 
 def guess(accounts: AccountStore, brake: Brake, check: Callable[[], T | None]) -> T:
@@ -49,11 +49,11 @@ def guess(accounts: AccountStore, brake: Brake, check: Callable[[], T | None]) -
         raise
     if result is None:
         raise ApiProblem(Code.BAD_SIGN_IN)
-    brake.succeeded(accounts, taken_s)
+    brake.record_success(accounts, taken_s)
     return result
 
 
-def right(accounts: AccountStore, user: str, password: str) -> str | None:
+def user_with_password(accounts: AccountStore, user: str, password: str) -> str | None:
     """Return the user with this password; None if it is wrong or the user does not exist."""
     try:
         account = accounts.user(user)
@@ -61,7 +61,7 @@ def right(accounts: AccountStore, user: str, password: str) -> str | None:
         account = None
     may_sign_in = account is not None and account.password_hash is not None and not account.disabled
     try:
-        hasher.verify((account.password_hash if account else None) or _nobodys(hasher), password)
+        hasher.verify((account.password_hash if account else None) or _dummy_hash(hasher), password)
     except (VerificationError, InvalidHashError):
         return None
     return user if may_sign_in else None

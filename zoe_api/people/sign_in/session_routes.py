@@ -26,12 +26,12 @@ def list_providers(services: ServicesDep) -> ProviderList:
     """List the ways to sign in; this needs no authentication."""
     providers = [ProviderView(name=passwords.LOCAL, title="Zoe", kind="password")]
     providers += [
-        ProviderView(name=name, title=one.title or name, kind="password")
-        for name, one in services.settings.ldap.items()
+        ProviderView(name=name, title=settings.title or name, kind="password")
+        for name, settings in services.settings.ldap.items()
     ]
     providers += [
-        ProviderView(name=name, title=one.title or name, kind="redirect", start=f"{START}?provider={name}")
-        for name, one in services.settings.oidc.items()
+        ProviderView(name=name, title=settings.title or name, kind="redirect", start=f"{START}?provider={name}")
+        for name, settings in services.settings.oidc.items()
     ]
     return ProviderList(providers=providers)
 
@@ -50,7 +50,7 @@ async def sign_in(body: SignIn, request: Request, response: Response, services: 
 @router.get("", response_model=SessionView)
 def get_session(caller: AsReader, accounts: AccountsDep) -> SessionView:
     """Return the signed-in user; `csrf_token` is the token that the request sent if that is valid, else empty."""
-    proved = bool(caller.principal.session_id) and access.proved(caller.request)
+    proved = bool(caller.principal.session_id) and access.has_proof(caller.request)
     return _view(accounts, caller.principal, caller.request.headers.get(sessions.CSRF_HEADER, "") if proved else "")
 
 
@@ -81,7 +81,7 @@ async def change_password(body: PasswordChange, caller: AsSignedIn) -> Response:
     def change() -> None:
         passwords.verify(caller.services.accounts, caller.user, body.old, address)
         check_strength(body.new, caller.user, caller.services, "new")
-        caller.services.accounts.set_password(caller.user, passwords.hashed(body.new))
+        caller.services.accounts.set_password(caller.user, passwords.hash_password(body.new))
         if body.end_tokens:
             caller.services.accounts.end_access(caller.user)
 
@@ -96,6 +96,6 @@ def _view(accounts: AccountStore, principal: Principal, proof: str) -> SessionVi
         tenant=principal.tenant,
         role=principal.role,
         scopes=sorted(principal.scopes),
-        tenants=[one.tenant for one in accounts.memberships(user=principal.user)],
+        tenants=[membership.tenant for membership in accounts.memberships(user=principal.user)],
         csrf_token=proof,
     )

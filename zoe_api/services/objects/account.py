@@ -72,10 +72,10 @@ class SwiftClient:
         if not can_be_sent(request.path):
             raise ApiProblem(Code.INVALID_PATH, "the name of an object with a part `.` or `..` cannot be sent")
         known = self._signed_in.get(login) or await self._sign_in(login)
-        answer = await self._sent(login, known, request)
+        answer = await self._send_signed(login, known, request)
         if answer.status_code == _UNAUTHORIZED and not isinstance(request.body, AsyncIterator):
             await answer.aclose()
-            answer = await self._sent(login, await self._sign_in(login), request)
+            answer = await self._send_signed(login, await self._sign_in(login), request)
         return answer
 
     async def address(self, login: SwiftLogin) -> str:
@@ -89,7 +89,9 @@ class SwiftClient:
 
     async def _sign_in(self, login: SwiftLogin) -> SignedIn:
         wanted = sign_in_request(login.auth_url, login.user, login.key)
-        answer = await self._asked(login, wanted.method, wanted.url, headers=wanted.headers, content=wanted.content)
+        answer = await self._send_request(
+            login, wanted.method, wanted.url, headers=wanted.headers, content=wanted.content
+        )
         content = await content_of(login, answer)
         try:
             found = signed_in(login.auth_url, answer.headers, content)
@@ -102,10 +104,10 @@ class SwiftClient:
         self._signed_in[login] = found
         return found
 
-    async def _sent(self, login: SwiftLogin, known: SignedIn, request: StoreRequest) -> httpx.Response:
+    async def _send_signed(self, login: SwiftLogin, known: SignedIn, request: StoreRequest) -> httpx.Response:
         url = f"{known.account_url}/{quote(b'/'.join(request.path))}" if request.path else known.account_url
         headers = {"X-Auth-Token": known.token, "Accept-Encoding": "identity", **request.headers}
-        return await self._asked(
+        return await self._send_request(
             login,
             request.method,
             url,
@@ -115,7 +117,7 @@ class SwiftClient:
             timeout=httpx.Timeout(request.timeout_s, connect=_CONNECT_S),
         )
 
-    async def _asked(self, login: SwiftLogin, method: str, url: str, **given: Any) -> httpx.Response:
+    async def _send_request(self, login: SwiftLogin, method: str, url: str, **given: Any) -> httpx.Response:
         if self._http is None:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=5)
             self._http = httpx.AsyncClient(
@@ -138,7 +140,7 @@ class Account:
         """Return the URL of the account, which is the same for all logins to it; ApiProblem."""
         return await self._client.address(self.login)
 
-    async def opened(self, request: StoreRequest, *also: int) -> httpx.Response:
+    async def open_response(self, request: StoreRequest, *also: int) -> httpx.Response:
         """Return a response with its body unread; ApiProblem for a refusal whose status is not among `also`."""
         answer = await self._client.answer(self.login, request)
         if answer.is_success or answer.status_code in also:
@@ -146,15 +148,15 @@ class Account:
         said = (await content_of(self.login, answer)).decode(errors="replace")
         raise refusal(self.login, answer.status_code, request.path, said)
 
-    async def done(self, request: StoreRequest, *also: int) -> httpx.Response:
+    async def send_and_close(self, request: StoreRequest, *also: int) -> httpx.Response:
         """Return a response of which only status and headers matter."""
-        answer = await self.opened(request, *also)
+        answer = await self.open_response(request, *also)
         await answer.aclose()
         return answer
 
     async def read(self, request: StoreRequest, *also: int) -> tuple[httpx.Response, bytes]:
         """Return a response with its whole, bounded body."""
-        answer = await self.opened(request, *also)
+        answer = await self.open_response(request, *also)
         return answer, await content_of(self.login, answer)
 
 

@@ -11,7 +11,7 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest, can_be_sent
 from zoe_api.services.objects.listing import MARKER_TYPE, entry_of, names_below, prefix_of
-from zoe_api.services.objects.name_claims import NameClaims, claimed
+from zoe_api.services.objects.name_claims import NameClaims, hold_claims
 from zoe_client.words.file_paths import joined_path
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
@@ -26,7 +26,7 @@ async def make_directory(account: Account, path: Path) -> None:
     """Make a container, or an empty object that marks a directory in one, unless it exists; ApiProblem."""
     if not path:
         return
-    await account.done(StoreRequest("PUT", path[:1]))
+    await account.send_and_close(StoreRequest("PUT", path[:1]))
     if len(path) == 1:
         return
     try:
@@ -35,7 +35,7 @@ async def make_directory(account: Account, path: Path) -> None:
         if problem.problem.code != Code.NOT_FOUND:
             raise
         marker = (*path, b"")
-        await account.done(StoreRequest("PUT", marker, headers={"Content-Type": MARKER_TYPE}, body=b""))
+        await account.send_and_close(StoreRequest("PUT", marker, headers={"Content-Type": MARKER_TYPE}, body=b""))
         return
     if found.kind != "directory":
         raise ApiProblem(Code.FILE_EXISTS, f"{joined_path(path)} exists")
@@ -45,20 +45,20 @@ async def rename(account: Account, path: Path, to: Path, claims: NameClaims) -> 
     """Copy an object to a free name, and delete it; ApiProblem for directories."""
     if len(path) < 2 or len(to) < 2 or (await entry_of(account, path)).kind != "file":
         raise ApiProblem(Code.WRONG_KIND, "the object store renames objects only: copy what is in the directory")
-    async with claimed(claims, account, path, to):
-        await _renamed(account, path, to)
+    async with hold_claims(claims, account, path, to):
+        await _copy_and_delete(account, path, to)
 
 
-async def _renamed(account: Account, path: Path, to: Path) -> None:
+async def _copy_and_delete(account: Account, path: Path, to: Path) -> None:
     # From the newest copy: another may lack an object that a rename has just written.
-    target = await account.done(StoreRequest("HEAD", to, headers={"X-Newest": "true"}), _NOT_FOUND)
+    target = await account.send_and_close(StoreRequest("HEAD", to, headers={"X-Newest": "true"}), _NOT_FOUND)
     if target.status_code != _NOT_FOUND:
         raise ApiProblem(Code.FILE_EXISTS, f"{joined_path(to)} exists")
     headers = {"X-Copy-From": quote(b"/" + b"/".join(path)), "Content-Length": "0"}
     # Of a large object, the list of its segments is copied.
     query = {"multipart-manifest": "get"}
-    await account.done(StoreRequest("PUT", to, query, headers, timeout_s=COPY_TIMEOUT_S))
-    await account.done(StoreRequest("DELETE", path), _NOT_FOUND)
+    await account.send_and_close(StoreRequest("PUT", to, query, headers, timeout_s=COPY_TIMEOUT_S))
+    await account.send_and_close(StoreRequest("DELETE", path), _NOT_FOUND)
 
 
 async def delete(account: Account, path: Path, *, recursive: bool) -> None:
@@ -76,11 +76,11 @@ async def _delete_directory(account: Account, path: Path, *, recursive: bool, cl
     deleted, left, after, until_s = 0, 0, "", clock.monotonic_s() + _TIME_S
     # Each page begins after the previous one, so that an object that stays cannot be listed again for ever.
     while found := await names_below(account, path, _PAGE, after):
-        names = [str(one["name"]) for one in found]
+        names = [str(entry["name"]) for entry in found]
         after = names[-1]
         if not recursive and names != [prefix_of(path)]:
             raise ApiProblem(Code.WRONG_KIND, f"{joined_path(path)} is not empty")
-        sent = [one for one in found if can_be_sent(_named(path[:1], one))]
+        sent = [entry for entry in found if can_be_sent(_path_of_entry(path[:1], entry))]
         await _delete_all(account, path[:1], sent)
         deleted += len(sent)
         left += len(found) - len(sent)
@@ -94,28 +94,28 @@ async def _delete_directory(account: Account, path: Path, *, recursive: bool, cl
         )
         raise ApiProblem(Code.WRONG_KIND, why, "delete them with a client of Swift itself, such as python-swiftclient")
     # The container, or the marker of a directory as other programs write it.
-    await account.done(StoreRequest("DELETE", path), _NOT_FOUND)
+    await account.send_and_close(StoreRequest("DELETE", path), _NOT_FOUND)
 
 
 async def _delete_all(account: Account, container: Path, found: Sequence[dict[str, Any]]) -> None:
     places = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(entry: dict[str, Any]) -> None:
+    async def delete_one(entry: dict[str, Any]) -> None:
         async with places:
             query = {"multipart-manifest": "delete"} if "slo_etag" in entry else {}
-            await account.done(StoreRequest("DELETE", _named(container, entry), query), _NOT_FOUND)
+            await account.send_and_close(StoreRequest("DELETE", _path_of_entry(container, entry), query), _NOT_FOUND)
 
-    for result in await asyncio.gather(*map(one, found), return_exceptions=True):
+    for result in await asyncio.gather(*map(delete_one, found), return_exceptions=True):
         if isinstance(result, BaseException):
             raise result
 
 
-def _named(container: Path, entry: Mapping[str, Any]) -> Path:
+def _path_of_entry(container: Path, entry: Mapping[str, Any]) -> Path:
     return (*container, *str(entry["name"]).encode().split(b"/"))
 
 
 async def _delete_object(account: Account, path: Path) -> None:
-    answer = await account.done(StoreRequest("HEAD", path), _NOT_FOUND)
+    answer = await account.send_and_close(StoreRequest("HEAD", path), _NOT_FOUND)
     is_large = answer.headers.get("X-Static-Large-Object", "").lower() == "true"
     query = {"multipart-manifest": "delete"} if is_large else {}
-    await account.done(StoreRequest("DELETE", path, query), _NOT_FOUND)
+    await account.send_and_close(StoreRequest("DELETE", path, query), _NOT_FOUND)

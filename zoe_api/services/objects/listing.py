@@ -21,7 +21,7 @@ _LAST = "\U0010ffff"
 _NOT_FOUND = 404
 
 
-async def listed(account: Account, path: Path, after: str, limit: int) -> FileList:
+async def list_entries(account: Account, path: Path, after: str, limit: int) -> FileList:
     """Return the entry at a path and, for a container or a common prefix of names, its entries; ApiProblem."""
     if not path:
         return await _containers(account, after, limit)
@@ -40,7 +40,7 @@ async def listed(account: Account, path: Path, after: str, limit: int) -> FileLi
     entries = list(_objects(found, prefix))
     last = found[-1] if len(found) == limit else None
     name = "" if last is None else str(last.get("subdir") or last["name"]).removeprefix(prefix)
-    return FileList(entry=here, entries=entries, next=_next(name) if last is not None else None)
+    return FileList(entry=here, entries=entries, next=_cursor_of(name) if last is not None else None)
 
 
 async def entry_of(account: Account, path: Path) -> FileEntry:
@@ -48,9 +48,9 @@ async def entry_of(account: Account, path: Path) -> FileEntry:
     if not path:
         return _directory("")
     if len(path) == 1:
-        await account.done(StoreRequest("HEAD", path))
+        await account.send_and_close(StoreRequest("HEAD", path))
         return _directory(path_text(path[0]))
-    answer = await account.done(StoreRequest("HEAD", path), _NOT_FOUND)
+    answer = await account.send_and_close(StoreRequest("HEAD", path), _NOT_FOUND)
     is_object = answer.status_code != _NOT_FOUND
     if is_object and answer.headers.get("Content-Type", "").partition(";")[0] != MARKER_TYPE:
         size, modified_at_s = int(answer.headers["Content-Length"]), float(answer.headers.get("X-Timestamp", 0))
@@ -78,10 +78,10 @@ def prefix_of(path: Path) -> str:
 async def _containers(account: Account, after: str, limit: int) -> FileList:
     query: dict[str, str | int] = {"format": "json", "limit": limit, "marker": unquote(after.rstrip("/"))}
     found = await _page(account, (), query)
-    names = [str(one["name"]) for one in found]
-    shown = [_directory(path_text(name.encode()), _moment(one)) for name, one in zip(names, found, strict=True)
+    names = [str(entry["name"]) for entry in found]
+    shown = [_directory(path_text(name.encode()), _moment(entry)) for name, entry in zip(names, found, strict=True)
              if not name.startswith(HIDDEN)]  # fmt: skip
-    return FileList(entry=_directory(""), entries=shown, next=_next(names[-1]) if len(found) == limit else None)
+    return FileList(entry=_directory(""), entries=shown, next=_cursor_of(names[-1]) if len(found) == limit else None)
 
 
 async def _page(account: Account, path: Path, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
@@ -92,21 +92,21 @@ async def _page(account: Account, path: Path, query: Mapping[str, str | int]) ->
 
 def _objects(found: Sequence[dict[str, Any]], prefix: str) -> Iterator[FileEntry]:
     """Yield entries: a directory once, although its marker and its prefix are both listed."""
-    directories = {str(one["subdir"]) for one in found if "subdir" in one}
-    for one in found:
-        full = str(one.get("subdir") or one["name"])
+    directories = {str(entry["subdir"]) for entry in found if "subdir" in entry}
+    for entry in found:
+        full = str(entry.get("subdir") or entry["name"])
         name = full.removeprefix(prefix)
         plain = name.removesuffix("/")
-        is_marker = one.get("content_type") == MARKER_TYPE
+        is_marker = entry.get("content_type") == MARKER_TYPE
         if not name or (is_marker and f"{full}/" in directories):
             continue
         shown = path_text(plain.encode())
         if not plain or "/" in plain or plain in {".", ".."} or "\0" in plain:
             yield FileEntry(name=path_text(name.encode()), kind="other", size_bytes=0, modified_at_s=0, link=False)
-        elif "subdir" in one or is_marker:
-            yield _directory(shown, _moment(one))
+        elif "subdir" in entry or is_marker:
+            yield _directory(shown, _moment(entry))
         else:
-            yield _file(shown, int(one["bytes"]), _moment(one))
+            yield _file(shown, int(entry["bytes"]), _moment(entry))
 
 
 def _marker(prefix: str, after: str) -> str:
@@ -117,7 +117,7 @@ def _marker(prefix: str, after: str) -> str:
     return f"{prefix}{name}{_LAST}" if name.endswith("/") else f"{prefix}{name}"
 
 
-def _next(name: str) -> str:
+def _cursor_of(name: str) -> str:
     return path_text(name.encode())
 
 

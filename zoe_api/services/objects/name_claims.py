@@ -39,7 +39,7 @@ class NameClaims(Protocol):
 
 
 @asynccontextmanager
-async def claimed(
+async def hold_claims(
     claims: NameClaims, account: Account, *paths: Path, clock: Clock = SYSTEM_CLOCK
 ) -> AsyncIterator[None]:
     """Hold claims on names of an account, for HELD_S at most; ApiProblem if another request holds one.

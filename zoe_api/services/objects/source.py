@@ -12,7 +12,7 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.objects.account import Account, Path, StoreRequest, SwiftClient, SwiftLogin
 from zoe_api.services.objects.changes import delete, make_directory, rename
-from zoe_api.services.objects.listing import HIDDEN, listed
+from zoe_api.services.objects.listing import HIDDEN, list_entries
 from zoe_api.services.objects.name_claims import NameClaims
 from zoe_api.services.objects.upload_state import UploadState
 from zoe_api.services.objects.uploads import StoredUpload, StoredUploads, UploadBounds, UploadMemory
@@ -47,7 +47,7 @@ class StoreFiles:
 
     async def list(self, path: str, after: str, limit: int) -> FileList:
         """Return the entry at a path, with a directory's entries."""
-        return await listed(self._account, _parts(path), after, limit)
+        return await list_entries(self._account, _parts(path), after, limit)
 
     async def content(self, path: str, wanted: Mapping[str, str]) -> httpx.Response:
         """Return the content of an object, subject to the headers `Range` and `If-Range`."""
@@ -56,10 +56,10 @@ class StoreFiles:
         headers = {"Range": wanted["range"]} if "," not in wanted.get("range", ",") else {}
         # Swift does not support If-Range.
         unchanged = {"If-Match": wanted["if-range"].strip('"')} if headers and "if-range" in wanted else {}
-        answer = await self._account.opened(StoreRequest("GET", parts, headers=headers | unchanged), _CHANGED)
+        answer = await self._account.open_response(StoreRequest("GET", parts, headers=headers | unchanged), _CHANGED)
         if answer.status_code == _CHANGED:
             await answer.aclose()
-            answer = await self._account.opened(StoreRequest("GET", parts))
+            answer = await self._account.open_response(StoreRequest("GET", parts))
         kept = {name: answer.headers[name] for name in _KEPT if name in answer.headers}
         tag = answer.headers.get("etag", "").strip('"')
         answer.headers = httpx.Headers({**kept, "etag": f'"{tag}"', "accept-ranges": "bytes"})

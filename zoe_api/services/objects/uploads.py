@@ -77,7 +77,7 @@ class UploadMemory:
         self._finished: OrderedDict[str, StoredUpload] = OrderedDict()
 
     @contextmanager
-    def alone(self, number: str) -> Iterator[None]:
+    def hold_upload(self, number: str) -> Iterator[None]:
         """Hold an upload exclusively in this process; ApiProblem if another request writes to it."""
         if number in self._busy:
             raise ApiProblem(Code.UPLOAD_BUSY, "another request writes to this upload")
@@ -87,7 +87,7 @@ class UploadMemory:
         finally:
             self._busy.discard(number)
 
-    def finished(self, key: str) -> StoredUpload | None:
+    def finished_upload(self, key: str) -> StoredUpload | None:
         """Return a finished upload: a client whose connection broke before the response asks once more."""
         return self._finished.get(key)
 
@@ -118,28 +118,28 @@ class StoredUploads:
                 f"{joined_path(path)} has {length} bytes; an upload may have at most {self._bounds.upload_bytes_max}"
             )
             raise ApiProblem(Code.TOO_LARGE, sentence)
-        await self._account.done(StoreRequest("HEAD", path[:1]))
+        await self._account.send_and_close(StoreRequest("HEAD", path[:1]))
         if length == 0:
-            await self._account.done(StoreRequest("PUT", path, headers=_kind_of(path), body=b""))
+            await self._account.send_and_close(StoreRequest("PUT", path, headers=_kind_of(path), body=b""))
             upload = StoredUpload(secrets.token_hex(16), path, 0, 0, self._clock.now_s() + EXPIRES_S)
             return self._memory.finish(self._key(upload.id), upload)
         for container in (UPLOADS, SEGMENTS):
-            await self._account.done(StoreRequest("PUT", (container,)))
+            await self._account.send_and_close(StoreRequest("PUT", (container,)))
         await self._check_number()
         number = secrets.token_hex(16)
         info = json.dumps({"path": joined_path(path), "length": length}).encode()
         headers = {"X-Delete-After": str(EXPIRES_S)}
-        await self._account.done(StoreRequest("PUT", self._info(number), headers=headers, body=info))
+        await self._account.send_and_close(StoreRequest("PUT", self._info(number), headers=headers, body=info))
         return StoredUpload(number, path, length, 0, self._clock.now_s() + EXPIRES_S)
 
     async def find(self, number: str) -> StoredUpload:
         """Return an upload, which moves to its target now if it is complete; ApiProblem."""
-        if (finished := self._memory.finished(self._key(number))) is not None:
+        if (finished := self._memory.finished_upload(self._key(number))) is not None:
             return finished
-        upload, _ = await self._found(number)
+        upload, _ = await self._read_upload(number)
         if upload.offset < upload.length:
             return upload
-        with self._memory.alone(number):
+        with self._memory.hold_upload(number):
             return await self._finish_if_complete(number)
 
     async def append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> StoredUpload:
@@ -147,31 +147,31 @@ class StoredUploads:
 
         If the body ends early, the received bytes stay, and the upload can continue.
         """
-        with self._memory.alone(number):
+        with self._memory.hold_upload(number):
             await self._append(number, offset, length, body)
             return await self._finish_if_complete(number)
 
     async def _append(self, number: str, offset: int, length: int, body: AsyncIterator[bytes]) -> None:
-        upload, _ = await self._found(number)
+        upload, _ = await self._read_upload(number)
         if offset != upload.offset:
             raise ApiProblem(Code.UPLOAD_OFFSET, f"the upload has {upload.offset} bytes, not {offset}")
         if offset + length > upload.length:
             raise ApiProblem(Code.TOO_LARGE, f"the upload has {upload.length} bytes in all")
         pieces, end = _Pieces(body), offset + length
         while offset < end and not pieces.ended:
-            segment = pieces.first(min(self._bounds.segment_bytes_max, end - offset))
+            segment = pieces.next_segment(min(self._bounds.segment_bytes_max, end - offset))
             name = SEGMENTS, number.encode(), b"%016d" % offset
             headers = {"X-Delete-After": str(EXPIRES_S)}
-            await self._account.done(StoreRequest("PUT", name, headers=headers, body=segment))
+            await self._account.send_and_close(StoreRequest("PUT", name, headers=headers, body=segment))
             offset += pieces.sent
 
     async def end(self, number: str) -> None:
         """Remove an unfinished upload; ApiProblem."""
-        upload, parts = await self._found(number)
+        upload, parts = await self._read_upload(number)
         await self._remove(upload, parts)
 
     async def _finish_if_complete(self, number: str) -> StoredUpload:
-        upload, parts = await self._found(number)
+        upload, parts = await self._read_upload(number)
         if upload.offset < upload.length:
             return upload
         await self._finish(upload, parts)
@@ -180,7 +180,7 @@ class StoredUploads:
     def _key(self, number: str) -> str:
         return f"{self._account.login.service} {self._account.login.user} {self._user.decode()} {number}"
 
-    async def _found(self, number: str) -> tuple[StoredUpload, list[_Part]]:
+    async def _read_upload(self, number: str) -> tuple[StoredUpload, list[_Part]]:
         gone = ApiProblem(Code.UPLOAD_GONE, "this upload is finished, was ended, or has expired: begin it again")
         if not _ID.fullmatch(number):
             raise gone
@@ -208,7 +208,7 @@ class StoredUploads:
             marker = found[-1].name if found else ""
             query = {"format": "json", "prefix": f"{number}/", "marker": marker}
             _, content = await self._account.read(StoreRequest("GET", (SEGMENTS,), query))
-            page = [_part(one) for one in json.loads(content or b"[]") if one["name"].rpartition("/")[2].isdigit()]
+            page = [_part(load) for load in json.loads(content or b"[]") if load["name"].rpartition("/")[2].isdigit()]
             if not page:
                 break
             found += page
@@ -226,11 +226,11 @@ class StoredUploads:
             await self._remove(upload, parts)
         else:
             for part in parts:  # without a time they do not expire
-                await self._account.done(StoreRequest("POST", (SEGMENTS, *part.name.encode().split(b"/"))))
-            await self._put_manifest(upload.path, await self._grouped(upload, parts), kind)
-            await self._account.done(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
+                await self._account.send_and_close(StoreRequest("POST", (SEGMENTS, *part.name.encode().split(b"/"))))
+            await self._put_manifest(upload.path, await self._group_parts(upload, parts), kind)
+            await self._account.send_and_close(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
 
-    async def _grouped(self, upload: StoredUpload, parts: Sequence[_Part]) -> Sequence[_Part]:
+    async def _group_parts(self, upload: StoredUpload, parts: Sequence[_Part]) -> Sequence[_Part]:
         """Return the parts grouped into parts, if there are more than one manifest can list."""
         most = self._bounds.manifest_entries_max
         if len(parts) <= most:
@@ -240,29 +240,33 @@ class StoredUploads:
             members = parts[begin : begin + most]
             name = f"{upload.id}/group-{begin:06}"
             etag = await self._put_manifest((SEGMENTS, *name.encode().split(b"/")), members, {})
-            groups.append(_Part(name, members[0].offset, sum(one.size for one in members), etag))
+            groups.append(_Part(name, members[0].offset, sum(member.size for member in members), etag))
         return groups
 
     async def _put_manifest(self, path: Path, parts: Sequence[_Part], headers: dict[str, str]) -> str:
         segments = [
-            {"path": f"/{SEGMENTS.decode()}/{one.name}", "size_bytes": one.size, "etag": one.etag} for one in parts
+            {"path": f"/{SEGMENTS.decode()}/{part.name}", "size_bytes": part.size, "etag": part.etag} for part in parts
         ]
         query, body = {"multipart-manifest": "put"}, json.dumps(segments).encode()
-        answer = await self._account.done(StoreRequest("PUT", path, query, headers, body, COPY_TIMEOUT_S))
+        answer = await self._account.send_and_close(StoreRequest("PUT", path, query, headers, body, COPY_TIMEOUT_S))
         return str(answer.headers.get("Etag", "")).strip('"')
 
     async def _copy(self, source: Path, target: Path, headers: dict[str, str]) -> None:
         wanted = {"X-Copy-From": quote(b"/" + b"/".join(source)), "Content-Length": "0", **_NO_COPY_OF_METADATA}
-        await self._account.done(StoreRequest("PUT", target, headers=wanted | headers, timeout_s=COPY_TIMEOUT_S))
+        await self._account.send_and_close(
+            StoreRequest("PUT", target, headers=wanted | headers, timeout_s=COPY_TIMEOUT_S)
+        )
 
     async def _remove(self, upload: StoredUpload, parts: Sequence[_Part]) -> None:
         """Remove the state of an upload. Objects left after a failure expire."""
-        await self._account.done(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
+        await self._account.send_and_close(StoreRequest("DELETE", self._info(upload.id)), _NOT_FOUND)
         for part in parts:
             name = (SEGMENTS, *part.name.encode().split(b"/"))
-            await self._account.done(StoreRequest("DELETE", name), _NOT_FOUND)
+            await self._account.send_and_close(StoreRequest("DELETE", name), _NOT_FOUND)
         if len(parts) > 1:
-            await self._account.done(StoreRequest("DELETE", (SEGMENTS, upload.id.encode(), b"whole")), _NOT_FOUND)
+            await self._account.send_and_close(
+                StoreRequest("DELETE", (SEGMENTS, upload.id.encode(), b"whole")), _NOT_FOUND
+            )
 
     async def _check_number(self) -> None:
         query: dict[str, str | int] = {
@@ -276,9 +280,9 @@ class StoredUploads:
         if len(listed) < UNFINISHED_MAX:
             return
         there = 0
-        for one in listed:
-            answer = await self._account.done(
-                StoreRequest("HEAD", (UPLOADS, *one["name"].encode().split(b"/"))), _NOT_FOUND
+        for entry in listed:
+            answer = await self._account.send_and_close(
+                StoreRequest("HEAD", (UPLOADS, *entry["name"].encode().split(b"/"))), _NOT_FOUND
             )
             there += answer.status_code != _NOT_FOUND
         if there >= UNFINISHED_MAX:
@@ -298,11 +302,11 @@ class _Pieces:
         self.sent = 0
         self.ended = False
 
-    async def first(self, most: int) -> AsyncIterator[bytes]:
+    async def next_segment(self, most: int) -> AsyncIterator[bytes]:
         """Yield at most this many next bytes; after an interruption the segment is shorter."""
         self.sent = 0
         while self.sent < most:
-            piece = self._left or await self._next()
+            piece = self._left or await self._next_piece()
             if not piece:
                 self.ended = True
                 return
@@ -311,7 +315,7 @@ class _Pieces:
             self.sent += len(piece)
             yield piece
 
-    async def _next(self) -> bytes:
+    async def _next_piece(self) -> bytes:
         with suppress(StopAsyncIteration, ClientDisconnect):
             while not (piece := await anext(self._body)):
                 pass

@@ -43,7 +43,7 @@ def add_one(
 def remove(context: typer.Context, name: Name) -> None:
     """Remove a context and its token. The token itself stays valid: `zoe logout --revoke` ends it."""
     with plainly():
-        _keep(context, read_contexts().without(name))
+        _keep(context, read_contexts().remove(name))
 
 
 def _keep(context: typer.Context, contexts: Contexts) -> None:
@@ -53,10 +53,10 @@ def _keep(context: typer.Context, contexts: Contexts) -> None:
 
 def _show(contexts: Contexts, form: Format) -> None:
     known = sorted(contexts.by_name.items())
-    listed = [{"name": name, "url": one.url, "signed_in": one.token is not None} for name, one in known]
+    listed = [{"name": name, "url": context.url, "signed_in": context.token is not None} for name, context in known]
     rows = [
-        (name, "*" * (name == contexts.current), one.url, "yes" if one.token is not None else "no")
-        for name, one in known
+        (name, "*" * (name == contexts.current), context.url, "yes" if context.token is not None else "no")
+        for name, context in known
     ]
     columns = ("name", "in use", "url", "signed in")
     emit({"current": contexts.current, "contexts": listed}, form, Rows(columns, rows))

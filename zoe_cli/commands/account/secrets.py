@@ -76,7 +76,8 @@ def _without_end(text: str) -> str:
 
 def _rows(secrets: list[SecretView]) -> Rows:
     rows = [
-        (one.name, one.user or "(tenant)", size(one.size_bytes), clock(one.set_at_s), one.set_by) for one in secrets
+        (secret.name, secret.user or "(tenant)", size(secret.size_bytes), clock(secret.set_at_s), secret.set_by)
+        for secret in secrets
     ]
     return Rows(("name", "of", "size", "set", "by"), rows)
 

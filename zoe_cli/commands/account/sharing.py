@@ -93,4 +93,6 @@ def _check_one(user: str | None, with_tenant: bool) -> None:
 
 
 def _rows(shares: list[ShareView]) -> Rows:
-    return Rows(("with", "as", "since"), [(one.user or _TENANT, one.level.value, clock(one.at_s)) for one in shares])
+    return Rows(
+        ("with", "as", "since"), [(share.user or _TENANT, share.level.value, clock(share.at_s)) for share in shares]
+    )

@@ -68,7 +68,9 @@ def login(
     if browser is None and (token_file is not None or not sys.stdin.isatty()):
         token = _token(token_file)
     else:
-        token = _allowed(context, url, MachineRequest(machine=machine_name(), lifetime_s=lifetime), scope, browser)
+        token = _token_from_browser(
+            context, url, MachineRequest(machine=machine_name(), lifetime_s=lifetime), scope, browser
+        )
     token = checked_token(token)
     from zoe_client.client import Client
 
@@ -91,7 +93,7 @@ def logout(
     with plainly():
         contexts = read_contexts()
         chosen = name or options(context).context or contexts.current or ""
-        signed_in = contexts.named(chosen)
+        signed_in = contexts.get(chosen)
     if signed_in.token is None:
         note(f"you are not signed in to {chosen}")
         return
@@ -105,7 +107,7 @@ def logout(
     emit({"signed_out": chosen}, options(context).output, Rows(("signed out",), [(chosen,)]))
 
 
-def _allowed(
+def _token_from_browser(
     context: typer.Context, url: str, wanted: MachineRequest, scopes: list[Scope] | None, browser: bool | None
 ) -> str:
     """Return the token after the user has allowed it in a browser; exit if the user refuses, or does not answer."""

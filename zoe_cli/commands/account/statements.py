@@ -75,8 +75,16 @@ def budget(context: typer.Context) -> None:
 def budget_rows(found: BudgetList) -> Rows:
     """Return budgets as a table."""
     rows = [
-        (one.tenant, one.user or "", one.spent, one.amount, one.currency or "", one.hourly, _then(one.refuses))
-        for one in found.budgets
+        (
+            budget.tenant,
+            budget.user or "",
+            budget.spent,
+            budget.amount,
+            budget.currency or "",
+            budget.hourly,
+            _then(budget.refuses),
+        )
+        for budget in found.budgets
     ]
     return Rows(("tenant", "user", "spent", "budget", "currency", "an hour", "then"), rows)
 
@@ -101,17 +109,17 @@ def _rows(found: StatementView) -> Rows:
     )
     rows = [
         (
-            *(one.tenant, one.user, one.application, one.meter + (f" {one.device}" if one.device else "")),
+            *(line.tenant, line.user, line.application, line.meter + (f" {line.device}" if line.device else "")),
             *(
-                one.quantity,
-                one.rate or "none",
-                one.amount or "",
-                one.discount,
-                one.credit,
-                one.total,
-                one.unused or "",
+                line.quantity,
+                line.rate or "none",
+                line.amount or "",
+                line.discount,
+                line.credit,
+                line.total,
+                line.unused or "",
             ),
         )
-        for one in found.lines
+        for line in found.lines
     ]
     return Rows(columns, rows)

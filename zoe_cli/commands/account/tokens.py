@@ -36,10 +36,10 @@ def add_token(
 ) -> None:
     """Make a token. Its secret is shown only once."""
     scopes = scope or ["read", "submit"]
-    unknown = set(scopes) - {one.value for one in Scope}
+    unknown = set(scopes) - {scope.value for scope in Scope}
     if unknown:
         raise typer.BadParameter(f"unknown scope: {', '.join(sorted(unknown))}")
-    request = TokenRequest(scopes=[Scope(one) for one in scopes], lifetime_s=lifetime, note=text)
+    request = TokenRequest(scopes=[Scope(scope) for scope in scopes], lifetime_s=lifetime, note=text)
     with options(context).client() as client:
         token = client.add_token(request)
     form = options(context).output

@@ -130,11 +130,11 @@ def get_limit(context: typer.Context, tenant: Tenant = "*", user: User = None, e
     user_key = _user(user, each_user)
     with options(context).client() as client:
         answer = client.admin.limits(tenant, user_key)
-    meters = [one for one in answer.meters if (one.tenant, one.user) == (tenant, user_key)]
+    meters = [meter for meter in answer.meters if (meter.tenant, meter.user) == (tenant, user_key)]
     if meters:
         emit(meters[0], options(context).output, Rows(("what", "used", "limit"), list(_meter_rows(meters[0]))))
         return
-    limits = [one for one in answer.limits if (one.tenant, one.user) == (tenant, user_key)]
+    limits = [limit for limit in answer.limits if (limit.tenant, limit.user) == (tenant, user_key)]
     emit(answer.model_copy(update={"limits": limits}), options(context).output, _set_rows(limits))
 
 
@@ -176,7 +176,7 @@ def _user(user: str | None, each_user: bool) -> str | None:
 
 
 def _set_rows(limits: list[LimitView]) -> Rows:
-    rows = [(_tenant(one.tenant), _whose(one.user), *(_text(one, name) for name in WORDS)) for one in limits]
+    rows = [(_tenant(limit.tenant), _whose(limit.user), *(_text(limit, name) for name in WORDS)) for limit in limits]
     return Rows(("tenant", "user", *AMOUNT_OF), rows)
 
 

@@ -60,7 +60,7 @@ def show_prices(
     """Show a price list."""
     with options(context).client() as client:
         found = client.admin.price_lists(history=True).price_lists
-    one = next((one for one in found if (one.holds if list_id is None else one.id == list_id)), None)
+    one = next((entry for entry in found if (entry.holds if list_id is None else entry.id == list_id)), None)
     if one is None:
         raise typer.BadParameter("no price list holds now" if list_id is None else f"there is no price list {list_id}")
     rows = [
@@ -105,10 +105,10 @@ def _document(file: str) -> dict[str, Any]:
 def _rows(found: list[PriceListView]) -> Rows:
     rows = [
         (
-            *(one.id, clock(one.from_s), str(one.document.get("until", "")), one.document.get("currency", "")),
-            *(len(one.document.get("rates", [])), one.set_by, _state(one)),
+            *(entry.id, clock(entry.from_s), str(entry.document.get("until", "")), entry.document.get("currency", "")),
+            *(len(entry.document.get("rates", [])), entry.set_by, _state(entry)),
         )
-        for one in found
+        for entry in found
     ]
     return Rows(("id", "from", "until", "currency", "rates", "set by", "state"), rows)
 

@@ -29,7 +29,7 @@ def ls(
     """List arrays, newest first."""
     with options(context).client() as client:
         page = client.arrays.list(open_only=open_only, all_tenants=all_tenants, limit=limit)
-    emit(page, options(context).output, array_rows([plain(one) for one in page.arrays]))
+    emit(page, options(context).output, array_rows([plain(array) for array in page.arrays]))
 
 
 def requeue(context: typer.Context, array_id: ArrayId) -> None:

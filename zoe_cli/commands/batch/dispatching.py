@@ -58,11 +58,11 @@ def dispatch(
     by = None if deadline is None else dates.deadline(deadline)
     given = {"version": version, "name": run_name, "priority": priority, "deadline": by}
     more = {**given, **Conditions(tuple(after or ()), keep, begin, hold, array).fields()}
-    more = {option: one for option, one in more.items() if one is not None}
+    more = {option: entry for option, entry in more.items() if entry is not None}
     if "/" in name or Path(name).is_file():
         how = f"`zoe run {name}` runs a description, `zoe sbatch {name}` a script; `zoe app put NAME {name}` stores it"
         raise typer.BadParameter(f"{name!r} is a file, not the name of a stored application: {how}")
-    with options(context).client() as client, _known():
+    with options(context).client() as client, _hint_if_unknown():
         run = client.applications.dispatch(
             name, given_parameters(parameters), of_tenant=of_tenant, idempotency_key=key, **more
         )
@@ -70,7 +70,7 @@ def dispatch(
 
 
 @contextmanager
-def _known() -> Iterator[None]:
+def _hint_if_unknown() -> Iterator[None]:
     """Explain where names of stored applications come from, if the name is unknown."""
     try:
         yield

@@ -14,13 +14,13 @@ from zoe_cli.commands.running.submitting import Conditions
 from zoe_cli.commands.words import dates
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.job_environment import carried
+from zoe_cli.job_environment import variables_read_by
 from zoe_cli.output import note, write
 from zoe_cli.text import printable
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import IndexState
 from zoe_job.common.slurm_options import SBATCH, BadOptionError
-from zoe_job.submission.batch_script import Verdict, judge, listed, read_script
+from zoe_job.submission.batch_script import Verdict, judge, listing, read_script
 from zoe_job.submission.conflicts import whole_request
 from zoe_job.submission.draft import job_draft, job_of
 from zoe_job.submission.group_options import other_groups, read_groups
@@ -81,13 +81,13 @@ def sbatch(
         raise typer.BadParameter(str(error)) from None
     if unknown:
         raise typer.BadParameter(f"sbatch has no option {printable(unknown[0])}")
-    own = {one.name: one.value for one in given if one.name in _OWN}
-    on_line, wrong = request_of(one for one in given if one.name not in _OWN)
-    if refused := next((one for one in wrong if not one.harmless), None):
+    own = {entry.name: entry.value for entry in given if entry.name in _OWN}
+    on_line, wrong = request_of(entry for entry in given if entry.name not in _OWN)
+    if refused := next((finding for finding in wrong if not finding.harmless), None):
         raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
     title, script, arguments = _script(rest, on_line)
     lines = read_lines(script)
-    of_first = [*lines.given, *(one for one in given if one.name not in _OWN)]
+    of_first = [*lines.given, *(entry for entry in given if entry.name not in _OWN)]
     request, found = whole_request(of_first)
     _take_environment(title, script, request)
     others, findings = other_groups(request, of_first, lines.others, more)
@@ -95,7 +95,7 @@ def sbatch(
     if "strict" in own and "loose" in own:
         raise typer.BadParameter("give --strict, which is the default, or --loose")
     add_calls(lines, script, request.chdir, WorkspaceTexts(context).read)
-    _tell(judge(title, lines, found), loose="loose" in own)
+    _report_options(judge(title, lines, found), loose="loose" in own)
     draft = Draft(title, lines, own.get("idempotency-key"))
     document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
     if "show" in own:
@@ -124,7 +124,7 @@ def _take_environment(title: str, script: str, request: JobRequest) -> None:
     """
     if not request.export_all:
         return
-    found = carried(script, os.environ)
+    found = variables_read_by(script, os.environ)
     request.export = {**found.values, **request.export}
     if found.values:
         note(f"{printable(title)}: takes from your environment: {printable(', '.join(found.values))}")
@@ -133,7 +133,7 @@ def _take_environment(title: str, script: str, request: JobRequest) -> None:
         note(f"{printable(title)}: leaves in your environment: {names}; use --export=NAME, or `zoe secret`")
 
 
-def _tell(verdict: Verdict, *, loose: bool) -> None:
+def _report_options(verdict: Verdict, *, loose: bool) -> None:
     """List unknown options and options without effect; exit if any is unknown, unless loose."""
     for text in verdict.texts:
         note(printable(text))
@@ -146,9 +146,9 @@ def _tell(verdict: Verdict, *, loose: bool) -> None:
 
 
 def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
-    from zoe_cli.commands.running.planning import say_plan
+    from zoe_cli.commands.running.planning import print_plan
 
-    say_plan(context, _bare(document), request.wanted_priority, request.deadline)
+    print_plan(context, _bare(document), request.wanted_priority, request.deadline)
 
 
 def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> None:
@@ -188,20 +188,20 @@ def _without_api(document: dict[str, Any], draft: Draft, why: str) -> dict[str, 
     """Return the description without the token for jobs, where they cannot reach the API; exit if the job needs it."""
     calls = [(line, f"{text}: {why}") for line, text in draft.lines.api_calls]
     if calls:
-        _tell(Verdict(listed(f"{draft.title}: not understood", calls), wrong=True), loose=False)
+        _report_options(Verdict(listing(f"{draft.title}: not understood", calls), wrong=True), loose=False)
     note(f"note: {why}; a job that calls sbatch, squeue or the like ends as failed")
     return _bare(document)
 
 
 def _bare(document: dict[str, Any]) -> dict[str, Any]:
-    components = [{name: one for name, one in part.items() if name != "api"} for part in document["components"]]
+    components = [{name: entry for name, entry in part.items() if name != "api"} for part in document["components"]]
     return {**document, "components": components}
 
 
 def _is_unknown(refusal: Refused) -> bool:
     """Return whether the only complaint of a server is the unknown key `api` of a description."""
     errors = refusal.problem.errors
-    return bool(errors) and all(one.pointer.endswith("/api") for one in errors)
+    return bool(errors) and all(error.pointer.endswith("/api") for error in errors)
 
 
 def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
@@ -212,4 +212,4 @@ def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
             finish(wait_for(client, quick.execution(made), None), exit_code_from_app=True)
         elif code := array_exit_code(wait_for_array(client, made, None)):
             failed = client.arrays.indices(made, (IndexState.FAILED,))
-            raise typer.Exit(max((one.exit_code or code for one in failed), default=code))  # as Slurm does
+            raise typer.Exit(max((index.exit_code or code for index in failed), default=code))  # as Slurm does

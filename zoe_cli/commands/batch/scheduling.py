@@ -111,7 +111,7 @@ def add_one(
         "indices": array,
         "ahead_s": None if ahead is None else seconds_of(ahead, AHEAD_S_MAX),
     }
-    given |= {option: one for option, one in options_of.items() if one is not None}
+    given |= {option: number for option, number in options_of.items() if number is not None}
     body = ScheduleRequest(
         expression=expression,
         zone=zone,
@@ -163,7 +163,7 @@ def show(context: typer.Context, name: Name, user: OfUser = None) -> None:
             sure = f"{found.confidence or 0.9:.0%}"
             note(f"Each run is to be promised to end by {found.finish_by}, with {sure} confidence.")
         note("next: " + (", ".join(map(clock, found.next_times_s)) or "none") + (" (held)" if found.held else ""))
-    rows = [(clock(one.due_s) if one.due_s else "by hand", clock(one.at_s), _came(one)) for one in found.runs]
+    rows = [(clock(run.due_s) if run.due_s else "by hand", clock(run.at_s), _came(run)) for run in found.runs]
     emit(found, options(context).output, Rows(("due", "at", "outcome"), rows))
 
 
@@ -208,7 +208,7 @@ def backfill(
         zone = client.schedules.one(name).zone
         body = BackfillRequest(
             from_s=_moment(since, zone, of_day=time.min),
-            to_s=_last(until, zone),
+            to_s=_end_of_range(until, zone),
             at_once=at_once,
             newest_first=newest_first,
             failed=failed,
@@ -216,10 +216,10 @@ def backfill(
         made = client.schedules.backfill(name, body)
     for text in made.notes:
         note(f"note: {text}")
-    rows = [(one.run_id or "", clock(one.due_s) if one.due_s else "", _came(one)) for one in made.runs]
+    rows = [(run.run_id or "", clock(run.due_s) if run.due_s else "", _came(run)) for run in made.runs]
     emit(made, options(context).output, Rows(("run", "due", "outcome"), rows))
     if made.passed:
-        note(_passed(made.passed, failed))
+        note(_skipped_times_text(made.passed, failed))
     elif not made.runs:
         note("The schedule has no times there.")
     if not made.runs:
@@ -229,16 +229,16 @@ def backfill(
         raise typer.Exit(Exit.USAGE)
 
 
-def _passed(passed: Mapping[str, int], failed: bool) -> str:
+def _skipped_times_text(passed: Mapping[str, int], failed: bool) -> str:
     """Print the times of the range that are skipped because they ran before."""
     states = ", ".join(f"{number} {state}" for state, number in sorted(passed.items()))
     again = not failed and any(state in passed for state in ("failed", "cancelled"))
     return f"Times there that have run before: {states}." + (" --failed runs failed ones again." if again else "")
 
 
-def _last(text: str, zone: str) -> float:
+def _end_of_range(text: str, zone: str) -> float:
     """Return the end of a range; a range up to today ends now."""
-    end_s, begin_s = (_moment(text, zone, of_day=one) for one in (time.max, time.min))
+    end_s, begin_s = (_moment(text, zone, of_day=entry) for entry in (time.max, time.min))
     return max(min(end_s, now_s()), begin_s) if len(text.strip()) <= _DATE_LENGTH else end_s
 
 
@@ -266,15 +266,15 @@ def remove(context: typer.Context, name: Name, user: OfUser = None) -> None:
 def _rows(found: Sequence[ScheduleView]) -> Rows:
     rows = [
         (
-            one.name,
-            one.user,
-            f"{one.expression} {one.zone}",
-            one.application or "(own document)",
-            "held" if one.held else clock(one.next_at_s) if one.next_at_s is not None else "none",
-            clock(one.last.at_s) if one.last is not None else "",
-            "" if one.last is None else _came(one.last),
+            schedule.name,
+            schedule.user,
+            f"{schedule.expression} {schedule.zone}",
+            schedule.application or "(own document)",
+            "held" if schedule.held else clock(schedule.next_at_s) if schedule.next_at_s is not None else "none",
+            clock(schedule.last.at_s) if schedule.last is not None else "",
+            "" if schedule.last is None else _came(schedule.last),
         )
-        for one in found
+        for schedule in found
     ]
     return Rows(("name", "user", "times", "runs", "next", "last", "outcome"), rows)
 

@@ -79,23 +79,23 @@ def _orphans(client: Client, name: str, of_tenant: bool) -> Iterator[str]:
         with suppress(NotFound):
             client.applications.one(name)
             return
-    for one in client.schedules.all(all_users=of_tenant).schedules:
-        if one.application == name:
-            owners = f"neither {one.user} nor the tenant has {name} stored"
-            yield f"note: schedule {one.name} of {one.user} is refused while {owners}"
+    for schedule in client.schedules.all(all_users=of_tenant).schedules:
+        if schedule.application == name:
+            owners = f"neither {schedule.user} nor the tenant has {name} stored"
+            yield f"note: schedule {schedule.name} of {schedule.user} is refused while {owners}"
 
 
 def _rows(found: Sequence[StoredApplicationView]) -> Rows:
     rows = [
         (
-            one.name,
-            one.user or "(tenant)",
-            one.version,
-            "workflow" if one.workflow else "application",
-            ", ".join(one.parameters),
-            clock(one.made_at_s),
+            application.name,
+            application.user or "(tenant)",
+            application.version,
+            "workflow" if application.workflow else "application",
+            ", ".join(application.parameters),
+            clock(application.made_at_s),
         )
-        for one in found
+        for application in found
     ]
     return Rows(("name", "of", "version", "kind", "parameters", "stored"), rows)
 

@@ -23,7 +23,7 @@ def with_files(read: LocatedDocument, file: Path) -> LocatedDocument:
         return read
     base = Path() if str(file) == "-" else file.parent
     found: list[Diagnostic] = []
-    steps = [_step(one, base, read, f"/steps/{i}", found) for i, one in enumerate(document["steps"])]
+    steps = [_step(entry, base, read, f"/steps/{i}", found) for i, entry in enumerate(document["steps"])]
     if found:
         raise DescriptionError(found)
     return replace(read, document={**document, "steps": steps})
@@ -39,11 +39,11 @@ def _step(step: Any, base: Path, read: LocatedDocument, place: str, found: list[
         if isinstance(step.get("files"), list):
             changed["files"] = {Path(str(name)).name: _text(base / str(name)) for name in step["files"][:_FILES_MAX]}
     except DescriptionError as error:
-        found += [_at(one, read, place) for one in error.diagnostics]
+        found += [_with_line(diagnostic, read, place) for diagnostic in error.diagnostics]
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         name = getattr(error, "filename", None) or "a file"
-        found.append(_at(Diagnostic("", Code.BAD_FORMAT, f"cannot read {name}: {why}"), read, place))
+        found.append(_with_line(Diagnostic("", Code.BAD_FORMAT, f"cannot read {name}: {why}"), read, place))
     return changed
 
 
@@ -52,7 +52,7 @@ def _text(path: Path) -> str:
         return stream.read(DOCUMENT_BYTES_MAX + 1).decode("utf-8")
 
 
-def _at(found: Diagnostic, read: LocatedDocument, place: str) -> Diagnostic:
+def _with_line(found: Diagnostic, read: LocatedDocument, place: str) -> Diagnostic:
     line = read.place(place)
     where = "" if line is None else f"line {line[0]}: "
     return replace(found, message=f"{where}{found.message}")

@@ -10,12 +10,12 @@ import typer
 from zoe_cli.commands.batch.workflow_files import with_files
 from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy
 from zoe_cli.commands.watching.workflow_promises import (
-    decided_whole,
-    exit_of_whole,
+    exit_if_refused,
     is_refused,
-    say_plan_of,
-    whole_lines,
-    whole_wish,
+    print_common_plan,
+    requested_promise,
+    wait_for_workflow_decision,
+    workflow_lines,
 )
 from zoe_cli.commands.watching.workflow_views import (
     WorkflowId,
@@ -65,7 +65,7 @@ def run(
     budget: Budget = None,
 ) -> None:
     """Submit the steps of a workflow, all or none of them."""
-    wish = whole_wish(finish_by, confidence, budget)
+    wish = requested_promise(finish_by, confidence, budget)
     read, given = read_document(file), given_parameters(parameters)
     with options(context).client() as client:
         try:
@@ -78,13 +78,13 @@ def run(
             refuse_with_places(error, file, read)
         for text in made.notes:
             note(f"note: {text}")
-        made = decided_whole(client, made)
+        made = wait_for_workflow_decision(client, made)
     if (wait_for_end or timeout is not None) and not is_refused(made):
         note(f"{made.name} is {made.id}")
         _end(context, [made.id], timeout)
         return
     emit(made, options(context).output, list_rows([made]))
-    exit_of_whole(made)
+    exit_if_refused(made)
 
 
 def plan(
@@ -96,7 +96,7 @@ def plan(
     budget: Budget = None,
 ) -> None:
     """Show the promise or the offers for a workflow. Nothing is submitted."""
-    wish = whole_wish(finish_by, confidence, budget)
+    wish = requested_promise(finish_by, confidence, budget)
     if not wish:
         raise typer.BadParameter("a plan needs --finish-by: the time by which the whole workflow should end")
     read, given = read_document(file), given_parameters(parameters)
@@ -105,7 +105,7 @@ def plan(
             found = client.workflows.plan(read.document, given, **wish)
         except Refused as error:
             refuse_with_places(error, file, read)
-    say_plan_of(context, found)
+    print_common_plan(context, found)
 
 
 def accept(
@@ -116,7 +116,7 @@ def accept(
     """Accept an offer for a workflow whose deadline cannot be promised."""
     with options(context).client() as client:
         found = client.workflows.accept(workflow_id, offer)
-    for line in whole_lines(found):
+    for line in workflow_lines(found):
         note(line)
     emit(found, options(context).output, list_rows([found]))
 
@@ -185,12 +185,14 @@ def wait(
 
 def _end(context: typer.Context, ids: list[str], timeout_s: float | None) -> None:
     with options(context).following() as client:
-        ended = [client.wait_for_workflow(one, timeout_s) for one in ids]
-    shown: Any = ended[0] if len(ended) == 1 else {"workflows": [one.model_dump(mode="json") for one in ended]}
+        ended = [client.wait_for_workflow(id_, timeout_s) for id_ in ids]
+    shown: Any = (
+        ended[0] if len(ended) == 1 else {"workflows": [workflow.model_dump(mode="json") for workflow in ended]}
+    )
     emit(shown, options(context).output, list_rows(ended))
-    failed = [one for one in ended if name_failures(one)]
+    failed = [workflow for workflow in ended if name_failures(workflow)]
     if failed:
-        exit_of_whole(failed[0])
+        exit_if_refused(failed[0])
         raise typer.Exit(Exit.APPLICATION_FAILED)
 
 
@@ -215,8 +217,8 @@ def read_document(file: Path) -> LocatedDocument:
         return with_files(load_yaml(read_text(file)), file)
     except DescriptionError as error:
         note("zoe: the document is not valid")
-        for one in error.diagnostics:
-            note(f"  {_name(file)}: {one.message}" + (f" ({one.hint})" if one.hint else ""))
+        for diagnostic in error.diagnostics:
+            note(f"  {_name(file)}: {diagnostic.message}" + (f" ({diagnostic.hint})" if diagnostic.hint else ""))
         raise typer.Exit(Exit.USAGE) from None
 
 
@@ -229,15 +231,19 @@ def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below:
     be about other parts of the request.
     """
     note(f"zoe: {error}")
-    for one in error.problem.errors:
-        beside = one.pointer.startswith(_BESIDE_BODY)
-        if beside or (below is not None and not one.pointer.startswith(below)):
-            note(f"  {one.pointer.rpartition('/')[2] if beside else one.pointer.lstrip('/')}: {one.message}")
+    for diagnostic in error.problem.errors:
+        beside = diagnostic.pointer.startswith(_BESIDE_BODY)
+        if beside or (below is not None and not diagnostic.pointer.startswith(below)):
+            name = diagnostic.pointer.rpartition("/")[2] if beside else diagnostic.pointer.lstrip("/")
+            note(f"  {name}: {diagnostic.message}")
             continue
-        one.pointer = one.pointer.removeprefix(below or "")
-        place = read.place(one.pointer)
+        diagnostic.pointer = diagnostic.pointer.removeprefix(below or "")
+        place = read.place(diagnostic.pointer)
         where = _name(file) if place is None else f"{_name(file)}:{place[0]}:{place[1]}"
-        note(f"  {where}: {one.pointer or '(document)'}: {one.message}" + (f" ({one.hint})" if one.hint else ""))
+        note(
+            f"  {where}: {diagnostic.pointer or '(document)'}: {diagnostic.message}"
+            + (f" ({diagnostic.hint})" if diagnostic.hint else "")
+        )
     if error.problem.hint:
         note(f"hint: {error.problem.hint}")
     raise typer.Exit(exit_of(error))

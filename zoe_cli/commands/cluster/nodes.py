@@ -62,7 +62,7 @@ def drain(
 
     With --for, it is a maintenance window beside others. Without, it replaces an earlier hold without an end.
     """
-    _hold(context, node, every, _kept(None, _start_s(after, at), lasts, reason))
+    _hold(context, node, every, _hold_view(None, _start_s(after, at), lasts, reason))
 
 
 def reserve(
@@ -80,7 +80,7 @@ def reserve(
 
     With --for, it stands beside other holds. Without, it replaces an earlier hold without an end.
     """
-    _hold(context, node, every, _kept(tenant, _start_s(after, at), lasts, reason))
+    _hold(context, node, every, _hold_view(tenant, _start_s(after, at), lasts, reason))
 
 
 def release(context: typer.Context, node: Nodes = None, every: All = False, at: Begins = None) -> None:
@@ -110,7 +110,7 @@ def _start_s(after: str, at: str | None) -> float:
     return date(at)
 
 
-def _kept(tenant: str | None, since_s: float, lasts: str | None, reason: str) -> NodeHoldView:
+def _hold_view(tenant: str | None, since_s: float, lasts: str | None, reason: str) -> NodeHoldView:
     until_s = None if lasts is None else since_s + duration(lasts)
     if until_s is not None and until_s <= max(since_s, time.time()):
         raise typer.BadParameter("the hold would end before it begins")
@@ -140,7 +140,7 @@ def _with_hold(policy: PolicyView, node: str, hold: NodeHoldView) -> PolicyView:
     """Return the policy with another window of a node, or another hold without an end."""
     present, windows = policy.node_holds.get(node), policy.node_windows.get(node, [])
     if hold.until_s is not None:
-        windows = [*(one for one in windows if one != hold), hold]
+        windows = [*(window for window in windows if window != hold), hold]
         return policy.model_copy(update={"node_windows": {**policy.node_windows, node: windows}})
     if present is not None and present.until_s is not None:  # holds in documents of older versions
         windows = [*windows, present]

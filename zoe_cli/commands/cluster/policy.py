@@ -83,7 +83,9 @@ def _check_keys(key: str, text: str) -> None:
     try:
         load_json(text)
     except DescriptionError as error:
-        raise typer.BadParameter("; ".join(f"{key}: {one.message}" for one in error.diagnostics)) from None
+        raise typer.BadParameter(
+            "; ".join(f"{key}: {diagnostic.message}" for diagnostic in error.diagnostics)
+        ) from None
 
 
 def _emit(context: typer.Context, policy: PolicyView, plugins: Iterable[PluginView] = ()) -> None:

@@ -20,11 +20,11 @@ def service_and_words(words: list[str]) -> tuple[str | None, list[str]]:
 
 def chosen_service(execution: ExecutionView, wanted: str | None) -> ServiceView:
     """Return a running service; exit with NOT_FOUND if there is none."""
-    running = [one for one in execution.services if one.state in ("starting", "ready")]
+    running = [service for service in execution.services if service.state in ("starting", "ready")]
     if wanted is not None:
-        running = [one for one in running if _is_meant(one, wanted)]
-    ends = {one["name"] for one in execution.description["components"] if one.get("ends_application")}
-    running.sort(key=lambda one: (one.state != "ready", one.component not in ends))
+        running = [service for service in running if _has_name(service, wanted)]
+    ends = {entry["name"] for entry in execution.description["components"] if entry.get("ends_application")}
+    running.sort(key=lambda service: (service.state != "ready", service.component not in ends))
     if not running:
         which = "" if wanted is None else f" {wanted}"
         note(f"zoe: execution {execution.id} has no running service{which}")
@@ -32,6 +32,6 @@ def chosen_service(execution: ExecutionView, wanted: str | None) -> ServiceView:
     return running[0]
 
 
-def _is_meant(service: ServiceView, wanted: str) -> bool:
+def _has_name(service: ServiceView, wanted: str) -> bool:
     component, index = service.component, service.index
     return wanted in (service.id, component, f"{component}/{index}", f"{component}-{index}")

@@ -81,10 +81,10 @@ def fetch(
     with options(context).following() as client:
         found = client.results(execution_id)
         copier = _Copier(client.files, recursive=True)
-        for one in found.files:
-            target = directory.joinpath(*map(os.fsdecode, path_parts(one.path)))
+        for file in found.files:
+            target = directory.joinpath(*map(os.fsdecode, path_parts(file.path)))
             target.parent.mkdir(parents=True, exist_ok=True)
-            if copier.fetch(FilePlace(WorkspaceKind.WORKSPACE, one.path), target):
+            if copier.fetch(FilePlace(WorkspaceKind.WORKSPACE, file.path), target):
                 write(f"{printable(str(target))}\n")
     for pattern in found.unmatched:
         note(f"no file matches {pattern}")
@@ -152,14 +152,14 @@ class _Copier:
         if target.path:
             needed = target.below("any").needs_directory
             self._files.make_directory(needed, target.root)
-        for one in sorted(source.iterdir()):
-            below, mode = target.below(remote_name(one)), one.lstat().st_mode
+        for path in sorted(source.iterdir()):
+            below, mode = target.below(remote_name(path)), path.lstat().st_mode
             if stat.S_ISDIR(mode):
-                self._upload_directory(one, below)
-            elif one.is_file():
-                self._upload_file(one, below)
+                self._upload_directory(path, below)
+            elif path.is_file():
+                self._upload_file(path, below)
             else:
-                note(f"left out: {one} is not a file")
+                note(f"left out: {path} is not a file")
 
     def _download_directory(self, place: FilePlace, target: Path) -> None:
         try:
@@ -196,11 +196,11 @@ class _Copier:
         note(f"left out: {place}: {refused}")
 
     def _upload_file(self, source: Path, target: FilePlace) -> None:
-        with _shown(str(source)) as progress:
+        with _progress_bar(str(source)) as progress:
             self._files.upload(source, target.path, target.root, progress)
 
     def _download_file(self, place: FilePlace, target: Path) -> None:
-        with _shown(str(place)) as progress:
+        with _progress_bar(str(place)) as progress:
             self._files.download(place.path, target, place.root, progress)
 
     def _is_directory(self, place: FilePlace) -> bool:
@@ -215,7 +215,7 @@ class _Copier:
 
 
 @contextmanager
-def _shown(name: str) -> Iterator[Progress]:
+def _progress_bar(name: str) -> Iterator[Progress]:
     """Show the progress if standard error is a terminal."""
     if not on_terminal():
         yield no_progress

@@ -68,7 +68,7 @@ def connect(
     if config:
         _print_configuration(used, execution_id, service, host, user)
     else:
-        raise typer.Exit(_connected(used, execution_id, service, host, user, arguments))
+        raise typer.Exit(_run_ssh(used, execution_id, service, host, user, arguments))
 
 
 def _user_of(client: Client, execution_id: str, service: str | None) -> str:
@@ -88,9 +88,7 @@ def _user_of(client: Client, execution_id: str, service: str | None) -> str:
     return name
 
 
-def _connected(
-    used: Options, execution_id: str, service: str | None, host: str, user: str, arguments: list[str]
-) -> int:
+def _run_ssh(used: Options, execution_id: str, service: str | None, host: str, user: str, arguments: list[str]) -> int:
     """Run ssh with temporary keys; return its exit code."""
     from zoe_cli.commands.inside import ssh_keys
 
@@ -119,7 +117,7 @@ def _print_configuration(used: Options, execution_id: str, service: str | None, 
     from zoe_cli.commands.inside import ssh_keys
 
     before, hint = used.arguments()
-    directory = ssh_keys.kept_directory(host)
+    directory = ssh_keys.lasting_directory(host)
     try:
         ssh_keys.make_keys(directory, host)
     except ssh_keys.NoSshError as error:

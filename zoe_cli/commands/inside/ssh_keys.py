@@ -26,7 +26,7 @@ class NoSshError(Exception):
     """OpenSSH's client is not installed on this machine."""
 
 
-def kept_directory(name: str) -> Path:
+def lasting_directory(name: str) -> Path:
     """Return the lasting directory of a host, for editors; remove those that were unused for a month."""
     base = contexts_file().parent / "ssh"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -55,11 +55,11 @@ def configuration(directory: Path, host: str, user: str, proxy: Sequence[str]) -
         f"Host {host}",
         f"    User {user}",
         f"    ProxyCommand {command}",
-        f"    IdentityFile {_quoted(directory / KEY)}",
+        f"    IdentityFile {_quote_path(directory / KEY)}",
         "    IdentitiesOnly yes",
         "    PreferredAuthentications publickey",
         f"    HostKeyAlias {host}",
-        f"    UserKnownHostsFile {_quoted(directory / _KNOWN)}",
+        f"    UserKnownHostsFile {_quote_path(directory / _KNOWN)}",
         "    GlobalKnownHostsFile /dev/null",
         "    StrictHostKeyChecking yes",
         "    ServerAliveInterval 30",
@@ -72,7 +72,7 @@ def write_configuration(directory: Path, text: str) -> Path:
     return _write(directory / CONFIG, text)
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     return '"' + str(path).replace("%", "%%") + '"'
 
 

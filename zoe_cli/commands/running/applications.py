@@ -37,7 +37,7 @@ def validate(
     descriptions = _descriptions()
     if descriptions is None and (offline or expanded):
         raise typer.BadParameter("--offline and --expand need the package zoe-analytics on this machine")
-    whole = _checked(descriptions, document) if descriptions else document
+    whole = _parse_and_expand(descriptions, document) if descriptions else document
     notes = [] if offline else _ask_server(context, document)
     for text in notes:
         note(f"note: {text}")
@@ -60,7 +60,7 @@ def convert_file(context: typer.Context, file: File) -> None:
             conversion = descriptions.convert(document)
         except DescriptionError as error:
             refuse(error)
-        notes, converted = [str(one) for one in conversion.notes], conversion.document
+        notes, converted = [str(note) for note in conversion.notes], conversion.document
     else:
         with options(context).client() as client:
             answer = client.convert(document)
@@ -99,7 +99,7 @@ def _descriptions() -> ModuleType | None:
     return descriptions
 
 
-def _checked(descriptions: ModuleType, document: dict[str, Any]) -> Any:
+def _parse_and_expand(descriptions: ModuleType, document: dict[str, Any]) -> Any:
     """Return the description with its frameworks expanded; exit with the findings if it is invalid."""
     try:
         descriptions.parse(document)

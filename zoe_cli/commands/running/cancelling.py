@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from zoe_cli.commands.running.controlling import MEMBER, each
+from zoe_cli.commands.running.controlling import MEMBER, apply_to_each
 from zoe_cli.commands.words.arguments import OptionalIds
 from zoe_cli.commands.words.array_rows import all_rows, is_array
 from zoe_cli.context import options
@@ -25,7 +25,7 @@ _PAGE = 500
 _PASSES_MAX = 20
 
 
-class Chosen(StrEnum):
+class StateChoice(StrEnum):
     """Values of `--state`: which executions to cancel."""
 
     WAITING = "waiting"
@@ -33,7 +33,7 @@ class Chosen(StrEnum):
 
 
 _WAITING = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
-_STATES = {Chosen.WAITING: _WAITING, Chosen.RUNNING: ACTIVE_STATES}
+_STATES = {StateChoice.WAITING: _WAITING, StateChoice.RUNNING: ACTIVE_STATES}
 
 
 def register(app: typer.Typer) -> None:
@@ -63,7 +63,7 @@ def cancel(
         ),
     ] = False,
     name: Annotated[str | None, typer.Option(help="Your executions and arrays with this name.")] = None,
-    state: Annotated[Chosen | None, typer.Option(help="Your waiting or running executions and arrays.")] = None,
+    state: Annotated[StateChoice | None, typer.Option(help="Your waiting or running executions and arrays.")] = None,
     mine: Annotated[bool, typer.Option("--mine", help="All of yours.")] = False,
 ) -> None:
     """Cancel executions or whole arrays; those already stopping are skipped."""
@@ -73,11 +73,11 @@ def cancel(
     if index is not None and (by_filter or descendants or len(ids) != 1 or not is_array(ids[0])):
         raise typer.BadParameter("--index is for one array")
     if by_filter:
-        _chosen(context, name, state, descendants)
+        _cancel_matching(context, name, state, descendants)
     elif descendants:
         _families(context, ids)
     elif index is None:
-        each(context, ids, "cancel")
+        apply_to_each(context, ids, "cancel")
     else:
         with options(context).quick() as client:
             array = client.cancel_indices(ids[0], index)
@@ -89,37 +89,37 @@ def _families(context: typer.Context, ids: Sequence[str]) -> None:
     done: list[str] = []
     refused: Refused | None = None
     with options(context).quick() as client:
-        for one in ids:
+        for id_ in ids:
             try:
-                done += client.sdk.cancel_descendants(one).ids
+                done += client.sdk.cancel_descendants(id_).ids
             except Refused as error:
-                note(f"{one}:")
+                note(f"{id_}:")
                 report(error)
                 refused = refused or error
-    _tell(context, done)
+    _print_ids(context, done)
     if refused is not None:
         raise typer.Exit(exit_of(refused))
 
 
-def _chosen(context: typer.Context, name: str | None, state: Chosen | None, descendants: bool) -> None:
+def _cancel_matching(context: typer.Context, name: str | None, state: StateChoice | None, descendants: bool) -> None:
     """Cancel matching executions until a pass finds none, since jobs may submit others meanwhile."""
     done: list[str] = []
     with options(context).quick() as client:
         user = client.sdk.me().user
         for _ in range(_PASSES_MAX):
-            found = [one for one in _matching(client, user, name, state) if one not in done]
+            found = [text for text in _matching(client, user, name, state) if text not in done]
             if not found:
                 break
-            for one in found:
-                done += _cancelled(client, one, descendants)
+            for text in found:
+                done += _cancel_one(client, text, descendants)
         else:
             note("zoe: new ones are submitted faster than they are cancelled: zoe cancel ID --descendants")
-            _tell(context, done)
+            _print_ids(context, done)
             raise typer.Exit(Exit.CONFLICT)
-    _tell(context, done)
+    _print_ids(context, done)
 
 
-def _cancelled(client: QuickClient, one: str, descendants: bool) -> list[str]:
+def _cancel_one(client: QuickClient, one: str, descendants: bool) -> list[str]:
     """Return the cancelled ids, always with `one`, so that no pass repeats it."""
     try:
         if descendants and not MEMBER.fullmatch(one):
@@ -136,16 +136,16 @@ def _cancelled(client: QuickClient, one: str, descendants: bool) -> list[str]:
     return [one]
 
 
-def _matching(client: QuickClient, user: str, name: str | None, state: Chosen | None) -> Iterator[str]:
+def _matching(client: QuickClient, user: str, name: str | None, state: StateChoice | None) -> Iterator[str]:
     """Yield ids of the user's active executions and arrays; indices of arrays if a state is chosen."""
     for array in _pages(client.arrays, "arrays", user=user, open="true"):
         if name is not None and array["name"] != name:
             continue
         if state is None:
             yield array["id"]
-        elif state is Chosen.WAITING and (indices := _waiting(client, array["id"])):
+        elif state is StateChoice.WAITING and (indices := _waiting(client, array["id"])):
             yield f"{array['id']}_{indices}"
-    states = [one.value for one in (_WAITING | ACTIVE_STATES if state is None else _STATES[state])]
+    states = [entry.value for entry in (_WAITING | ACTIVE_STATES if state is None else _STATES[state])]
     query = {"user": user, "name": name, "state": states, "arrays": "false" if state is None else None}
     for execution in _pages(client.executions, "executions", **query):
         if name is None or execution["name"] == name:
@@ -166,9 +166,9 @@ def _pages(ask: Any, kind: str, **query: Any) -> Iterator[Any]:
             return
 
 
-def _tell(context: typer.Context, ids: Sequence[str]) -> None:
+def _print_ids(context: typer.Context, ids: Sequence[str]) -> None:
     """Print the cancelled ids."""
     if not ids and options(context).output is Format.TABLE:
         note("zoe: nothing of it was active")
         return
-    emit({"ids": list(ids)}, options(context).output, Rows(("cancelled",), [(one,) for one in ids]))
+    emit({"ids": list(ids)}, options(context).output, Rows(("cancelled",), [(id_,) for id_ in ids]))

@@ -62,7 +62,7 @@ class CarriedFiles:
         except OSError as error:
             return f"cannot be read: {error.strerror}"
         text = data.decode("utf-8", errors="surrogateescape")
-        refused = self._refused(data, text)
+        refused = self._refusal(data, text)
         if refused is not None:
             return f"does not travel along: {refused}; {_instead(path)}"
         self.texts[name] = text
@@ -74,8 +74,8 @@ class CarriedFiles:
         name, found = _name(path), path.resolve()
         if any(above in self._paths for above in _above(name)):  # another file's directory has this name
             name = name.rpartition("/")[2]
-        names = itertools.chain((name,), (_numbered(name, number) for number in itertools.count(2)))
-        return next(one for one in names if self._may_have(one, found))
+        names = itertools.chain((name,), (_with_number(name, number) for number in itertools.count(2)))
+        return next(name for name in names if self._may_have(name, found))
 
     def _may_have(self, name: str, found: Path) -> bool:
         """Reserve the name for a file and return True, unless another file or directory has it."""
@@ -83,7 +83,7 @@ class CarriedFiles:
             return False
         return self._paths.setdefault(name, found) == found
 
-    def _refused(self, data: bytes, text: str) -> str | None:
+    def _refusal(self, data: bytes, text: str) -> str | None:
         if len(self.texts) == COUNT_MAX:
             return f"{COUNT_MAX} files do already"
         if len(data) > self._free:
@@ -119,10 +119,10 @@ def _name(path: Path) -> str:
 
 
 def _above(name: str) -> set[str]:
-    return {str(one) for one in PurePosixPath(name).parents}
+    return {str(parent) for parent in PurePosixPath(name).parents}
 
 
-def _numbered(name: str, number: int) -> str:
+def _with_number(name: str, number: int) -> str:
     directory, slash, last = name.rpartition("/")
     stem, end = last, f"-{number}"
     if (suffix := PurePosixPath(last).suffix) and len(suffix) < _SUFFIX_MAX:

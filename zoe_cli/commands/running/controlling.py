@@ -43,12 +43,12 @@ def register(app: typer.Typer) -> None:
 
 def hold(context: typer.Context, execution_ids: Ids) -> None:
     """Keep waiting executions or whole arrays out of the queue until they are released."""
-    each(context, execution_ids, "hold")
+    apply_to_each(context, execution_ids, "hold")
 
 
 def release(context: typer.Context, execution_ids: Ids) -> None:
     """Let held executions and arrays into the queue."""
-    each(context, execution_ids, "release")
+    apply_to_each(context, execution_ids, "release")
 
 
 def requeue(
@@ -60,9 +60,9 @@ def requeue(
 
     For an array, run failed and cancelled indices again.
     """
-    if hold and any(is_array(one) for one in execution_ids):
+    if hold and any(is_array(id_) for id_ in execution_ids):
         raise typer.BadParameter("--hold is not for arrays; hold the array first: zoe hold ID")
-    each(context, execution_ids, "requeue", held=hold)
+    apply_to_each(context, execution_ids, "requeue", held=hold)
 
 
 def scale(
@@ -140,7 +140,7 @@ def _cancel_member(
             raise unknown from None
 
 
-def each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
+def apply_to_each(context: typer.Context, ids: Sequence[str], action: _Action, *, held: bool = False) -> None:
     """Apply an action to each execution or array, report each refusal, and fail with the code of the first."""
     done: list[Execution] = []
     arrays: list[Array] = []

@@ -29,7 +29,7 @@ _SCRIPTS = {".py": ("zoe/python", ("python3", "-u")), ".sh": ("zoe/tiny", ("sh",
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class CommandOptions:
     """Options of a command; None leaves the default."""
 
     image: str | None = None
@@ -43,9 +43,9 @@ class Wishes:
     """Whether `{index}` in words is the array index."""
 
 
-def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
+def command_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]:
     """Return the description of a command, or of a script and its arguments, that runs in the workspace."""
-    carried = _carried(wishes)
+    carried = _embedded_files(wishes)
     if wishes.image is None:
         image, interpreter = _SCRIPTS[Path(line[0]).suffix]
         command = [*interpreter, carried.add(Path(line[0])), *map(carried.word, line[1:])]
@@ -74,9 +74,9 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
     return _document(line, [component], carried)
 
 
-def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
+def spark_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]:
     """Return the description of a Spark program on a cluster of its own, or without workers in one process."""
-    carried, cores = _carried(wishes), CORES if wishes.cores is None else wishes.cores
+    carried, cores = _embedded_files(wishes), CORES if wishes.cores is None else wishes.cores
     image, memory = _image(wishes.image or "spark"), wishes.memory or SPARK_MEMORY
     workers = SPARK_WORKERS if wishes.workers is None else wishes.workers
     heap = f"{_executor_bytes(memory) // _MIB}m"
@@ -114,7 +114,7 @@ def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
     return document | {"frameworks": [{"framework": "spark", "parameters": parameters}]}
 
 
-def _carried(wishes: Wishes) -> CarriedFiles:
+def _embedded_files(wishes: CommandOptions) -> CarriedFiles:
     carried = CarriedFiles(INDEX if wishes.array else None)
     for path in wishes.files:
         carried.add(path)

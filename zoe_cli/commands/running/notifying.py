@@ -67,7 +67,7 @@ def try_one(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> 
     """Send a test message, and print the result; success resumes a stopped target."""
     with options(context).client() as client:
         client.test_target(name, of_tenant)
-        target = _tested(client, name, of_tenant)
+        target = _wait_for_test(client, name, of_tenant)
     emit(target, options(context).output, _rows([target]))
     if target.last_error:
         raise typer.Exit(Exit.APPLICATION_FAILED)
@@ -92,7 +92,7 @@ def kinds_of(text: str) -> list[NotificationKind]:
     return [*found, *(ended if "ended" in words else [])]
 
 
-def _tested(client: Client, name: str, of_tenant: bool) -> TargetView:
+def _wait_for_test(client: Client, name: str, of_tenant: bool) -> TargetView:
     until_s = time.monotonic() + _TEST_S
     while time.monotonic() < until_s:
         for target in client.targets().targets:
@@ -104,8 +104,15 @@ def _tested(client: Client, name: str, of_tenant: bool) -> TargetView:
 
 def _rows(targets: list[TargetView]) -> Rows:
     rows = [
-        (one.name, one.user or "(tenant)", one.url, ",".join(one.on) or "asked", _state(one), one.last_error)
-        for one in targets
+        (
+            target.name,
+            target.user or "(tenant)",
+            target.url,
+            ",".join(target.on) or "asked",
+            _state(target),
+            target.last_error,
+        )
+        for target in targets
     ]
     return Rows(("name", "of", "url", "on", "state", "last error"), rows)
 

@@ -61,31 +61,31 @@ def plan(
     document = set_in(load_description(file), settings)
     document = PromiseOptions(finish_by, confidence, budget).put_in(document)
     if array is not None:
-        _say_array(context, counting_instances(document), array, priority, finish_by)
+        _print_array_plan(context, counting_instances(document), array, priority, finish_by)
         return
-    say_plan(context, document, priority, deadline if finish_by is None else finish_by)
+    print_plan(context, document, priority, deadline if finish_by is None else finish_by)
 
 
-def _say_array(
+def _print_array_plan(
     context: typer.Context, document: dict[str, Any], indices: str, priority: int | None, finish_by: str | None
 ) -> None:
     if finish_by is None:
         raise typer.BadParameter("--array is planned with --finish-by, for a promise; without it, plan a single index")
-    from zoe_cli.commands.watching.workflow_promises import say_plan_of
+    from zoe_cli.commands.watching.workflow_promises import print_common_plan
 
-    by = dates.asked_deadline(finish_by)[1]
+    by = dates.requested_deadline(finish_by)[1]
     with options(context).client() as client:
         found = client.arrays.plan(document, indices, finish_by=by, priority=priority)
-    say_plan_of(context, found)
+    print_common_plan(context, found)
 
 
-def say_plan(
+def print_plan(
     context: typer.Context, document: dict[str, Any], priority: int | None, deadline: str | None = None
 ) -> None:
     """Print the plan for a description; exit with DEADLINE if its deadline cannot be met, with WOULD_WAIT if it would
     not start now.
     """
-    by = None if deadline is None else dates.asked_deadline(deadline)[1]
+    by = None if deadline is None else dates.requested_deadline(deadline)[1]
     with options(context).client() as client:
         answer = client.plan(document, priority=priority, deadline=by)
     for text in answer.notes:
@@ -147,11 +147,13 @@ def _run_times(choices: Sequence[RunTimeView]) -> Iterator[str]:
     samples = choices[0].samples
     runs = "1 run" if samples == 1 else f"newest {samples} runs" if samples >= _NEWEST else f"{samples} runs"
     yield f"Run time, by your {runs} that ended:"
-    for one in choices:
-        price = "" if one.price is None else f", about {one.price.amount} {one.price.currency}"
-        wide = "; a guess: few runs, or none with about as many cores" if one.wide else ""
-        with_what = f"{one.elastic} elastic {'service' if one.elastic == 1 else 'services'}, {one.cores:g} cores"
-        p50, p90 = duration(one.p50_s), duration(one.p90_s)
+    for choice in choices:
+        price = "" if choice.price is None else f", about {choice.price.amount} {choice.price.currency}"
+        wide = "; a guess: few runs, or none with about as many cores" if choice.wide else ""
+        with_what = (
+            f"{choice.elastic} elastic {'service' if choice.elastic == 1 else 'services'}, {choice.cores:g} cores"
+        )
+        p50, p90 = duration(choice.p50_s), duration(choice.p90_s)
         yield f"  with {with_what}: 50 % within {p50}, 90 % within {p90}{price}{wide}"
 
 

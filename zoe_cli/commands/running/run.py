@@ -151,10 +151,10 @@ def run(
         _check_alone(file, (workers, memory, cores, carried, packages, requirements, repositories, repository_secret))
         document = load_description(Path(file[0]))
     else:
-        from zoe_cli.commands.running.drafts import Wishes, command_draft
+        from zoe_cli.commands.running.drafts import CommandOptions, command_draft
 
         found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
-        wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources, array is not None)
+        wishes = CommandOptions(image, workers, memory, cores, tuple(carried or ()), found, sources, array is not None)
         document = command_draft(file, wishes)
     conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
     how = Submission(

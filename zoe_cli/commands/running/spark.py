@@ -68,9 +68,9 @@ def spark_submit(
     exit_code_from_app: ExitCodeFromApp = False,
 ) -> None:
     """Submit a Spark program with a cluster for it. Options go before the program."""
-    from zoe_cli.commands.running.drafts import Wishes, spark_draft
+    from zoe_cli.commands.running.drafts import CommandOptions, spark_draft
 
-    document = spark_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ())))
+    document = spark_draft(line, CommandOptions(image, workers, memory, cores, tuple(carried or ())))
     how = Submission(
         name=name,
         deadline=deadline,

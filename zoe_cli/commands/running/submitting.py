@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
-from zoe_cli.commands.watching.promising import decided, is_refused
+from zoe_cli.commands.watching.promising import is_refused, wait_for_decision
 from zoe_cli.commands.words.array_rows import array_rows
-from zoe_cli.commands.words.dates import asked_deadline, coming, duration
+from zoe_cli.commands.words.dates import coming, duration, requested_deadline
 from zoe_cli.commands.words.documents import data_format
-from zoe_cli.commands.words.views import note_left, rows_of
+from zoe_cli.commands.words.views import note_left_files, rows_of
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import emit, emit_data, note
@@ -87,9 +87,9 @@ class Conditions:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a submission, without options that are not given."""
-        after = [one.strip() for text in self.after for one in text.split(",")]
-        for one in after:
-            _check_dependency(one, self.array is not None)
+        after = [part.strip() for text in self.after for part in text.split(",")]
+        for entry in after:
+            _check_dependency(entry, self.array is not None)
         if self.keep and not after:
             raise typer.BadParameter("--keep belongs to --after")
         given: dict[str, Any] = {} if self.array is None else {"indices": self.array}
@@ -118,10 +118,10 @@ def _check_dependency(text: str, in_array: bool) -> None:
 def counting_instances(document: dict[str, Any]) -> dict[str, Any]:
     """Return a description in which ZOE_INDEX still numbers instances: in an array, `{index}` is the array's."""
     components = [
-        {**one, "environment": {**one["environment"], _COUNTS: "{instance}"}}
-        if isinstance(one, dict) and one.get("environment", {}).get(_COUNTS) == "{index}"
-        else one
-        for one in document.get("components", [])
+        {**entry, "environment": {**entry["environment"], _COUNTS: "{instance}"}}
+        if isinstance(entry, dict) and entry.get("environment", {}).get(_COUNTS) == "{index}"
+        else entry
+        for entry in document.get("components", [])
     ]
     return {**document, "components": components} if components else document
 
@@ -143,7 +143,7 @@ class Submission:
     show: bool = False
 
     @property
-    def waits(self) -> bool:
+    def waits_for_end(self) -> bool:
         """Return whether the command waits for the end."""
         return self.wait or self.following or self.exit_code_from_app or self.timeout_s is not None
 
@@ -154,7 +154,7 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
         emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
         return
     wanted = _shares(how.shares)
-    by, moment = (None, None) if how.deadline is None else asked_deadline(how.deadline)
+    by, moment = (None, None) if how.deadline is None else requested_deadline(how.deadline)
     settings = {"name": how.name, "priority": how.priority, "deadline": by, **how.conditions.fields()}
     outlook = "" if document.get("promise") is not None else _outlook(context, document, how, moment)
     if how.conditions.array is not None:
@@ -164,12 +164,12 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     with options(context).quick() as client:
         execution = client.submit(document, settings, idempotency_key=how.key)
         if asks:
-            execution = decided(client, execution)
+            execution = wait_for_decision(client, execution)
     if wanted:
         _share(context, execution["id"], wanted)
-    _say_notes(execution["notes"], outlook)
+    _print_notes(execution["notes"], outlook)
     refused = asks and is_refused(execution)  # nothing runs before an offer is accepted, so do not wait for the end
-    if not how.waits or refused:
+    if not how.waits_for_end or refused:
         emit(execution, options(context).output, rows_of([execution]))
         if refused:
             raise typer.Exit(Exit.DEADLINE)
@@ -209,7 +209,7 @@ def _outlook_words(found: DeadlineOutlookView, conditions: Conditions) -> str:
     return found.sentence
 
 
-def _say_notes(notes: list[str], outlook: str) -> None:
+def _print_notes(notes: list[str], outlook: str) -> None:
     """Print the notes, with the forecast instead of the server's note on the declared run time."""
     for text in notes:
         if not (outlook and _CANNOT in text):
@@ -223,11 +223,11 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
         raise typer.BadParameter("--array goes with neither --share nor --follow; use them for its executions")
     with options(context).quick() as client:
         array = client.submit_array(
-            {name: one for name, one in body.items() if one is not None}, idempotency_key=how.key
+            {name: entry for name, entry in body.items() if entry is not None}, idempotency_key=how.key
         )
-    _say_notes(array["notes"], outlook)
+    _print_notes(array["notes"], outlook)
     refused = body["application"].get("promise") is not None and _is_array_refused(context, array["id"])
-    if not how.waits or refused:
+    if not how.waits_for_end or refused:
         emit(array, options(context).output, array_rows([array]))
         if refused:
             raise typer.Exit(Exit.DEADLINE)
@@ -242,11 +242,11 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
 
 def _is_array_refused(context: typer.Context, array_id: str) -> bool:
     """Return whether the promise to an array was refused, once it is decided."""
-    from zoe_cli.commands.watching.workflow_promises import decided_array
     from zoe_cli.commands.watching.workflow_promises import is_refused as whole_refused
+    from zoe_cli.commands.watching.workflow_promises import wait_for_array_decision
 
     with options(context).client() as client:
-        return whole_refused(decided_array(client, array_id))
+        return whole_refused(wait_for_array_decision(client, array_id))
 
 
 def _shares(texts: tuple[str, ...]) -> list[tuple[str, ShareLevel]]:
@@ -274,7 +274,7 @@ def _wait(context: typer.Context, execution: Execution, how: Submission) -> Exec
         with options(context).quick() as quick:
             followed = follow_quickly(quick, execution)
         if followed.ended is not None:
-            note_left(followed.ended)
+            note_left_files(followed.ended)
             return followed.ended
     with options(context).following() as client:
         if followed is not None:
@@ -283,5 +283,5 @@ def _wait(context: typer.Context, execution: Execution, how: Submission) -> Exec
             follow(client, execution["id"], followed.service_id, followed.offset)
         ended = wait_for(client, execution, give_up_s)
     if how.following:
-        note_left(ended)
+        note_left_files(ended)
     return ended

@@ -57,29 +57,31 @@ def controllers(
 def _rows(found: list[StorageControllerView]) -> Rows:
     rows = [
         (
-            one.name,
-            one.mode,
-            {True: "yes", False: "no", None: ""}[one.active],
-            one.last,
-            "" if one.last_s is None else clock(one.last_s),
-            str(one.failures),
-            f"{one.problem}; again in {duration(one.waits_s)}" if one.waits_s else one.problem,
+            controller.name,
+            controller.mode,
+            {True: "yes", False: "no", None: ""}[controller.active],
+            controller.last,
+            "" if controller.last_s is None else clock(controller.last_s),
+            str(controller.failures),
+            f"{controller.problem}; again in {duration(controller.waits_s)}"
+            if controller.waits_s
+            else controller.problem,
         )
-        for one in found
+        for controller in found
     ]
     return Rows(("name", "mode", "active", "last", "at", "failures", "problem"), rows)
 
 
 def _warn(controllers: list[StorageControllerView]) -> None:
-    for one in controllers:
-        if one.warning:
-            note(f"warning: {one.warning}")
+    for controller in controllers:
+        if controller.warning:
+            note(f"warning: {controller.warning}")
 
 
 def _proxies(proxies: list[StorageProxyView]) -> Rows:
     rows = [
-        (one.name, "never" if one.silent_s is None else f"{duration(one.silent_s)} ago", ", ".join(one.filters))
-        for one in proxies
+        (proxy.name, "never" if proxy.silent_s is None else f"{duration(proxy.silent_s)} ago", ", ".join(proxy.filters))
+        for proxy in proxies
     ]
     return Rows(("proxy", "reported", "filters"), rows)
 
@@ -87,10 +89,10 @@ def _proxies(proxies: list[StorageProxyView]) -> Rows:
 def _switches(switches: list[StorageSwitchView]) -> Rows:
     rows = [
         (
-            clock(one.at_s),
-            f"{'would be ' if one.dry else ''}{'on' if one.active else 'off'}",
-            ", ".join(f"{name} {value:g}" for name, value in sorted(one.metrics.items())),
+            clock(switch.at_s),
+            f"{'would be ' if switch.dry else ''}{'on' if switch.active else 'off'}",
+            ", ".join(f"{name} {value:g}" for name, value in sorted(switch.metrics.items())),
         )
-        for one in switches
+        for switch in switches
     ]
     return Rows(("at", "switched", "metrics"), rows)

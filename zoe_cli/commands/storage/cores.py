@@ -51,7 +51,9 @@ def remove_cores(context: typer.Context, tenant: Tenant) -> None:
 
 
 def _rows(found: list[StorageCoresView]) -> Rows:
-    rows = [(one.tenant, f"{one.cores:g}", _set_by(one), clock(one.at_s) if one.at_s else "") for one in found]
+    rows = [
+        (cores.tenant, f"{cores.cores:g}", _set_by(cores), clock(cores.at_s) if cores.at_s else "") for cores in found
+    ]
     return Rows(("tenant", "cores", "set by", "at"), rows)
 
 

@@ -28,7 +28,7 @@ def show(context: typer.Context, tenant: Tenant = None) -> None:
     with options(context).client() as client:
         answer = client.storage_credentials(tenant)
     emit(answer, options(context).output, _rows(answer.credentials))
-    if missing := sorted(set(answer.services) - {one.service for one in answer.credentials}):
+    if missing := sorted(set(answer.services) - {credential.service for credential in answer.credentials}):
         note(f"without credentials: {', '.join(missing)}")
 
 
@@ -67,7 +67,10 @@ def _key(file: Path | None) -> str:
 
 
 def _rows(credentials: list[CredentialView]) -> Rows:
-    rows = [(one.service, one.user, one.tenant, clock(one.set_at_s), one.set_by) for one in credentials]
+    rows = [
+        (credential.service, credential.user, credential.tenant, clock(credential.set_at_s), credential.set_by)
+        for credential in credentials
+    ]
     return Rows(("service", "user", "tenant", "set", "by"), rows)
 
 

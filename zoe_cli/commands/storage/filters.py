@@ -75,24 +75,31 @@ def remove_filter(
 def _rows(filters: list[StorageFilterView]) -> Rows:
     rows = [
         (
-            one.name,
-            one.tenant or "all",
-            one.runs,
-            str(one.bytes),
-            one.sha256[:12],
-            one.author or "",
-            clock(one.created_s),
-            ", ".join(map(str, one.rules)),
+            filter_.name,
+            filter_.tenant or "all",
+            filter_.runs,
+            str(filter_.bytes),
+            filter_.sha256[:12],
+            filter_.author or "",
+            clock(filter_.created_s),
+            ", ".join(map(str, filter_.rules)),
         )
-        for one in filters
+        for filter_ in filters
     ]
     return Rows(("name", "tenant", "runs", "bytes", "sha256", "by", "at", "rules"), rows)
 
 
 def _versions(versions: list[StorageFilterVersionView]) -> Rows:
     rows = [
-        (one.name, one.tenant or "all", one.sha256[:12], one.author or "", clock(one.created_s), _kept_for(one))
-        for one in versions
+        (
+            version.name,
+            version.tenant or "all",
+            version.sha256[:12],
+            version.author or "",
+            clock(version.created_s),
+            _kept_for(version),
+        )
+        for version in versions
     ]
     return Rows(("name", "tenant", "sha256", "by", "at", "kept for"), rows)
 

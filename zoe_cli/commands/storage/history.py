@@ -75,7 +75,7 @@ def _requests(one: ExecutionStorageView) -> Rows:
 
 def _executions(executions: list[ExecutionStorageView], from_s: float, to_s: float) -> Rows:
     heads = ("execution", "name", "user", "read", "written", "rules", "time")
-    return Rows(heads, [_row(one, from_s, to_s) for one in executions])
+    return Rows(heads, [_row(execution, from_s, to_s) for execution in executions])
 
 
 def _row(one: ExecutionStorageView, from_s: float, to_s: float) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_cli.text import shortened
+from zoe_cli.text import shorten_text
 from zoe_cli.units import duration
 from zoe_client.wire import StorageMetricRequest, StorageMetricView
 
@@ -63,15 +63,15 @@ def remove_metric(context: typer.Context, name: Name) -> None:
 def _rows(metrics: list[StorageMetricView]) -> Rows:
     rows = [
         (
-            one.name,
-            one.source,
-            one.mode,
-            shortened(_values(one), _WIDTH),
-            "" if one.age_s is None else duration(one.age_s),
-            shortened(", ".join(map(str, one.rules)), _WIDTH),
-            shortened(one.problem, _WIDTH),
+            metric.name,
+            metric.source,
+            metric.mode,
+            shorten_text(_values(metric), _WIDTH),
+            "" if metric.age_s is None else duration(metric.age_s),
+            shorten_text(", ".join(map(str, metric.rules)), _WIDTH),
+            shorten_text(metric.problem, _WIDTH),
         )
-        for one in metrics
+        for metric in metrics
     ]
     return Rows(("name", "source", "mode", "values", "age", "rules", "problem"), rows)
 

@@ -38,10 +38,10 @@ def restart(
     with options(context).client() as client:
         one = client.restart_storage_node(name)
         if wait:
-            one = _ended(client, one)
+            one = _wait_for_restart(client, one)
             if one.restart is not None and one.restart.output:
                 note(one.restart.output)
-            one = _looked_at(client, one)
+            one = _node_after_restart(client, one)
     emit(one, options(context).output, _rows([one]))
     if one.restart is None or one.restart.ended_s is None:
         note("It is being restarted; see zoe storage nodes.")
@@ -51,20 +51,20 @@ def restart(
         raise typer.Exit(Exit.CONFLICT)
 
 
-def _ended(client: Client, begun: StorageNodeView) -> StorageNodeView:
+def _wait_for_restart(client: Client, begun: StorageNodeView) -> StorageNodeView:
     give_up_s, one = time.monotonic() + _WAIT_S_MAX, begun
     while one.restart is not None and one.restart.ended_s is None and time.monotonic() < give_up_s:
-        one = _later(client, one)
+        one = _poll_node(client, one)
     return one
 
 
-def _looked_at(client: Client, ended: StorageNodeView) -> StorageNodeView:
+def _node_after_restart(client: Client, ended: StorageNodeView) -> StorageNodeView:
     """Return the health of a node after a successful restart. A check may have begun before the restart ended, so the
     first that finds it away does not count.
     """
     give_up_s, one = time.monotonic() + _LOOKED_S_MAX, ended
     while _is_to_be_looked_at(one) and time.monotonic() < give_up_s:
-        one = _later(client, one)
+        one = _poll_node(client, one)
     return one
 
 
@@ -74,13 +74,13 @@ def _is_to_be_looked_at(one: StorageNodeView) -> bool:
     return one.at_s <= one.restart.ended_s or one.state == "away"
 
 
-def _later(client: Client, one: StorageNodeView) -> StorageNodeView:
+def _poll_node(client: Client, one: StorageNodeView) -> StorageNodeView:
     time.sleep(_LOOK_S)
     return next((found for found in client.storage_nodes().nodes if found.name == one.name), one)
 
 
 def _rows(found: list[StorageNodeView]) -> Rows:
-    return Rows(("node", "kind", "state", "since", "restart", "reason"), [_row(one) for one in found])
+    return Rows(("node", "kind", "state", "since", "restart", "reason"), [_row(node) for node in found])
 
 
 def _row(one: StorageNodeView) -> tuple[str, ...]:

@@ -54,9 +54,9 @@ def add_rules(
     with options(context).client() as client:
         answer = client.add_storage_rules(text, tenant, dry_run)
     emit(answer, options(context).output, _rows(answer.rules))
-    for one in answer.rules:
-        if not one.enforced and not dry_run:
-            note(f"note: rule {one.id} is stored, but proxies do not have all of its filters")
+    for entry in answer.rules:
+        if not entry.enforced and not dry_run:
+            note(f"note: rule {entry.id} is stored, but proxies do not have all of its filters")
 
 
 def list_rules(
@@ -67,8 +67,8 @@ def list_rules(
     with options(context).client() as client:
         answer = client.storage_rules(removed)
         present = client.storage_rules().rules if removed else []
-    again = {one.rule: str(one.id) for one in present}
-    emit(answer, options(context).output, _removed(answer.rules, again) if removed else _rows(answer.rules))
+    again = {rule.rule: str(rule.id) for rule in present}
+    emit(answer, options(context).output, _removed_rule_rows(answer.rules, again) if removed else _rows(answer.rules))
 
 
 def remove_rule(
@@ -79,7 +79,7 @@ def remove_rule(
     The command names, then removes, versions of uploaded filters that only this rule runs.
     """
     with options(context).client() as client:
-        _say_what_goes(client.storage_rules().rules, number)
+        _print_removed_filters(client.storage_rules().rules, number)
         client.remove_storage_rule(number)
     emit({"removed": number}, options(context).output, Rows(("removed",), [(str(number),)]))
 
@@ -97,7 +97,7 @@ def move_rule(
     if to is not None and not _DIGEST.fullmatch(to):
         raise typer.BadParameter(f"--to: {to!r} is no SHA-256: write 6 to 64 of its digits, 0 to 9 and a to f")
     with options(context).client() as client:
-        _say_what_goes(client.storage_rules().rules, number, name)
+        _print_removed_filters(client.storage_rules().rules, number, name)
         answer = client.move_storage_rule(number, name, to)
     emit(answer, options(context).output, _rows([answer]))
 
@@ -134,16 +134,16 @@ def try_rules(
     if rule:
         write(f"then  {_chain(answer.then)}\n")
     if answer.last_hour is not None:
-        write(f"{_hour(answer.last_hour)}\n")
+        write(f"{_matched_requests(answer.last_hour)}\n")
     if answer.then.verdicts:
         write("\n" + table(_verdicts(answer.then)))
 
 
-def _say_what_goes(rules: list[StorageRuleView], number: int, name: str | None = None) -> None:
+def _print_removed_filters(rules: list[StorageRuleView], number: int, name: str | None = None) -> None:
     """Print the versions of filters that a removal or a move deletes. name: the filter that moves."""
-    for one in (module for rule in rules if rule.id == number for module in rule.modules if module.only_here):
-        if name in (None, one.name) or (name or "").lower() == one.name:
-            note(f"note: version {one.sha256[:12]} of {one.name} is removed, since only rule {number} runs it")
+    for entry in (module for rule in rules if rule.id == number for module in rule.modules if module.only_here):
+        if name in (None, entry.name) or (name or "").lower() == entry.name:
+            note(f"note: version {entry.sha256[:12]} of {entry.name} is removed, since only rule {number} runs it")
 
 
 def _container_and_object(name: str) -> tuple[str, str]:
@@ -153,7 +153,7 @@ def _container_and_object(name: str) -> tuple[str, str]:
     return container, rest
 
 
-def _hour(told: StorageHourView) -> str:
+def _matched_requests(told: StorageHourView) -> str:
     """Return how many requests of the last hour the new rule would have matched."""
     of = "hour" if told.seconds >= _HOUR_S else duration(told.seconds)
     most = " at most" if told.narrowed else ""
@@ -172,7 +172,10 @@ def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
         answer = client.why_stored(container, rest, tenant)
     done = Rows(
         ("done", "how", "at", "rule"),
-        [(one.filter, one.type or one.key or _version(one), _place(one), str(one.rule)) for one in answer.done],
+        [
+            (entry.filter, entry.type or entry.key or _version(entry), _place(entry), str(entry.rule))
+            for entry in answer.done
+        ],
     )
     if options(context).output is not Format.TABLE:
         emit(answer, options(context).output, done)
@@ -197,27 +200,43 @@ def _chain(chain: StorageChainView) -> str:
 
 def _rows(rules: list[StorageRuleView]) -> Rows:
     rows = [
-        (str(one.id), one.rule, one.author or "", _at(one.created_s), _state(one), _modules(one), _metrics(one))
-        for one in rules
+        (
+            str(rule.id),
+            rule.rule,
+            rule.author or "",
+            _time_text(rule.created_s),
+            _state(rule),
+            _modules(rule),
+            _metrics(rule),
+        )
+        for rule in rules
     ]
     return Rows(("id", "rule", "by", "at", "enforced", "runs", "metrics"), rows)
 
 
-def _removed(rules: list[StorageRuleView], again: Mapping[str, str]) -> Rows:
+def _removed_rule_rows(rules: list[StorageRuleView], again: Mapping[str, str]) -> Rows:
     """Return the rows of removed rules. again: the number of each active rule by its content."""
     rows = [
-        (str(one.id), one.rule, one.author or "", one.removed_by or "", _at(one.removed_s), again.get(one.rule, ""))
-        for one in rules
+        (
+            str(rule.id),
+            rule.rule,
+            rule.author or "",
+            rule.removed_by or "",
+            _time_text(rule.removed_s),
+            again.get(rule.rule, ""),
+        )
+        for rule in rules
     ]
     return Rows(("id", "rule", "by", "removed by", "at", "again as"), rows)
 
 
 def _modules(rule: StorageRuleView) -> str:
     """Return the versions of uploaded filters that a rule runs."""
-    several = len({one.tenant for one in rule.modules}) > 1
+    several = len({module.tenant for module in rule.modules}) > 1
     return ", ".join(
-        f"{one.name}{f' of {one.tenant}' if several else ''} {one.sha256[:12]}" + " (not the newest)" * (not one.newest)
-        for one in rule.modules
+        f"{module.name}{f' of {module.tenant}' if several else ''} {module.sha256[:12]}"
+        + " (not the newest)" * (not module.newest)
+        for module in rule.modules
     )
 
 
@@ -232,12 +251,15 @@ def _state(rule: StorageRuleView) -> str:
     return "yes" if rule.enforced else "no"
 
 
-def _at(at_s: float | None) -> str:
+def _time_text(at_s: float | None) -> str:
     return "" if at_s is None else clock(at_s)
 
 
 def _verdicts(chain: StorageChainView) -> Rows:
-    rows = [(str(one.rule) if one.rule else "tried", one.filter, one.outcome, one.sentence) for one in chain.verdicts]
+    rows = [
+        (str(verdict.rule) if verdict.rule else "tried", verdict.filter, verdict.outcome, verdict.sentence)
+        for verdict in chain.verdicts
+    ]
     return Rows(("rule", "filter", "outcome", "why"), rows)
 
 

@@ -46,10 +46,10 @@ def list_applying(context: typer.Context) -> None:
     with options(context).client() as client:
         answer = client.storage_rewrites()
     emit(answer, options(context).output, _rows(answer.rewrites))
-    for one in answer.rewrites:
-        for text in (one.waits, one.sentence):
+    for rewrite in answer.rewrites:
+        for text in (rewrite.waits, rewrite.sentence):
             if text:
-                note(f"note: {one.id}: {printable(text)}")
+                note(f"note: {rewrite.id}: {printable(text)}")
 
 
 def resume_applying(
@@ -72,7 +72,7 @@ def cancel_applying(
 
 def _rows(jobs: list[StorageRewriteView]) -> Rows:
     heads = ("id", "target", "to", "state", "looked at", "changed", "bytes", "failed", "rate")
-    return Rows(heads, [_row(one) for one in jobs])
+    return Rows(heads, [_row(job) for job in jobs])
 
 
 def _row(one: StorageRewriteView) -> tuple[str, ...]:

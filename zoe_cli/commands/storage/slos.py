@@ -50,7 +50,7 @@ Rate = Annotated[
 def set_slo(context: typer.Context, tenant: Tenant, read: Rate = None, write: Rate = None) -> None:
     """Guarantee a tenant bandwidth to read, to write, or both, until the SLO is removed."""
     given = {"read_bytes_per_s": read, "write_bytes_per_s": write}
-    wanted = {name: one or None for name, one in given.items() if one is not None}
+    wanted = {name: number or None for name, number in given.items() if number is not None}
     if not wanted:
         raise typer.BadParameter("give --read, --write or both")
     with options(context).client() as client:
@@ -75,11 +75,13 @@ def remove_slo(context: typer.Context, tenant: Tenant) -> None:
 
 
 def _rows(slos: list[StorageSloView]) -> Rows:
-    rows = [(one.tenant, _told(one.read_bytes_per_s), _told(one.write_bytes_per_s), one.set_by) for one in slos]
+    rows = [
+        (slo.tenant, _rate_text(slo.read_bytes_per_s), _rate_text(slo.write_bytes_per_s), slo.set_by) for slo in slos
+    ]
     return Rows(("tenant", "read", "write", "set by"), rows)
 
 
-def _told(bytes_per_s: int | None) -> str:
+def _rate_text(bytes_per_s: int | None) -> str:
     return "" if bytes_per_s is None else rate(bytes_per_s)
 
 

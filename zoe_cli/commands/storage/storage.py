@@ -57,7 +57,10 @@ def status(context: typer.Context) -> None:
         answer = client.storage()
     tenants = Rows(
         ("tenant", "granted", "achieved", "missed"),
-        [(t.tenant, *(_told(rates) for rates in (t.granted, t.achieved, t.missed))) for t in answer.tenants],
+        [
+            (t.tenant, *(_known_rates_text(rates) for rates in (t.granted, t.achieved, t.missed)))
+            for t in answer.tenants
+        ],
     )
     if form is not Format.TABLE:
         emit(answer, form, tenants)
@@ -69,7 +72,9 @@ def status(context: typer.Context) -> None:
     if answer.tenants:
         write("\n" + table(tenants))
     if answer.executions:
-        moved = [(e.execution_id, e.tenant, e.user, both(e.granted), both(e.achieved)) for e in answer.executions]
+        moved = [
+            (e.execution_id, e.tenant, e.user, rates_text(e.granted), rates_text(e.achieved)) for e in answer.executions
+        ]
         write("\n" + table(Rows(("execution", "tenant", "user", "granted", "achieved"), moved)))
     for warning in answer.warnings:
         note(f"warning: {warning}")
@@ -87,21 +92,23 @@ def bandwidth_of(client: Client, execution: Execution) -> Iterator[tuple[str, st
     """Return the bandwidth granted to an execution that asks for some, and the bandwidth of its tenant."""
     wanted = execution["description"]["storage"]["bandwidth"]
     demand = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
-    yield "bandwidth", f"{demand} {_granted(execution)}"
+    yield "bandwidth", f"{demand} {_grant_text(execution)}"
     answer = client.storage()
-    for one in answer.executions:
-        if one.execution_id == execution["id"]:
-            yield "achieved", f"{both(one.achieved)} by this execution"
+    for entry in answer.executions:
+        if entry.execution_id == execution["id"]:
+            yield "achieved", f"{rates_text(entry.achieved)} by this execution"
             return
-    rates = {one.tenant: one for one in answer.tenants}.get(execution["tenant"])
+    rates = {tenant.tenant: tenant for tenant in answer.tenants}.get(execution["tenant"])
     if rates is not None:
         subject = (
-            f"{both(rates.achieved)} by" if rates.achieved is not None else "not reported by the storage controller, of"
+            f"{rates_text(rates.achieved)} by"
+            if rates.achieved is not None
+            else "not reported by the storage controller, of"
         )
-        yield "achieved", f"{subject} all of {execution['tenant']}, who are granted {both(rates.granted)}"
+        yield "achieved", f"{subject} all of {execution['tenant']}, who are granted {rates_text(rates.granted)}"
 
 
-def _granted(execution: Execution) -> str:
+def _grant_text(execution: Execution) -> str:
     if Mark.STORAGE_GRANTED in execution["marks"]:
         return "granted"
     since = " any more" if Mark.STORAGE_WITHDRAWN in execution["marks"] else ""
@@ -109,21 +116,21 @@ def _granted(execution: Execution) -> str:
     return f"not granted{since}{why}"
 
 
-def both(rates: BandwidthView) -> str:
+def rates_text(rates: BandwidthView) -> str:
     """Return both directions as text."""
     return f"{rate(rates.read_bytes_per_s)} read, {rate(rates.write_bytes_per_s)} write"
 
 
-def _told(rates: BandwidthView | None) -> str:
-    return both(rates) if rates is not None else "not told"
+def _known_rates_text(rates: BandwidthView | None) -> str:
+    return rates_text(rates) if rates is not None else "not told"
 
 
 def _facts(answer: StorageView) -> Iterator[tuple[str, str]]:
     resting = "; the master pauses its polls for some seconds" if answer.resting else ""
     yield "controller", (answer.problem or "answers") + resting
     if answer.capacity is not None:
-        yield "capacity", both(answer.capacity)
+        yield "capacity", rates_text(answer.capacity)
     if answer.promised is not None:
-        yield "promised", both(answer.promised)
+        yield "promised", rates_text(answer.promised)
     if answer.at_s:
         yield "as of", clock(answer.at_s)

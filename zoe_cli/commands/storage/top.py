@@ -13,7 +13,7 @@ import typer
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, write
 from zoe_cli.rows import Rows
-from zoe_cli.units import counted, duration, rate
+from zoe_cli.units import count_with_noun, duration, rate
 from zoe_client.wire import StorageTrafficRow, StorageTrafficView
 
 _WATCH_S = 2.0
@@ -75,7 +75,11 @@ def top(
     an answer; for PUT, with the time in which the client sent the object. CPU: cores that filters and views use; WAIT:
     seconds per second that requests wait because of the tenant's CPU limit.
     """
-    dimensions = [one for one in Dimension if one in (by or (Dimension.TENANT, Dimension.CONTAINER, Dimension.METHOD))]
+    dimensions = [
+        dimension
+        for dimension in Dimension
+        if dimension in (by or (Dimension.TENANT, Dimension.CONTAINER, Dimension.METHOD))
+    ]
     with options(context).client() as client:
         while True:
             answer = client.storage_traffic(dimensions, seconds, tenant)
@@ -88,7 +92,7 @@ def top(
             else:
                 emit(answer, form, _rows(answer, dimensions))
             if form is Format.TABLE:
-                _say_how_much(answer, left_out)
+                _print_totals(answer, left_out)
             if not watch:
                 return
             time.sleep(_WATCH_S)
@@ -96,23 +100,23 @@ def top(
                 write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
-def _say_how_much(answer: StorageTrafficView, left_out: int) -> None:
+def _print_totals(answer: StorageTrafficView, left_out: int) -> None:
     if not answer.rows:
         note(f"No requests in the last {duration(answer.seconds)}.")
     elif left_out:
-        note(f"{counted(left_out, 'row')} more: --limit")
+        note(f"{count_with_noun(left_out, 'row')} more: --limit")
 
 
 def _rows(answer: StorageTrafficView, dimensions: list[Dimension]) -> Rows:
     figures = ("requests/s", "refused/s", "failed/s", "read", "write", "latency", "cpu", "wait")
     return Rows(
         (*dimensions, *figures),
-        [(*(getattr(row, one) or "" for one in dimensions), *_figures(row)) for row in answer.rows],
+        [(*(getattr(row, dimension) or "" for dimension in dimensions), *_figures(row)) for row in answer.rows],
     )
 
 
 def _figures(row: StorageTrafficRow) -> tuple[str, ...]:
-    counts = (f"{one:.1f}" for one in (row.requests_per_s, row.refused_per_s, row.failed_per_s))
-    cpu = (f"{one:.2f}" if one else "" for one in (row.cpu_s_per_s, row.cpu_wait_s_per_s))
+    counts = (f"{value:.1f}" for value in (row.requests_per_s, row.refused_per_s, row.failed_per_s))
+    cpu = (f"{value:.2f}" if value else "" for value in (row.cpu_s_per_s, row.cpu_wait_s_per_s))
     latency = "" if row.mean_latency_s is None else f"{row.mean_latency_s * 1000:.1f} ms"
     return (*counts, rate(row.read_bytes_per_s), rate(row.write_bytes_per_s), latency, *cpu)

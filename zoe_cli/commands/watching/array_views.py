@@ -8,7 +8,7 @@ import typer
 
 from zoe_cli.commands.watching.workflow_promises import array_lines
 from zoe_cli.commands.watching.workflow_views import entries_text
-from zoe_cli.commands.words.array_rows import array_rows, counted, plain
+from zoe_cli.commands.words.array_rows import array_rows, counts_text, plain
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
 from zoe_cli.rows import Rows
@@ -37,7 +37,7 @@ def show(
     if form is not Format.TABLE:
         document: dict[str, Any] = array.model_dump(mode="json")
         if state:
-            document["found"] = [one.model_dump(mode="json") for one in found]
+            document["found"] = [index.model_dump(mode="json") for index in found]
         emit(document, form, array_rows([plain(array)]))
         return
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in _facts(array)))
@@ -66,7 +66,7 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
         lines.append(("waits", array.reason.sentence))
     if array.ended_at_s is not None:
         lines.append(("ended", clock(array.ended_at_s)))
-    lines.append(("counts", counted({state.value: number for state, number in array.counts.items()})))
+    lines.append(("counts", counts_text({state.value: number for state, number in array.counts.items()})))
     lines += [(state.value, text) for state, text in array.ranges.items()]
     lines += [("promise", text) for text in array_lines(array)]
     return lines + [("note", text) for text in array.notes]
@@ -74,7 +74,7 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
 
 def _rows(found: list[IndexView]) -> Rows:
     rows = [
-        (one.index, one.state.value, one.execution_id or "", one.exit_code, one.cause or "", one.message)
-        for one in found
+        (index.index, index.state.value, index.execution_id or "", index.exit_code, index.cause or "", index.message)
+        for index in found
     ]
     return Rows(("index", "state", "execution", "exit", "cause", "message"), rows)

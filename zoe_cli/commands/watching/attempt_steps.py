@@ -29,10 +29,10 @@ def steps(execution: Execution, events: Sequence[EventView] = ()) -> Rows:
     """
     number = execution["attempt"]
     found: list[Step] = [("submitted", execution["submitted_at_s"]), *_earlier(events)]
-    requeued_at_s = {one.at_s for one in events if one.kind == "requeued"}
+    requeued_at_s = {event.at_s for event in events if event.kind == "requeued"}
     for mark, at_s in execution["marks"].items():
         if mark != Mark.QUEUED or at_s not in requeued_at_s:  # the requeue shows it
-            found.append((_named(mark, number), at_s))
+            found.append((_step_name(mark, number), at_s))
     found += _of_services(execution)
     found.sort(key=lambda step: step[1])
     rows = [("0.00", "", found[0][0])]
@@ -43,20 +43,20 @@ def steps(execution: Execution, events: Sequence[EventView] = ()) -> Rows:
 
 def _earlier(events: Sequence[EventView]) -> Iterator[Step]:
     """Yield the marks of earlier attempts, and each requeue."""
-    last = max((place for place, one in enumerate(events) if one.kind == "requeued"), default=-1)
+    last = max((place for place, event in enumerate(events) if event.kind == "requeued"), default=-1)
     number, started_s = 1, None
-    for one in events[: last + 1]:
-        if one.kind == "requeued":
+    for event in events[: last + 1]:
+        if event.kind == "requeued":
             number, started_s = number + 1, None
-            yield f"requeued for attempt {number}", one.at_s
-        elif one.kind == "service_started":
-            started_s = one.at_s
-        elif one.kind == "running" and started_s is not None:
-            yield _named(Mark.STARTED, number), started_s
-        yield from ((_named(mark, number), one.at_s) for mark in _MARKS.get(one.kind, ()))
+            yield f"requeued for attempt {number}", event.at_s
+        elif event.kind == "service_started":
+            started_s = event.at_s
+        elif event.kind == "running" and started_s is not None:
+            yield _step_name(Mark.STARTED, number), started_s
+        yield from ((_step_name(mark, number), event.at_s) for mark in _MARKS.get(event.kind, ()))
 
 
-def _named(mark: str, number: int) -> str:
+def _step_name(mark: str, number: int) -> str:
     return mark if number == 1 or mark == Mark.ENDED else f"{mark}, attempt {number}"
 
 

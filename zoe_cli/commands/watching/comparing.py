@@ -36,7 +36,7 @@ def diff(
             note("values of environment variables and texts of files are not compared: one is only shared with you")
         if not found.complete:
             note("there are more differences than listed")
-    rows = [(one.part.value, one.path, _short(one.before), _short(one.after)) for one in found.entries]
+    rows = [(entry.part.value, entry.path, _short(entry.before), _short(entry.after)) for entry in found.entries]
     emit(found, options(context).output, Rows(("part", "field", "before", "after"), rows))
 
 

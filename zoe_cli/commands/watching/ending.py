@@ -48,7 +48,7 @@ def wait(
     and the first gives the exit code.
     """
     give_up_s = None if timeout is None else time.monotonic() + timeout
-    ended = _Ended()
+    ended = _EndedItems()
     gave_up: ZoeError | None = None
     with options(context).quick() as quick, options(context).following() as client:
         for execution_id in execution_ids:
@@ -75,7 +75,7 @@ def wait(
 
 
 @dataclass
-class _Ended:
+class _EndedItems:
     """Ended executions, arrays and workflows by kind, each in the order of the arguments."""
 
     executions: list[Execution] = field(default_factory=list)
@@ -84,7 +84,7 @@ class _Ended:
 
     def document(self) -> Mapping[str, object]:
         """Return a single item itself, else all by kind."""
-        workflows = [one.model_dump(mode="json") for one in self.workflows]
+        workflows = [workflow.model_dump(mode="json") for workflow in self.workflows]
         found = [*self.executions, *self.arrays, *workflows]
         if len(found) == 1:
             return cast("Mapping[str, object]", found[0])
@@ -102,20 +102,21 @@ class _Ended:
         table = all_rows(self.arrays, self.executions)
         between = [""] * (len(table.columns) - 5)
         of_workflows = [
-            (one.id, one.name, one.user, one.state.value, *between, step_counts(one)) for one in self.workflows
+            (workflow.id, workflow.name, workflow.user, workflow.state.value, *between, step_counts(workflow))
+            for workflow in self.workflows
         ]
         return Rows(table.columns, [*table.rows, *of_workflows])
 
     def exit_codes(self, from_app: bool) -> list[int]:
         """Print each failure, and return the exit code of the first."""
-        codes = [code for one in self.executions if (code := exit_code_of(one, from_app))]
-        codes += [code for one in self.arrays if (code := array_exit_code(one))]
+        codes = [code for execution in self.executions if (code := exit_code_of(execution, from_app))]
+        codes += [code for array in self.arrays if (code := array_exit_code(array))]
         if self.workflows:
             from zoe_cli.commands.watching.workflow_promises import is_refused
             from zoe_cli.commands.watching.workflow_views import name_failures
 
-            failed = [one for one in self.workflows if name_failures(one)]
-            codes += [int(Exit.DEADLINE if is_refused(one) else Exit.APPLICATION_FAILED) for one in failed]
+            failed = [workflow for workflow in self.workflows if name_failures(workflow)]
+            codes += [int(Exit.DEADLINE if is_refused(workflow) else Exit.APPLICATION_FAILED) for workflow in failed]
         return codes
 
 

@@ -86,18 +86,18 @@ def _line(event: EventView, form: Format, of_all: bool) -> str:
 
 def _row(event: EventView) -> tuple[object, ...]:
     service = str(event.data.get("service_id", "")).removeprefix(f"{event.execution_id}.")
-    what = store_words(event.kind, event.data) or _what(event.data)
+    what = store_words(event.kind, event.data) or _event_text(event.data)
     return event.id, clock(event.at_s), event.kind, service, what, event.cause_id
 
 
-def _what(data: Mapping[str, Any]) -> str:
+def _event_text(data: Mapping[str, Any]) -> str:
     """Return the data of an event as text, if it has any."""
     reason, message = data.get("reason"), data.get("message") or data.get("what") or data.get("why")
     if isinstance(reason, dict):
         return str(reason.get("sentence", ""))
     left = f"left {data['left_files']}" if data.get("left_files") else ""
     if message or left:
-        return "; ".join(str(one) for one in (message, left) if one)
+        return "; ".join(str(entry) for entry in (message, left) if entry)
     if words := promise_event_words(data):
         return words
     if isinstance(counts := data.get("counts"), dict):  # for an array that has ended

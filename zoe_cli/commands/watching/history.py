@@ -68,15 +68,15 @@ def history(
         "all_tenants": all_tenants,
     }
     with options(context).client() as client:
-        found, more = _found(client, wanted, limit)
-        used = _used(client, [one.id for one in found])
-    data = [_facts(one, used.get(one.id)) for one in found]
-    emit({"executions": data}, options(context).output, Rows(_COLUMNS, [_row(one) for one in data]))
+        found, more = _list_executions(client, wanted, limit)
+        used = _use_by_execution(client, [summary.id for summary in found])
+    data = [_facts(summary, used.get(summary.id)) for summary in found]
+    emit({"executions": data}, options(context).output, Rows(_COLUMNS, [_row(entry) for entry in data]))
     if more:
         note(f"note: there are more; -n {limit * 2} lists twice as many")
 
 
-def _found(client: Client, wanted: Mapping[str, Any], limit: int) -> tuple[list[ExecutionSummary], bool]:
+def _list_executions(client: Client, wanted: Mapping[str, Any], limit: int) -> tuple[list[ExecutionSummary], bool]:
     found: list[ExecutionSummary] = []
     cursor = None
     while len(found) < limit:
@@ -88,9 +88,9 @@ def _found(client: Client, wanted: Mapping[str, Any], limit: int) -> tuple[list[
     return found, cursor is not None
 
 
-def _used(client: Client, ids: Sequence[str]) -> dict[str, ExecutionUseView]:
+def _use_by_execution(client: Client, ids: Sequence[str]) -> dict[str, ExecutionUseView]:
     parts = (ids[first : first + _PAGE_MAX] for first in range(0, len(ids), _PAGE_MAX))
-    return {one.execution_id: one for part in parts for one in client.use_of(part).use}
+    return {use.execution_id: use for part in parts for use in client.use_of(part).use}
 
 
 def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def ls(
         list_files(context, place)
         return
     query = {
-        "state": [one.value for one in state or ()],
+        "state": [entry.value for entry in state or ()],
         "user": user,
         "name": name,
         "submitted_from_s": since_s,
@@ -138,11 +138,11 @@ def _arrays(client: QuickClient, query: dict[str, Any], limit: int) -> list[Arra
         return []
     states, name, since_s = query["state"], (query["name"] or "").casefold(), query["submitted_from_s"] or 0.0
     return [
-        one
-        for one in found
-        if (not states or one["state"] in states)
-        and name in one["name"].casefold()
-        and one["submitted_at_s"] >= since_s
+        array
+        for array in found
+        if (not states or array["state"] in states)
+        and name in array["name"].casefold()
+        and array["submitted_at_s"] >= since_s
     ]
 
 
@@ -173,7 +173,7 @@ def show(
     workflow shows that instead.
     """
     if is_array(execution_id) or is_workflow(execution_id):
-        _show_whole(context, execution_id, only_steps)
+        _show_array_or_workflow(context, execution_id, only_steps)
         return
     form = options(context).output
     if only_steps and form is Format.TABLE:
@@ -192,7 +192,7 @@ def show(
     write(table(service_rows(execution)))
 
 
-def _show_whole(context: typer.Context, whole_id: str, only_steps: bool) -> None:
+def _show_array_or_workflow(context: typer.Context, whole_id: str, only_steps: bool) -> None:
     """Show an array or a workflow, as `zoe array show` and `zoe workflow show` do."""
     if only_steps:
         raise typer.BadParameter(

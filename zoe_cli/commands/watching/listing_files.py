@@ -22,14 +22,14 @@ def list_files(context: typer.Context, text: str) -> None:
         entries = list(client.files.list(place.path, place.root)) if directory else [entry]
     rows = [
         (
-            one.name + ("/" if one.kind == "directory" else ""),
-            _size(one.kind, one.size_bytes),
-            clock(one.modified_at_s) if one.modified_at_s else "",
+            entry.name + ("/" if entry.kind == "directory" else ""),
+            _size(entry.kind, entry.size_bytes),
+            clock(entry.modified_at_s) if entry.modified_at_s else "",
         )
-        for one in entries
+        for entry in entries
     ]
     emit(
-        {"files": [one.model_dump() for one in entries]},
+        {"files": [entry.model_dump() for entry in entries]},
         options(context).output,
         Rows(("name", "size", "changed"), rows),
     )

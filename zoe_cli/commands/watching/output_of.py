@@ -9,7 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from zoe_cli.commands.words.arguments import Id
-from zoe_cli.commands.words.views import note_left, slower_ways
+from zoe_cli.commands.words.views import note_left_files, slower_ways
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit_data, note, show_output, write
@@ -62,7 +62,7 @@ def logs(
     if following and tail is None:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id)
-            note_left(_plain(client, execution_id))
+            note_left_files(_plain(client, execution_id))
         return
     with options(context).client() as client:
         data, offset = _read_of(client, execution, chosen)
@@ -70,7 +70,7 @@ def logs(
     if following:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id, offset)
-            note_left(_plain(client, execution_id))
+            note_left_files(_plain(client, execution_id))
 
 
 def choose(execution: ExecutionView, name: str | None, following: bool = False) -> ServiceView:

@@ -77,10 +77,10 @@ def share_of(text: str) -> float:
     return share
 
 
-def decided(client: QuickClient, execution: Execution) -> Execution:
+def wait_for_decision(client: QuickClient, execution: Execution) -> Execution:
     """Return the execution once its promise is decided, or after some seconds; print the decision."""
     until_s = time.monotonic() + _DECIDED_S
-    while _undecided(execution) and time.monotonic() < until_s:
+    while _is_undecided(execution) and time.monotonic() < until_s:
         time.sleep(_LOOK_S)
         execution = client.execution(execution["id"])
     for line in promise_lines(execution):
@@ -100,6 +100,6 @@ def is_refused(execution: Execution) -> bool:
     return execution.get("promise") is None and bool(execution.get("offers") or execution["state"] in TERMINAL_STATES)
 
 
-def _undecided(execution: Execution) -> bool:
+def _is_undecided(execution: Execution) -> bool:
     waits = execution["state"] == "submitted" and _decides_now(execution["conditions"])
     return waits and execution.get("promise") is None and execution.get("offers") is None

@@ -26,7 +26,7 @@ _PAUSE_S, _LOOKS = 0.02, 25
 
 
 @dataclass(slots=True)
-class Followed:
+class OutputPosition:
     """Position in the followed output: service, byte offset, and the execution if it has ended."""
 
     service_id: str
@@ -34,10 +34,10 @@ class Followed:
     ended: Execution | None = None
 
 
-def follow_quickly(client: QuickClient, execution: Execution) -> Followed:
+def follow_quickly(client: QuickClient, execution: Execution) -> OutputPosition:
     """Show the output of the main service until it ends, or until the SDK must take over."""
     service = _ending(execution)
-    followed = Followed(service["id"])
+    followed = OutputPosition(service["id"])
     if not client.streams:
         return followed
     with suppress(Unreachable):  # the SDK waits until the server is back
@@ -51,12 +51,12 @@ def follow_quickly(client: QuickClient, execution: Execution) -> Followed:
     return followed
 
 
-def _pieces(client: QuickClient, execution_id: str, followed: Followed) -> Iterator[bytes]:
+def _pieces(client: QuickClient, execution_id: str, followed: OutputPosition) -> Iterator[bytes]:
     path = f"/executions/{execution_id}/services/{followed.service_id}/logs/stream"
     said, why = False, ""
     for event in client.stream(path):
         if event is None or event.kind != "log":
-            why = _say_why(client, execution_id, why)
+            why = _print_reason(client, execution_id, why)
             continue
         if not said:
             said = True
@@ -66,7 +66,7 @@ def _pieces(client: QuickClient, execution_id: str, followed: Followed) -> Itera
         followed.offset = int(event.id)
 
 
-def _say_why(client: QuickClient, execution_id: str, said: str) -> str:
+def _print_reason(client: QuickClient, execution_id: str, said: str) -> str:
     """Print the reason for waiting on a terminal if it changed; return the last reason."""
     if not on_terminal():
         return said
@@ -77,11 +77,14 @@ def _say_why(client: QuickClient, execution_id: str, said: str) -> str:
 
 
 def _ending(execution: Execution) -> Service:
-    ending = [str(one["name"]) for one in execution["description"]["components"] if one.get("ends_application")]
-    of_it = [one for one in execution["services"] if not ending or one["component"] == ending[0]]
-    return min(of_it, key=lambda one: (-one["attempt"], one["index"]))
+    ending = [str(entry["name"]) for entry in execution["description"]["components"] if entry.get("ends_application")]
+    of_it = [service for service in execution["services"] if not ending or service["component"] == ending[0]]
+    return min(of_it, key=lambda service: (-service["attempt"], service["index"]))
 
 
 def _newest(execution: Execution, service: Service) -> Service:
     """Return the newest attempt of the same service."""
-    return max((one for one in execution["services"] if one["name"] == service["name"]), key=lambda one: one["attempt"])
+    return max(
+        (entry for entry in execution["services"] if entry["name"] == service["name"]),
+        key=lambda service: service["attempt"],
+    )

@@ -86,8 +86,8 @@ def eta(context: typer.Context, execution_id: Id) -> None:
     rows = []
     if forecast is not None:
         rows = [
-            ("start", *_by(forecast.start_p50_s, forecast.start_p90_s)),
-            ("end", *_by(forecast.end_p50_s, forecast.end_p90_s)),
+            ("start", *_times_text(forecast.start_p50_s, forecast.start_p90_s)),
+            ("end", *_times_text(forecast.end_p50_s, forecast.end_p90_s)),
         ]
     form, times = options(context).output, Rows(("", "50 % likely by", "90 % likely by"), rows)
     if form is not Format.TABLE:
@@ -108,7 +108,7 @@ def why_waited(context: typer.Context, execution_id: Id) -> None:
     emit(answer, options(context).output, Rows(("cause", "waited", "share"), rows))
 
 
-def _by(*times_s: float | None) -> list[str]:
+def _times_text(*times_s: float | None) -> list[str]:
     return ["unknown" if at_s is None else clock(at_s) for at_s in times_s]
 
 
@@ -139,9 +139,9 @@ def _about(answer: Eta) -> list[str]:
 
 def _sentences(answer: Explanation) -> list[str]:
     inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
-    places = (f"Input {one.name}: {places_words(cast(InputPlaces, one.model_dump()))}." for one in answer.places)
+    places = (f"Input {place.name}: {places_words(cast(InputPlaces, place.model_dump()))}." for place in answer.places)
     secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
-    return [*_waits(answer), *_deadline(answer), *secrets, *_without(answer), *inputs, *places]
+    return [*_reason_sentences(answer), *_deadline(answer), *secrets, *_storage_sentences(answer), *inputs, *places]
 
 
 def _deadline(answer: Explanation) -> list[str]:
@@ -150,7 +150,7 @@ def _deadline(answer: Explanation) -> list[str]:
     return [f"Deadline: {deadline_words(cast(Deadline, answer.deadline.model_dump(mode='json')))}."]
 
 
-def _without(answer: Explanation) -> list[str]:
+def _storage_sentences(answer: Explanation) -> list[str]:
     """Return the part that the reason does not already contain."""
     if answer.reason is not None or not answer.storage_problem:
         return []
@@ -158,7 +158,7 @@ def _without(answer: Explanation) -> list[str]:
     return [f"The requested bandwidth {when}: {answer.storage_problem}"]
 
 
-def _waits(answer: Explanation) -> list[str]:
+def _reason_sentences(answer: Explanation) -> list[str]:
     if answer.reason is None:
         verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
         sentences = [f"It does not wait: it {verb} {answer.state.value}."]

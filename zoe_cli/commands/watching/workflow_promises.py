@@ -31,7 +31,7 @@ _STANDS = {
 }
 
 
-def whole_wish(finish_by: str | None, confidence: str | None, budget: float | None) -> dict[str, Any]:
+def requested_promise(finish_by: str | None, confidence: str | None, budget: float | None) -> dict[str, Any]:
     """Return the requested promise by the names of the SDK; empty if there is none."""
     if finish_by is None:
         if confidence is not None or budget is not None:
@@ -42,14 +42,14 @@ def whole_wish(finish_by: str | None, confidence: str | None, budget: float | No
     return {"finish_by": deadline(finish_by), "confidence": sure, "budget": budget}
 
 
-def decided_array(client: Client, array_id: str) -> ArrayView:
+def wait_for_array_decision(client: Client, array_id: str) -> ArrayView:
     """Return an array once its promise is decided, or after some seconds; print the decision."""
     until_s = time.monotonic() + _DECIDED_S
-    while _undecided(made := client.arrays.array(array_id)) and time.monotonic() < until_s:
+    while _is_undecided(made := client.arrays.array(array_id)) and time.monotonic() < until_s:
         time.sleep(_LOOK_S)
     for line in array_lines(made):
         note(line)
-    if _undecided(made):
+    if _is_undecided(made):
         note("The promise is not decided yet; see `zoe array show`.")
     return made
 
@@ -60,38 +60,38 @@ def array_lines(array: ArrayView) -> Iterator[str]:
         yield from promise_lines_of(array.promise, f"zoe accept {array.id}" if array.ended_at_s is None else "")
 
 
-def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
+def wait_for_workflow_decision(client: Client, made: WorkflowView) -> WorkflowView:
     """Return a workflow once a requested promise is decided, or after some seconds; print the decision."""
     until_s = time.monotonic() + _DECIDED_S
-    while _undecided(made) and time.monotonic() < until_s:
+    while _is_undecided(made) and time.monotonic() < until_s:
         time.sleep(_LOOK_S)
         made = client.workflows.one(made.id)
-    for line in whole_lines(made):
+    for line in workflow_lines(made):
         note(line)
-    if _undecided(made):
+    if _is_undecided(made):
         note("The promise is not decided yet; see `zoe workflow show`.")
     return made
 
 
 def is_refused(made: WorkflowView | ArrayView) -> bool:
     """Return whether a requested promise was refused."""
-    return made.promise is not None and made.promise.terms is None and not _undecided(made)
+    return made.promise is not None and made.promise.terms is None and not _is_undecided(made)
 
 
-def exit_of_whole(made: WorkflowView) -> None:
+def exit_if_refused(made: WorkflowView) -> None:
     """Exit with DEADLINE if a requested promise was refused."""
     if is_refused(made):
         raise typer.Exit(Exit.DEADLINE)
 
 
-def whole_lines(found: WorkflowView) -> Iterator[str]:
+def workflow_lines(found: WorkflowView) -> Iterator[str]:
     """Yield the decision, as sentences."""
     if found.promise is not None:
         accept = f"zoe workflow accept {found.id}" if found.ended_at_s is None else ""
         yield from promise_lines_of(found.promise, accept)
 
 
-def say_plan_of(context: typer.Context, plan: PromisePlan) -> None:
+def print_common_plan(context: typer.Context, plan: PromisePlan) -> None:
     """Print the promise for an array or workflow before its submission; exit with DEADLINE if there is none."""
     for text in plan.notes:
         note(f"note: {text}")
@@ -115,8 +115,8 @@ def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]
             yield f"{risk_words(risk.model_dump(), risk.step)}."
     elif promise.why:
         yield f"It cannot be promised: {promise.why}."
-    for one in promise.offers:
-        yield f"Offer {one.number} ({IN_WHAT[one.kind]}): {_words(one.terms)}."
+    for offer in promise.offers:
+        yield f"Offer {offer.number} ({IN_WHAT[offer.kind]}): {_words(offer.terms)}."
     if accept and promise.offers and promise.ends_s is not None and time.time() < promise.ends_s:
         yield f"`{accept} NUMBER` accepts one until {in_full(promise.ends_s)}."
 
@@ -126,6 +126,6 @@ def _words(terms: WorkflowTermsView) -> str:
     return f"all of it ends by {in_full(terms.finish_s)} with {terms.confidence:.0%} confidence{price}"
 
 
-def _undecided(made: WorkflowView | ArrayView) -> bool:
+def _is_undecided(made: WorkflowView | ArrayView) -> bool:
     promise = made.promise
     return made.ended_at_s is None and promise is not None and promise.terms is None and not promise.why

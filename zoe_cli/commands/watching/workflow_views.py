@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zoe_cli.commands.watching.workflow_promises import whole_lines
+from zoe_cli.commands.watching.workflow_promises import workflow_lines
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
-from zoe_client.documents.shortening import shortened
+from zoe_client.documents.shortening import shortened_list
 from zoe_client.vocabulary import IndexState
 
 if TYPE_CHECKING:
@@ -26,7 +26,15 @@ _NAMED_MAX = 6
 def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
     """Return a row for each workflow."""
     rows = [
-        (one.id, one.name, one.user, one.state.value, step_counts(one), clock(one.submitted_at_s)) for one in workflows
+        (
+            workflow.id,
+            workflow.name,
+            workflow.user,
+            workflow.state.value,
+            step_counts(workflow),
+            clock(workflow.submitted_at_s),
+        )
+        for workflow in workflows
     ]
     return Rows(("id", "name", "user", "state", "steps", "submitted"), rows)
 
@@ -35,14 +43,17 @@ def plan_rows(plan: WorkflowPlan) -> Rows:
     """Return a row for each step of the plan: its name, and its dependencies."""
     names = [step.name for step in plan.steps]
 
-    def named(text: str) -> str:
+    def dependency_name(text: str) -> str:
         kind, _, number = text.partition(":#")
         return f"{kind}:{names[int(number)]}"
 
-    return Rows(("step", "after"), [(_planned(one), _some(list(map(named, one.after)))) for one in plan.steps])
+    return Rows(
+        ("step", "after"),
+        [(_step_label(step), _shorten_names(list(map(dependency_name, step.after)))) for step in plan.steps],
+    )
 
 
-def _planned(step: StepPlan) -> str:
+def _step_label(step: StepPlan) -> str:
     """Return the name of a step, and its entries."""
     for name, source in step.for_each.items():
         return f"{step.name} (for each {name} of {source})"
@@ -51,7 +62,10 @@ def _planned(step: StepPlan) -> str:
 
 def graph_rows(found: WorkflowView) -> Rows:
     """Return a row for each step: name, dependencies, state, execution, message."""
-    rows = [(one.name, _some(one.after), _state(one), one.execution_id, one.message) for one in found.graph]
+    rows = [
+        (entry.name, _shorten_names(entry.after), _state(entry), entry.execution_id, entry.message)
+        for entry in found.graph
+    ]
     return Rows(("step", "after", "state", "execution", "message"), rows)
 
 
@@ -67,7 +81,7 @@ def entries_text(entries: EntriesView) -> str:
         return "its list is refused" if entries.problem else "its list is not read"
     if entries.count == 0:
         return "0 entries"
-    done, failed = (entries.states.get(one, 0) for one in (IndexState.SUCCEEDED, IndexState.FAILED))
+    done, failed = (entries.states.get(entry, 0) for entry in (IndexState.SUCCEEDED, IndexState.FAILED))
     return f"{done} of {entries.count} entries" + (f", {failed} failed" if failed else "")
 
 
@@ -82,8 +96,8 @@ def name_failures(ended: WorkflowView) -> bool:
     return True
 
 
-def _some(names: Sequence[str]) -> str:
-    return shortened(names, _NAMED_MAX)
+def _shorten_names(names: Sequence[str]) -> str:
+    return shortened_list(names, _NAMED_MAX)
 
 
 def summary_lines(found: WorkflowView) -> Iterator[str]:
@@ -91,7 +105,7 @@ def summary_lines(found: WorkflowView) -> Iterator[str]:
     yield f"{found.name} ({found.id}): {found.state.value}, {step_counts(found)}"
     if found.run > 1:
         yield f"resumed; run {found.run}"
-    yield from whole_lines(found)
+    yield from workflow_lines(found)
     for name, value in found.parameters.items():
         yield f"{name} = {value}"
 

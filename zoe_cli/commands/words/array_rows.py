@@ -38,7 +38,7 @@ def plain(array: ArraySummary) -> Array:
     return found
 
 
-def counted(counts: Mapping[str, int]) -> str:
+def counts_text(counts: Mapping[str, int]) -> str:
     """Return numbers of indices by state, such as `3 failed, 997 waiting`."""
     return ", ".join(f"{number} {state}" for state, number in counts.items() if number)
 
@@ -50,10 +50,10 @@ def array_rows(arrays: Sequence[Array]) -> Rows:
 
 def all_rows(arrays: Sequence[Array], executions: Sequence[Summary]) -> Rows:
     """Return a table, newest first: one row for each array and each execution."""
-    table = rows_of(executions, any(one["deadline_s"] is not None for one in arrays))
+    table = rows_of(executions, any(array["deadline_s"] is not None for array in arrays))
     with_progress, with_deadline = "progress" in table.columns, "deadline" in table.columns
-    aged = [(one["submitted_at_s"], row) for one, row in zip(executions, table.rows, strict=True)]
-    aged += [(one["submitted_at_s"], _row(one, with_progress, with_deadline)) for one in arrays]
+    aged = [(summary["submitted_at_s"], row) for summary, row in zip(executions, table.rows, strict=True)]
+    aged += [(array["submitted_at_s"], _row(array, with_progress, with_deadline)) for array in arrays]
     return Rows(table.columns, [row for _, row in sorted(aged, key=lambda pair: -pair[0])])
 
 
@@ -73,7 +73,7 @@ def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[obj
         duration(end_s - array["submitted_at_s"]) if array["state"] != "submitted" else "",
         *([""] if with_progress else []),
         *([array_deadline_cell(array)] if with_deadline else []),
-        reason["sentence"] if reason else counted(counts),
+        reason["sentence"] if reason else counts_text(counts),
     )
 
 

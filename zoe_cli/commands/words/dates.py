@@ -40,10 +40,10 @@ def coming(text: str) -> float:
 
 def deadline(text: str) -> str:
     """Return a deadline for the request, and print it in full."""
-    return asked_deadline(text)[0]
+    return requested_deadline(text)[0]
 
 
-def asked_deadline(text: str) -> tuple[str, str]:
+def requested_deadline(text: str) -> tuple[str, str]:
     """Return a deadline, and the printed time, for a request whose response repeats it."""
     try:
         found = read_deadline(text, now_s())

@@ -41,7 +41,7 @@ def deadline_cell(execution: Summary) -> str:
         return f"missed ({deadline['cause']})"
     if deadline["status"] == DeadlineStatus.MET or over:
         return deadline["status"] or ""
-    left = _left(deadline["at_s"] - time.time())
+    left = _time_left_text(deadline["at_s"] - time.time())
     return f"at risk ({left})" if deadline["status"] == DeadlineStatus.AT_RISK else left
 
 
@@ -53,10 +53,10 @@ def array_deadline_cell(array: Array) -> str:
     ended_s, succeeded = array["ended_at_s"], array["state"] == ExecutionState.SUCCEEDED
     if (time.time() if ended_s is None else ended_s) > deadline_s:
         return "missed"
-    return "met" if succeeded else _left(deadline_s - time.time()) if ended_s is None else ""
+    return "met" if succeeded else _time_left_text(deadline_s - time.time()) if ended_s is None else ""
 
 
-def _left(left_s: float) -> str:
+def _time_left_text(left_s: float) -> str:
     """Return the time to a deadline; with only later offers left, the requested deadline may have passed."""
     return f"in {duration(left_s)}" if left_s > 0 else "passed"
 
@@ -77,6 +77,6 @@ def cause_words(cause: str | None) -> str:
 
 def costs_words(costs_s: Mapping[Any, float]) -> str:
     """Return the causes of lost time, the largest first; empty if unknown."""
-    ordered = sorted(costs_s.items(), key=lambda one: -one[1])
+    ordered = sorted(costs_s.items(), key=lambda item: -item[1])
     parts = [f"{duration(seconds)} {_LOST.get(cause, cause)}" for cause, seconds in ordered]
     return f" ({', '.join(parts)})" if parts else ""

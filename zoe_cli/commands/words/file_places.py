@@ -49,7 +49,7 @@ class FilePlace:
 
 def read_place(text: str) -> FilePlace | None:
     """Return the place in a text; None if it is a local path. BadParameter if it is invalid."""
-    found = _rooted(text)
+    found = _root_and_path(text)
     if found is None:
         return None
     root, path = found
@@ -59,7 +59,7 @@ def read_place(text: str) -> FilePlace | None:
         raise typer.BadParameter(f"{text}: {error}") from None
 
 
-def _rooted(text: str) -> tuple[str, str] | None:
+def _root_and_path(text: str) -> tuple[str, str] | None:
     for prefix, root in _PREFIXES.items():
         if text.startswith(prefix):
             return root, text.removeprefix(prefix)

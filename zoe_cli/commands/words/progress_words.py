@@ -16,7 +16,7 @@ def progress_words(progress: Progress) -> str:
     """Return all sentences about the progress of an execution."""
     words = [] if progress["share"] is None else [percent(progress["share"])]
     words += [progress["text"]] if progress["text"] else []
-    words += _rest(progress)
+    words += _remaining_time(progress)
     words += [f"progress not understood: {progress['problem']}"] if progress["problem"] else []
     return "; ".join(words) or "nothing yet"
 
@@ -26,7 +26,7 @@ def percent(share: float) -> str:
     return f"{int(share * 100)} %"
 
 
-def _rest(progress: Progress) -> list[str]:
+def _remaining_time(progress: Progress) -> list[str]:
     """Return the remaining time with its spread, if known."""
     rest_s, low_s, high_s = progress["remaining_s"], progress["remaining_low_s"], progress["remaining_high_s"]
     if rest_s is None or low_s is None:

@@ -87,8 +87,8 @@ def promise_event_words(data: Mapping[str, Any]) -> str:
 def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[str]:
     """Return why there is no promise, and the offers; execution_id: the execution that can accept one now."""
     yield f"It cannot be promised: {offers['why']}."
-    for one in offers["offers"]:
-        yield f"Offer {one['number']} ({IN_WHAT[OfferKind(one['kind'])]}): {terms_words(one['terms'])}."
+    for offer in offers["offers"]:
+        yield f"Offer {offer['number']} ({IN_WHAT[OfferKind(offer['kind'])]}): {terms_words(offer['terms'])}."
     if offers["offers"] and execution_id:
         yield f"`zoe accept {execution_id} NUMBER` accepts one until {in_full(offers['ends_s'])}."
 

@@ -41,9 +41,11 @@ def uses_of(execution: Execution, samples: Sequence[Usage]) -> list[ServiceUse]:
     by_service: dict[str, list[Usage]] = defaultdict(list)
     for sample in samples:
         by_service[sample["service_id"]].append(sample)
-    reserved = {str(one["name"]): one.get("resources", {}) for one in execution["description"].get("components", [])}
+    reserved = {
+        str(entry["name"]): entry.get("resources", {}) for entry in execution["description"].get("components", [])
+    }
     return [
-        _use_of(service, sorted(by_service[service["id"]], key=lambda one: one["at_s"]), reserved)
+        _use_of(service, sorted(by_service[service["id"]], key=lambda usage: usage["at_s"]), reserved)
         for service in execution["services"]
         if service["id"] in by_service
     ]

@@ -29,10 +29,10 @@ def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
             e["state"],
             _ready(e),
             duration(now_s - e["submitted_at_s"]),
-            _ran(e, now_s),
+            _run_time_text(e, now_s),
             *([progress_cell(e)] if with_progress else []),
             *([deadline_cell(e)] if with_deadline else []),
-            _why(e),
+            _reason_code(e),
         )
         for e in executions
     ]
@@ -86,7 +86,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "message", execution["message"]
     if execution["detail"]:
         yield "detail", execution["detail"]
-    yield from (("removed", text) for text in left_words(execution))
+    yield from (("removed", text) for text in left_files_text(execution))
     yield from _conditions(execution)
     if execution["priority"]:
         yield "priority", str(execution["priority"])
@@ -95,25 +95,25 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "try", str(execution["attempt"])
     for read in execution["inputs"]:
         yield f"input {read['name']}", f"{read['uri']} ({read['why']})"
-    for one in execution["places"]:
-        yield f"places {one['name']}", places_words(one)
-    yield from _moved(execution)
+    for places in execution["places"]:
+        yield f"places {places['name']}", places_words(places)
+    yield from _transfer_facts(execution)
     for text in slower_ways(execution):
         yield "slower", text
     for text in execution["notes"]:
         yield "note", text
 
 
-def left_words(execution: Execution) -> Iterator[str]:
+def left_files_text(execution: Execution) -> Iterator[str]:
     """Return a text on files that services left in their scratch, which is removed; empty for an older server."""
     for service in execution["services"]:
         if left := service.get("left_files"):
             yield f"scratch directory of {service['name']} with {left}; keep files in the workspace"
 
 
-def note_left(execution: Execution) -> None:
+def note_left_files(execution: Execution) -> None:
     """Print a note on files that services left in their scratch."""
-    for text in left_words(execution):
+    for text in left_files_text(execution):
         note(f"note: removed the {text}")
 
 
@@ -152,7 +152,7 @@ def _progress(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "progress", progress_words(progress)
 
 
-def _moved(execution: Execution) -> Iterator[tuple[str, str]]:
+def _transfer_facts(execution: Execution) -> Iterator[tuple[str, str]]:
     """Return the bytes moved to and from the object store, if it uses one; never 0 for unknown amounts."""
     moved = execution["transfers"]
     if moved is None:
@@ -172,9 +172,9 @@ def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:
         return
     if conditions["held"] is not None:
         yield "held by", conditions["held"]
-    for one in conditions["after"]:
-        how = {None: "has not ended", True: "met", False: "not met"}[one["met"]]
-        yield "runs after", f"{one['kind']}:{one['on']} ({how})"
+    for condition in conditions["after"]:
+        how = {None: "has not ended", True: "met", False: "not met"}[condition["met"]]
+        yield "runs after", f"{condition['kind']}:{condition['on']} ({how})"
     if conditions["begin_at_s"] is not None:
         yield "begins", f"{clock(conditions['begin_at_s'])} or later"
 
@@ -213,7 +213,7 @@ def run_s(execution: Summary, now_s: float) -> float | None:
     return ended_s - execution["marks"][Mark.PLACED] if ran_s is None else ran_s
 
 
-def _ran(execution: Summary, now_s: float) -> str:
+def _run_time_text(execution: Summary, now_s: float) -> str:
     ran_s = run_s(execution, now_s)
     return "" if ran_s is None else duration(ran_s)
 
@@ -224,7 +224,7 @@ def _service_ran(service: Service) -> str:
     return duration((service["ended_at_s"] or time.time()) - service["started_at_s"])
 
 
-def _why(execution: Summary) -> str:
+def _reason_code(execution: Summary) -> str:
     if execution["reason"] is not None:
         return execution["reason"]["code"]
     if execution["cause"] is None or execution["state"] == ExecutionState.SUCCEEDED:

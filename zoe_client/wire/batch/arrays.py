@@ -70,7 +70,7 @@ class ArrayModifyRequest(Numbers):
     )
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _check_any_change(self) -> Self:
         if not self.model_fields_set or ("priority" in self.model_fields_set and self.priority is None):
             raise PydanticCustomError(
                 "nothing", "give priority, at_once_max, deadline, begin_at_s, time_limit_s or application"

@@ -100,7 +100,7 @@ class LimitAmounts(Numbers):
     )
 
     @model_serializer(mode="wrap")
-    def _those_set(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _dump_set_fields(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {name: most for name, most in whole(self).items() if name in self.model_fields_set}
 
 

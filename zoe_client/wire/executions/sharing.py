@@ -33,7 +33,7 @@ class ShareView(Wire):
     warning: str = Field(default="", description="Rights that the share gives beyond the execution itself.")
 
     @classmethod
-    def of(cls, user: str | None, level: ShareLevel, at_s: float) -> ShareView:
+    def with_warning(cls, user: str | None, level: ShareLevel, at_s: float) -> ShareView:
         """Return the wire form of a share."""
         whom = "every member of the tenant" if user is None else user
         opens = level.includes(ShareLevel.OPEN)

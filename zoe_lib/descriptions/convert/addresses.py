@@ -65,9 +65,9 @@ class Addresses:
         if groups.get("host"):
             return self._host(groups["host"], groups["nth"] or "0", place, own)
         if groups["cluster"] is not None:
-            return self._named(groups["cluster"], found[0], place, own)
+            return self._template_of(groups["cluster"], found[0], place, own)
         if groups["dns"] is not None:
-            return "{host:self}" if groups["dns"] == "self" else self._named(groups["dns"], found[0], place, own)
+            return "{host:self}" if groups["dns"] == "self" else self._template_of(groups["dns"], found[0], place, own)
         return self._word(groups["word"], found[0], place)
 
     def _word(self, word: str | None, whole: str, place: str) -> str:
@@ -76,7 +76,7 @@ class Addresses:
             self.notes.add(place, note)
         return replacement
 
-    def _named(self, name: str, whole: str, place: str, own: str) -> str:
+    def _template_of(self, name: str, whole: str, place: str, own: str) -> str:
         """Return the template for a service, given by name, or by name with the number of the instance."""
         if name in self.names:
             return self._host(name, "0", place, own)

@@ -12,7 +12,7 @@ from zoe_lib.descriptions.convert.addresses import Addresses
 from zoe_lib.descriptions.convert.component import convert_component
 from zoe_lib.descriptions.convert.names import legal_label, legal_title
 from zoe_lib.descriptions.convert.notes import ConversionDefaults, Note, Notes
-from zoe_lib.descriptions.convert.old import OldService, amount_of, read_services, whole
+from zoe_lib.descriptions.convert.old import OldService, amount_of, read_services, whole_number
 from zoe_lib.descriptions.convert.storage_plugin import convert_plugins
 from zoe_lib.descriptions.shape import check_shape
 
@@ -139,7 +139,7 @@ def _note_lost(document: Mapping[str, Any], services: list[OldService], notes: N
     for key in sorted(document.keys() - _KNOWN):
         notes.add(pointer(key), "not a key of this format, left out")
     for key in ("size", "priority"):
-        if whole(document.get(key)) is not None:
+        if whole_number(document.get(key)) is not None:
             notes.add(
                 f"/{key}", f"{document[key]} has no unit in this format; set size.run_time_s or a priority instead"
             )

@@ -10,7 +10,7 @@ from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic,
 from zoe_lib.descriptions.catalogue import CatalogueEntry, FieldType, FormField
 from zoe_lib.descriptions.convert.names import legal_label, legal_variable
 from zoe_lib.descriptions.convert.notes import Note, Notes
-from zoe_lib.descriptions.convert.old import amount_of, sequence, whole
+from zoe_lib.descriptions.convert.old import amount_of, sequence, whole_number
 from zoe_lib.descriptions.shape import check_shape
 
 _TYPES: Mapping[str, FieldType] = {"int": "integer", "number": "number", "float": "number", "bool": "boolean"}
@@ -33,7 +33,7 @@ def convert_manifest(manifest: object) -> ManifestConversion:
         wrong = [Diagnostic("/zapps", Code.MISSING, "a manifest needs a list of zapps")]
     if wrong or not isinstance(manifest, dict):
         raise DescriptionError(wrong)
-    if whole(manifest.get("version")) != 1:
+    if whole_number(manifest.get("version")) != 1:
         raise DescriptionError([Diagnostic("/version", Code.UNSUPPORTED_VERSION, "a manifest needs version 1")])
     notes, entries = Notes(), list[CatalogueEntry]()
     for index, zapp in enumerate(manifest["zapps"]):

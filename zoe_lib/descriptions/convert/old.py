@@ -48,10 +48,10 @@ def read_services(document: Mapping[str, Any], version: int, notes: Notes) -> li
     raw = document.get(key)
     if not isinstance(raw, list) or not raw:
         raise _error(pointer(key), Code.MISSING, f"the list {key} is missing")
-    return [_service(pointer(key, i), one, version, i, notes) for i, one in enumerate(raw)]
+    return [_service(pointer(key, i), entry, version, i, notes) for i, entry in enumerate(raw)]
 
 
-def whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """Return a whole number as the original read it, or None."""
     amount = amount_of(value)
     return None if amount is None else int(amount)
@@ -127,7 +127,7 @@ def _positive(value: object) -> float | None:
 def _count(place: str, raw: Mapping[str, Any], key: str, default: int = 1) -> int:
     if key not in raw:
         return default
-    found = whole(raw[key])
+    found = whole_number(raw[key])
     if found is None:
         raise _error(f"{place}/{key}", Code.WRONG_TYPE, "must be a whole number")
     return found
@@ -145,7 +145,7 @@ def _note_lost(place: str, raw: Mapping[str, Any], notes: Notes) -> None:
         notes.add(place + pointer(key), "not a key of this format, left out")
     if raw.get("networks") or raw.get("network"):
         notes.add(f"{place}/network", "the back-end provides networks; the service joins the network of its execution")
-    replicas = whole(raw.get("replicas", 1))
+    replicas = whole_number(raw.get("replicas", 1))
     if replicas not in {None, 1}:
         notes.add(
             f"{place}/replicas",

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from zoe_lib.descriptions.bounds import ARGUMENTS_MAX, LABELS_MAX, PORTS_MAX, VOLUMES_MAX
 from zoe_lib.descriptions.convert.names import legal_label
 from zoe_lib.descriptions.convert.notes import Notes
-from zoe_lib.descriptions.convert.old import whole
+from zoe_lib.descriptions.convert.old import whole_number
 from zoe_lib.descriptions.model import Volume
 from zoe_lib.descriptions.structure import read_model
 
@@ -54,7 +54,7 @@ def _port(raw: object, place: str, notes: Notes) -> dict[str, Any] | None:
     if not isinstance(raw, dict):
         notes.add(place, "not a port; left out")
         return None
-    number = whole(raw.get("port_number"))
+    number = whole_number(raw.get("port_number"))
     if number is None or not 0 < number < 65536:
         notes.add(place, "not a valid port number; left out")
         return None
@@ -82,9 +82,9 @@ def convert_volumes(raw: list[object], place: str, notes: Notes) -> list[dict[st
     below /mnt.
     """
     found: list[dict[str, Any]] = []
-    for index, one in enumerate(raw):
+    for index, value in enumerate(raw):
         where = f"{place}/volumes/{index}"
-        volume = _volume(one)
+        volume = _volume(value)
         legal = volume["host_path"] is not None and read_model(Volume, volume)[0] is not None
         if not legal or any(volume["target"] == other["target"] for other in found) or len(found) >= VOLUMES_MAX:
             notes.add(where, "not a volume that Zoe can mount; left out")

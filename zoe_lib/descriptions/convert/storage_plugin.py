@@ -20,7 +20,7 @@ def convert_plugins(plugins: object, notes: Notes) -> dict[str, Any] | None:
     for name in sorted(plugins.keys() - {"storage"}):
         notes.add("/plugins", f"plug-in {name[:64]!r} left out")
     storage = plugins.get("storage")
-    policies = [one for one in (storage if isinstance(storage, list) else [storage]) if isinstance(one, dict)]
+    policies = [entry for entry in (storage if isinstance(storage, list) else [storage]) if isinstance(entry, dict)]
     section = None
     for index, policy in enumerate(policies):
         place = f"/plugins/storage/{index}"

@@ -43,7 +43,7 @@ def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic
         yield Diagnostic(place, Code.CONFLICT, "a pushdown needs 'columns', 'where' or both")
     if isinstance(columns, list):
         places = (pointer("storage", "inputs", index, "pushdown", "columns", i) for i in range(len(columns)))
-        named = [(place, name) for place, one in zip(places, columns, strict=True) if (name := _name(one))]
+        named = [(place, name) for place, entry in zip(places, columns, strict=True) if (name := _name(entry))]
         yield from duplicates(named, "column")
     if where and len(where) <= bounds.WHERE_LENGTH_MAX:  # the shape already reports a longer one
         place = pointer("storage", "inputs", index, "pushdown", "where")
@@ -66,8 +66,8 @@ def _check_csv(csv: dict[str, Any], index: int) -> Iterator[Diagnostic]:
         yield Diagnostic(place, Code.CONFLICT, "quote and escape must be visible characters")
     names = csv.get("names")
     if isinstance(names, list):
-        named = [(pointer("storage", "inputs", index, "csv", "names", i), one) for i, one in enumerate(names)]
-        texts = [(at, one) for at, one in named if isinstance(one, str)]
+        named = [(pointer("storage", "inputs", index, "csv", "names", i), entry) for i, entry in enumerate(names)]
+        texts = [(at, entry) for at, entry in named if isinstance(entry, str)]
         yield from duplicates(texts, "column")
         yield from _check_case(texts)
 
@@ -91,6 +91,6 @@ def _name(column: object) -> str | None:
 
 
 def _types(columns: object) -> dict[str, ColumnType]:
-    typed = [one for one in columns if isinstance(one, dict)] if isinstance(columns, list) else []
-    found = {_name(one): type_of(kind) for one in typed if isinstance(kind := one.get("type"), str)}
+    typed = [column for column in columns if isinstance(column, dict)] if isinstance(columns, list) else []
+    found = {_name(entry): type_of(kind) for entry in typed if isinstance(kind := entry.get("type"), str)}
     return {name: known for name, known in found.items() if name is not None and known is not None}

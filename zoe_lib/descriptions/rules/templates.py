@@ -63,7 +63,7 @@ def check_templates(
 
 def _names(storage: object, key: str) -> tuple[str, ...]:
     found = objects(storage, key) if isinstance(storage, dict) else ()
-    return tuple(name for _, one in found if (name := text(one, "name")))
+    return tuple(name for _, entry in found if (name := text(entry, "name")))
 
 
 def _peer(component: dict[str, Any]) -> _Peer:

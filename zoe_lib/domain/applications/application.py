@@ -157,7 +157,7 @@ class Component:
     @property
     def secret_names(self) -> frozenset[str]:
         """Return the names of all stored secrets that the component needs."""
-        asked = {use.name for use in self.secrets} | {one.secret for one in self.sources if one.secret}
+        asked = {use.name for use in self.secrets} | {source.secret for source in self.sources if source.secret}
         return frozenset(asked)
 
     @property

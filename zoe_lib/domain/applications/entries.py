@@ -67,10 +67,10 @@ def use_of(texts: Iterable[str]) -> EntryUse:
     counts: Counter[str] = Counter()
     fixed = 0
     for text in texts:
-        found = [one for one in references(text) if one.kind is TemplateKind.EACH]
+        found = [reference for reference in references(text) if reference.kind is TemplateKind.EACH]
         if found:
-            counts.update(one.field or "" for one in found)
-            fixed += len(text.encode()) - sum(len(str(one)) for one in found)
+            counts.update(template.field or "" for template in found)
+            fixed += len(text.encode()) - sum(len(str(template)) for template in found)
     return EntryUse(dict(counts), fixed)
 
 

@@ -43,7 +43,7 @@ class ListRefused(ValueError):  # noqa: N818 - the name is the fact
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrong:
+class _InvalidValue:
     """Marks a place in the list with an extension of JSON, or a repeated key; `why` ends a sentence."""
 
     why: str
@@ -54,17 +54,17 @@ def read_entries(content: bytes, use: EntryUse, count_max: int = ENTRIES_MAX) ->
     if len(content) > LIST_BYTES_MAX:
         sentence = f"the list has more than {LIST_BYTES_MAX} bytes"
         raise ListRefused(ListProblem.TOO_LARGE, sentence, "write names or numbers of the parts, not the parts")
-    found = _parsed(content)
+    found = _parse(content)
     if not isinstance(found, list):
         sentence = f"the result is {_kind(found)}, not a list"
         raise ListRefused(ListProblem.NOT_A_LIST, sentence, _WRITE_A_LIST)
     if len(found) > count_max:
         sentence = f"the list has {len(found)} entries; the maximum is {count_max}"
         raise ListRefused(ListProblem.TOO_MANY, sentence, _MATRIX)
-    return tuple(_entry(number, one, isinstance(found[0], dict), use) for number, one in enumerate(found))
+    return tuple(_entry(number, entry, isinstance(found[0], dict), use) for number, entry in enumerate(found))
 
 
-def _parsed(content: bytes) -> Any:
+def _parse(content: bytes) -> Any:
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -74,7 +74,7 @@ def _parsed(content: bytes) -> Any:
         return json.loads(
             text,
             object_pairs_hook=_object,
-            parse_constant=lambda name: _Wrong(f"{name}, which JSON does not have"),
+            parse_constant=lambda name: _InvalidValue(f"{name}, which JSON does not have"),
             parse_int=_integer,
             parse_float=_number,
         )
@@ -93,23 +93,25 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
-            return _Wrong(f"an object with the field {_shown(name)} twice")
+            return _InvalidValue(f"an object with the field {_excerpt(name)} twice")
         seen.add(name)
     raise AssertionError("fewer fields than pairs, and none twice")
 
 
 def _integer(text: str) -> Any:
     number = int(text) if len(text.lstrip("-")) <= _DIGITS_MAX else None
-    return number if number is not None and abs(number) <= NUMBER_MAX else _Wrong(f"a number beyond {NUMBER_MAX}")
+    return (
+        number if number is not None and abs(number) <= NUMBER_MAX else _InvalidValue(f"a number beyond {NUMBER_MAX}")
+    )
 
 
 def _number(text: str) -> Any:
     number = float(text)
-    return number if math.isfinite(number) else _Wrong(f"the number {_shown(text)}, which is too large")
+    return number if math.isfinite(number) else _InvalidValue(f"the number {_excerpt(text)}, which is too large")
 
 
 def _entry(number: int, found: Any, objects: bool, use: EntryUse) -> Entry:
-    if isinstance(found, dict) is not objects and not isinstance(found, _Wrong):
+    if isinstance(found, dict) is not objects and not isinstance(found, _InvalidValue):
         other = "an object" if objects else "a value"
         raise _bad(number, f"is {_kind(found)}, and entry 0 is {other}", "write entries of one kind")
     entry: Entry = _fields(number, found) if isinstance(found, dict) else _scalar(number, found, "")
@@ -122,12 +124,12 @@ def _fields(number: int, found: Mapping[str, Any]) -> Mapping[str, Scalar]:
         raise _bad(number, f"has {len(found)} fields; the maximum is {FIELDS_MAX}")
     for name in found:
         if _FIELD.fullmatch(name) is None:
-            raise _bad(number, f"has the field {_shown(name)}", "use at most 63 letters, digits, '_' and '-'")
-    return {name: _scalar(number, one, name) for name, one in found.items()}
+            raise _bad(number, f"has the field {_excerpt(name)}", "use at most 63 letters, digits, '_' and '-'")
+    return {name: _scalar(number, entry, name) for name, entry in found.items()}
 
 
 def _scalar(number: int, found: Any, field: str) -> Scalar:
-    where = f"has {_shown(field)}: " if field else "is "
+    where = f"has {_excerpt(field)}: " if field else "is "
     if isinstance(found, str):
         if len(found) > ENTRY_LENGTH_MAX:
             why = f"a text of {len(found)} characters; the maximum is {ENTRY_LENGTH_MAX}"
@@ -147,11 +149,11 @@ def _check_use(number: int, entry: Entry, use: EntryUse) -> None:
             raise _bad(number, "is an object, and the step uses it as a value", "name a field: {each:NAME.FIELD}")
         missing = sorted(use.fields - entry.keys())
         if missing:
-            raise _bad(number, f"has no field {_shown(missing[0])}, which the step uses")
+            raise _bad(number, f"has no field {_excerpt(missing[0])}, which the step uses")
         filled = sum(count * len(text_of(entry[name]).encode()) for name, count in use.counts.items())
     else:
         if use.fields:
-            raise _bad(number, f"is {_kind(entry)}, and the step uses its field {_shown(min(use.fields))}")
+            raise _bad(number, f"is {_kind(entry)}, and the step uses its field {_excerpt(min(use.fields))}")
         filled = use.counts.get("", 0) * len(text_of(entry).encode())
     if use.fixed_bytes + filled > FILLED_BYTES_MAX:
         why = f"makes the texts that it fills {use.fixed_bytes + filled} bytes long; the maximum is {FILLED_BYTES_MAX}"
@@ -174,10 +176,10 @@ _KINDS: Mapping[type, str] = {str: "a text", int: "a number", float: "a number",
 
 
 def _kind(found: Any) -> str:
-    if isinstance(found, _Wrong):
+    if isinstance(found, _InvalidValue):
         return found.why
     return _KINDS.get(type(found)) or json.dumps(found)
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     return ascii(text[:_SHOWN_MAX])

@@ -143,8 +143,8 @@ class _Search:
             memory += kind.wanted.memory_bytes * kind.count
             used.update(kind.nodes)
         free = [self._left[node] for node in used]
-        return (cores == 0 or cores <= sum(max(one.cores_milli, 0) for one in free)) and (
-            memory == 0 or memory <= sum(max(one.memory_bytes, 0) for one in free)
+        return (cores == 0 or cores <= sum(max(resources.cores_milli, 0) for resources in free)) and (
+            memory == 0 or memory <= sum(max(resources.memory_bytes, 0) for resources in free)
         )
 
     def _open_to(self, node: int, position: int) -> tuple[bool, ...]:

@@ -28,7 +28,7 @@ class NodeFit(IntEnum):
     WORST = -1
 
 
-def pack_somehow(
+def pack_by_any_method(
     groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: StepBudget
 ) -> list[list[str]] | PlacementShortage:
     """Return node names per group, in the order given, by best fit, worst fit, or an exact search of some steps."""

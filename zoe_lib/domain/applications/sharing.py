@@ -25,7 +25,7 @@ class ExecutionShares:
         """Return the highest level shared with this user of this tenant; None without a share."""
         if tenant != self.tenant:
             return None
-        given = [self.levels[one] for one in (user, None) if one in self.levels]
+        given = [self.levels[text] for text in (user, None) if text in self.levels]
         return max(given, key=list(ShareLevel).index, default=None)
 
 

@@ -126,10 +126,10 @@ def fill(text: str, resolve: Callable[[Template], str]) -> str:
 def rename(text: str, new_name: Callable[[str], str]) -> str:
     """Return the text with the component of each template renamed; the rest is unchanged, including literal braces."""
 
-    def renamed(piece: Template) -> str:
+    def text_of_piece(piece: Template) -> str:
         return str(piece if piece.component is None else replace(piece, component=new_name(piece.component)))
 
-    return "".join(renamed(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
+    return "".join(text_of_piece(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
 
 
 def with_index(text: str, index: int) -> str:
@@ -137,10 +137,10 @@ def with_index(text: str, index: int) -> str:
     if "{index}" not in text:
         return text
 
-    def filled(piece: Template) -> str:
+    def text_of_piece(piece: Template) -> str:
         return str(index) if piece.kind is TemplateKind.INDEX else str(piece)
 
-    return "".join(filled(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
+    return "".join(text_of_piece(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
 
 
 def with_entry(text: str, chosen: Callable[[str | None], str]) -> str:
@@ -150,10 +150,10 @@ def with_entry(text: str, chosen: Callable[[str | None], str]) -> str:
     if "{each:" not in text:
         return text
 
-    def filled(piece: Template) -> str:
+    def text_of_piece(piece: Template) -> str:
         return escape(chosen(piece.field)) if piece.kind is TemplateKind.EACH else str(piece)
 
-    return "".join(filled(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
+    return "".join(text_of_piece(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
 
 
 def escape(text: str) -> str:
@@ -209,13 +209,13 @@ def _template(inner: str, offset: int) -> Template:
         return Template(TemplateKind(inner))
     if address := _ADDRESS.fullmatch(inner):
         kind, component = address.groups()
-        return Template(TemplateKind(kind), _other(component))
+        return Template(TemplateKind(kind), _is_other_template(component))
     if port := _PORT.fullmatch(inner):
         component, name = port.groups()
-        return Template(TemplateKind.PORT, _other(component), name)
+        return Template(TemplateKind.PORT, _is_other_template(component), name)
     if addresses := _ADDRESSES.fullmatch(inner):
         component, name = addresses.groups()
-        return Template(TemplateKind.ADDRESSES, _other(component), name)
+        return Template(TemplateKind.ADDRESSES, _is_other_template(component), name)
     if data := _DATA.fullmatch(inner):
         kind, name = data.groups()
         return Template(TemplateKind(kind), data=name)
@@ -225,5 +225,5 @@ def _template(inner: str, offset: int) -> Template:
     raise TemplateError(f"unknown template {'{' + inner[:64] + '}'!r}", offset)
 
 
-def _other(component: str | None) -> str | None:
+def _is_other_template(component: str | None) -> str | None:
     return None if component == SELF else component

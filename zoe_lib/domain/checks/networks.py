@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from zoe_client.words.amounts import counted
+from zoe_client.words.amounts import count_with_noun
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.checks.finding import Finding, Target
 from zoe_lib.domain.cluster.cluster import gateway_reservation
@@ -41,7 +41,7 @@ def check_addresses(application: Application, target: Target) -> Iterator[Findin
     certain = services + gateway + 1 > there  # even on the fewest nodes
     message = (
         f"{services} services{' with their gateway' if gateway else ''} need one address each in "
-        f"the execution's network, and {counted(taken, 'node')} one each; the network has only "
+        f"the execution's network, and {count_with_noun(taken, 'node')} one each; the network has only "
         f"{there}"
     )
     hint = f"ask for {there - gateway - taken} services or fewer, or ask the admin for larger networks"

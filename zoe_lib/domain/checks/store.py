@@ -16,12 +16,12 @@ def check_store_uris(application: Application, target: Target) -> Iterator[Findi
     """
     storage, access = application.storage or StorageDemand(), target.access
     for kind, ones in (("input", storage.inputs), ("output", storage.outputs)):
-        for index, one in enumerate(ones):
-            place, service = ("storage", f"{kind}s", index, "uri"), service_of(one.uri)
-            if why := no_service(one, access.services):
+        for index, entry in enumerate(ones):
+            place, service = ("storage", f"{kind}s", index, "uri"), service_of(entry.uri)
+            if why := no_service(entry, access.services):
                 hint = f"services of this installation: {', '.join(sorted(access.services or ())) or 'none'}"
-                yield Finding(place, "no_such_service", f"{kind} {one.name}: {why}", hint, certain=False)
+                yield Finding(place, "no_such_service", f"{kind} {entry.name}: {why}", hint, certain=False)
             elif service and access.credentials is not None and service not in access.credentials:
-                message = f"{kind} {one.name}: tenant {access.tenant} has no credential for the service {service}"
+                message = f"{kind} {entry.name}: tenant {access.tenant} has no credential for the service {service}"
                 hint = f"store one: zoe storage credentials set {service}"
                 yield Finding(place, "no_storage_credential", message, hint, certain=False)

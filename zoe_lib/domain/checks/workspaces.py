@@ -21,6 +21,6 @@ def check_workspaces(component: Component, platform: Platform) -> Iterator[Findi
     ]
     for where, text in texts:
         kinds = {template.kind for template in references(text)}
-        for kind in (one for one in (TemplateKind.WORKSPACE, TemplateKind.SHARED) if one in kinds):
+        for kind in (entry for entry in (TemplateKind.WORKSPACE, TemplateKind.SHARED) if entry in kinds):
             message = f"{{{kind}}}: this installation has no workspaces"
             yield Finding(where, "no_workspaces", message, "use a named volume or {scratch}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from zoe_client.words.amounts import cores, counted, size
+from zoe_client.words.amounts import cores, count_with_noun, size
 from zoe_lib.domain.applications.application import Application, Component
 from zoe_lib.domain.applications.exact_packing import PlacementShortage, StepBudget
-from zoe_lib.domain.applications.packing import pack_somehow
+from zoe_lib.domain.applications.packing import pack_by_any_method
 from zoe_lib.domain.executions.gateway import NO_GATEWAY, bearing_component, core_groups, core_total
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
@@ -37,9 +37,9 @@ class NodeHold:
         """Return whether the hold keeps a tenant from using the node for that time."""
         if self.tenant == tenant:
             return False
-        return ends_s > self.since_s and not self.ended(begins_s)
+        return ends_s > self.since_s and not self.has_ended(begins_s)
 
-    def ended(self, now_s: float) -> bool:
+    def has_ended(self, now_s: float) -> bool:
         """Return whether the hold has ended."""
         return self.until_s is not None and self.until_s <= now_s
 
@@ -160,13 +160,15 @@ def _component_never_fits(component: Component, platform: Sequence[Node]) -> Rea
     labelled = [n for n in platform if lacks_labels(component, n) is None] if component.labels else platform
     if not labelled:
         labels = ", ".join(f"{k}={v}" for k, v in component.labels)
-        return _never(f"component {component.name} needs a node labelled {labels}; there is none", component.name)
+        return _never_fits_reason(
+            f"component {component.name} needs a node labelled {labels}; there is none", component.name
+        )
     room = 0
     for node in labelled:
         room += _instances_in(component.reservation, node.total)
         if room >= component.essential_count:
             return None
-    return _never(
+    return _never_fits_reason(
         f"component {component.name} needs {_instances(component)}; all nodes together have room "
         f"for {room}, even if they are empty",
         component.name,
@@ -184,7 +186,7 @@ def elastic_never_fits(component: Component, platform: Sequence[Node]) -> Reason
     if not component.elastic_count or component.essential_count or roomy or not platform:
         return None
     sentence = f"no node can hold an elastic instance of component {component.name} ({_amount(component.reservation)})"
-    return _never(sentence, component.name, _shortfall(component.reservation, labelled) if labelled else "")
+    return _never_fits_reason(sentence, component.name, _shortfall(component.reservation, labelled) if labelled else "")
 
 
 def _shortfall(needed: Resources, nodes: Sequence[Node]) -> str:
@@ -216,7 +218,7 @@ def _amount(amount: Resources) -> str:
 
 def _instances(component: Component) -> str:
     count, each = component.essential_count, _amount(component.reservation)
-    return f"{counted(count, 'essential instance')} of {each}{' each' if count > 1 else ''}"
+    return f"{count_with_noun(count, 'essential instance')} of {each}{' each' if count > 1 else ''}"
 
 
 def _instances_in(wanted: Resources, room: Resources) -> int:
@@ -238,7 +240,7 @@ def _sum_never_fits(application: Application, platform: Sequence[Node], gateway:
     )
     if needed.fits_in(everything):
         return None
-    return _never(
+    return _never_fits_reason(
         f"the essential services together{_with_gateway(application, gateway)} need {cores(needed.cores_milli)} and "
         f"{size(needed.memory_bytes)}; "
         f"all nodes together have {cores(everything.cores_milli)} and {size(everything.memory_bytes)}",
@@ -251,10 +253,10 @@ def _packs(
 ) -> Reason | bool:
     nodes = {node.name: node for node in platform}
     free = {name: node.total for name, node in nodes.items()}
-    packed = pack_somehow(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None, steps)
+    packed = pack_by_any_method(groups, free, lambda c, name: lacks_labels(c, nodes[name]) is None, steps)
     if packed is not PlacementShortage.PROVEN:
         return packed is not PlacementShortage.NOT_SHOWN
-    return _never(
+    return _never_fits_reason(
         f"the essential services fit one by one on the {len(platform)} nodes, but not all at the "
         f"same time{_with_gateway(application, gateway_reservation(platform))}, even if the nodes "
         "are empty",
@@ -269,7 +271,7 @@ def _with_gateway(application: Application, gateway: Resources) -> str:
     return f" with their gateway ({cores(gateway.cores_milli)}, {size(gateway.memory_bytes)})"
 
 
-def _never(sentence: str, component: str, hint: str = "") -> Reason:
+def _never_fits_reason(sentence: str, component: str, hint: str = "") -> Reason:
     hint = hint or "ask for less, or ask the admin for more or larger nodes"
     return Reason(ReasonCode.NEVER_FITS, sentence, {component: 1} if component else {}, hint)
 

@@ -15,9 +15,9 @@ from zoe_lib.domain.executions.limits import (
     Limit,
     Limits,
     LimitSubject,
-    names_nobody,
-    shown,
-    written,
+    from_policy_document,
+    matches_no_subject,
+    to_policy_document,
 )
 from zoe_lib.domain.values.frozen import value
 
@@ -118,14 +118,15 @@ class Policy:
     def holds_of(self, node: str, now_s: float) -> tuple[NodeHold, ...]:
         """Return the holds of a node that have not ended, earliest first."""
         holds = (*self.node_windows.get(node, ()), *((self.node_holds[node],) if node in self.node_holds else ()))
-        return tuple(sorted((hold for hold in holds if not hold.ended(now_s)), key=lambda hold: hold.since_s))
+        return tuple(sorted((hold for hold in holds if not hold.has_ended(now_s)), key=lambda hold: hold.since_s))
 
 
 def without_ended_holds(policy: Policy, now_s: float) -> Policy:
     """Return the policy without the holds that have ended."""
-    holds = {node: hold for node, hold in policy.node_holds.items() if not hold.ended(now_s)}
+    holds = {node: hold for node, hold in policy.node_holds.items() if not hold.has_ended(now_s)}
     windows = {
-        node: tuple(hold for hold in several if not hold.ended(now_s)) for node, several in policy.node_windows.items()
+        node: tuple(hold for hold in several if not hold.has_ended(now_s))
+        for node, several in policy.node_windows.items()
     }
     return replace(
         policy, node_holds=holds, node_windows={node: several for node, several in windows.items() if several}
@@ -139,7 +140,9 @@ def with_limits(policy: Policy, limits: Limits) -> Policy:
 
 def shown_limits(policy: Policy) -> tuple[Mapping[str, Amounts], Mapping[str, Amounts]]:
     """Return the limits of tenants and of users in the form of policy documents."""
-    return shown(policy.tenant_limits, POLICY_OF_TENANTS), shown(policy.user_limits, POLICY_OF_USERS)
+    return to_policy_document(policy.tenant_limits, POLICY_OF_TENANTS), to_policy_document(
+        policy.user_limits, POLICY_OF_USERS
+    )
 
 
 def with_shown_limits(present: Policy, document: Policy) -> Policy:
@@ -147,8 +150,8 @@ def with_shown_limits(present: Policy, document: Policy) -> Policy:
     tenants, users = shown_limits(document)
     return replace(
         document,
-        tenant_limits=written(present.tenant_limits, tenants, POLICY_OF_TENANTS),
-        user_limits=written(present.user_limits, users, POLICY_OF_USERS),
+        tenant_limits=from_policy_document(present.tenant_limits, tenants, POLICY_OF_TENANTS),
+        user_limits=from_policy_document(present.user_limits, users, POLICY_OF_USERS),
     )
 
 
@@ -161,7 +164,7 @@ def priority_max_of(policy: Policy, tenant: str) -> int:
 def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[LimitSubject, Limit]]:
     """Return all limits of cores and memory for a user's executions in a tenant, the narrowest subject first."""
     subjects = (LimitSubject(tenant, user), LimitSubject(tenant))
-    limits = ((subject, policy.limits.of(*subject)) for subject in subjects)
+    limits = ((subject, policy.limits.for_subject(*subject)) for subject in subjects)
     return tuple(
         (subject, limit) for subject, limit in limits if limit.cores_milli is not None or limit.memory_bytes is not None
     )
@@ -195,12 +198,12 @@ def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Colle
     faults += [
         f"tenant_limits: {key!r} is not a tenant; write a tenant, or '*' for all others"
         for key in policy.tenant_limits
-        if names_nobody(key, of_users=False)
+        if matches_no_subject(key, of_users=False)
     ]
     faults += [
         f"user_limits: {key!r} is not a user; write TENANT/USER, a tenant for each of its users, or '*' for all others"
         for key in policy.user_limits
-        if names_nobody(key, of_users=True)
+        if matches_no_subject(key, of_users=True)
     ]
     return faults
 

@@ -44,5 +44,7 @@ def held_by_nodes(places: Places, hosts: Mapping[str, frozenset[str]]) -> Mappin
     found: dict[str, InputObjects] = {}
     for host, held in places.hosts.items():
         for node in hosts.get(host_key(host), ()):
-            found[node] = max(found.get(node, InputObjects()), held, key=lambda one: (one.bytes, one.objects))
+            found[node] = max(
+                found.get(node, InputObjects()), held, key=lambda objects: (objects.bytes, objects.objects)
+            )
     return found

@@ -142,7 +142,7 @@ def member_id(array_id: ArrayId, index: int, run: int = 1) -> ExecutionId:
     return f"{array_id}_{index}" + (f"r{run}" if run > 1 else "")
 
 
-def asks_as_whole(array: Array) -> bool:
+def requests_joint_promise(array: Array) -> bool:
     """Return whether all its indices request one promise together. A further run has no promise: that of the first run
     was for all of them.
     """
@@ -154,20 +154,20 @@ def awaits_list(array: Array) -> bool:
     return array.entries is not None and array.entries.count is None and array.open_count > 0
 
 
-def list_is_due(array: Array, now_s: float) -> bool:
+def can_read_list(array: Array, now_s: float) -> bool:
     """Return whether its list may be read: its dependencies have ended, and no other condition keeps it from
     running.
     """
-    return awaits_list(array) and array.conditions.met(now_s)
+    return awaits_list(array) and array.conditions.are_met(now_s)
 
 
-def may_be_made(array: Array, now_s: float) -> bool:
+def can_make_executions(array: Array, now_s: float) -> bool:
     """Return whether its indices may become executions. Indices with a joint promise need not wait for their begin
     time, since that is a part of the promise.
     """
     if awaits_list(array):
         return False
-    return array.conditions.met_but_for_time if asks_as_whole(array) else array.conditions.met(now_s)
+    return array.conditions.met_but_for_time if requests_joint_promise(array) else array.conditions.are_met(now_s)
 
 
 def execution_of(
@@ -176,11 +176,11 @@ def execution_of(
     """Return a new execution for the index at a position; `corr`: its dependencies on indices of other arrays; `entry`:
     for an array that runs for a list.
     """
-    index = array.indices.at(position)
+    index = array.indices.index_at(position)
     conditions = Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS
     if array.conditions.end_by_s is not None:
         conditions = changed(conditions, end_by_s=array.conditions.end_by_s)
-    if asks_as_whole(array):
+    if requests_joint_promise(array):
         conditions = _conditions_in_whole(array, position)
     return Execution(
         id=member_id(array.id, index, array.run),
@@ -203,7 +203,7 @@ def _conditions_in_whole(array: Array, position: int) -> Conditions:
     count, lanes = array.indices.count, array.at_once
     after: tuple[Dependency, ...] = ()
     if lanes is not None and position >= lanes:
-        after = (Dependency(DependencyKind.ANY, member_id(array.id, array.indices.at(position - lanes))),)
+        after = (Dependency(DependencyKind.ANY, member_id(array.id, array.indices.index_at(position - lanes))),)
     whole = array.id if count > 1 else ""
     return Conditions(begin_at_s=array.conditions.begin_at_s, after=after, whole=whole, members=count)
 
@@ -213,33 +213,33 @@ def application_of(array: Array, index: int, entry: Entry | None = None) -> Appl
     variables.
     """
     numbers = array.indices
-    places = (array.id, index, numbers.count, numbers.first, numbers.last, numbers.step)
+    places = (array.id, index, numbers.count, numbers.lowest, numbers.highest, numbers.step)
     variables = tuple((_PREFIX + name, str(place)) for name, place in zip(_VARIABLES, places, strict=True))
     application = array.application
     return replace(
         application,
-        promise=application.promise if asks_as_whole(array) else None,
-        components=tuple(_component_of(one, index, variables, entry) for one in application.components),
-        results=tuple(one.replace("{index}", str(index)) for one in application.results),
+        promise=application.promise if requests_joint_promise(array) else None,
+        components=tuple(_component_of(component, index, variables, entry) for component in application.components),
+        results=tuple(result.replace("{index}", str(index)) for result in application.results),
     )
 
 
 def _component_of(
     component: Component, index: int, variables: tuple[tuple[str, str], ...], entry: Entry | None
 ) -> Component:
-    def filled(text: str) -> str:
-        return with_index(text if entry is None else with_entry(text, partial(_chosen, entry)), index)
+    def fill_in(text: str) -> str:
+        return with_index(text if entry is None else with_entry(text, partial(_entry_text, entry)), index)
 
-    own = tuple((name, filled(text)) for name, text in component.environment)
+    own = tuple((name, fill_in(text)) for name, text in component.environment)
     return replace(
         component,
-        command=tuple(map(filled, component.command)),
-        work_dir=None if component.work_dir is None else filled(component.work_dir),
+        command=tuple(map(fill_in, component.command)),
+        work_dir=None if component.work_dir is None else fill_in(component.work_dir),
         environment=tuple(sorted({**dict(own), **dict(variables)}.items())),
     )
 
 
-def _chosen(entry: Entry, name: str | None) -> str:
+def _entry_text(entry: Entry, name: str | None) -> str:
     """Return an entry, or one of its fields, as text. Reading the list has checked that the field exists."""
     if isinstance(entry, Mapping):
         return text_of(entry[name or ""])
@@ -250,12 +250,12 @@ def use_of_entries(application: Application) -> EntryUse:
     """Return the use of list entries in an application."""
     return use_of(
         text
-        for one in application.components
-        for text in (*one.command, *(text for _, text in one.environment), one.work_dir or "")
+        for component in application.components
+        for text in (*component.command, *(text for _, text in component.environment), component.work_dir or "")
     )
 
 
-def counted(states: bytes | bytearray) -> Mapping[IndexState, int]:
+def count_by_state(states: bytes | bytearray) -> Mapping[IndexState, int]:
     """Return the number of indices by state."""
     return {state: number for state, code in CODES.items() if (number := states.count(code))}
 
@@ -272,11 +272,11 @@ def hold(array: Array, by: Holder) -> Array:
 
 def release(array: Array) -> Array:
     """Return the array without a hold; dependencies that can no longer be met are dropped."""
-    after = tuple(one for one in array.conditions.after if one.met is not False)
+    after = tuple(dependency for dependency in array.conditions.after if dependency.met is not False)
     return changed(array, conditions=changed(array.conditions, held=None, after=after))
 
 
-def promised(array: Array, finish_s: float) -> Array:
+def with_promise(array: Array, finish_s: float) -> Array:
     """Return the array after its user accepted an offer for all of its indices: its deadline is that of the promise."""
     if array.deadline_s == finish_s:
         return array
@@ -287,7 +287,7 @@ def with_all_waiting(array: Array, states: bytes) -> tuple[Array, bytes]:
     """Return an array and the states of its indices as users see them before any may begin: their executions exist for
     the decision on the promise, but all of them wait for it, for an answer to its offers, or for a time.
     """
-    counts = _moved(array.counts, IndexState.ACTIVE, IndexState.WAITING, array.count(IndexState.ACTIVE))
+    counts = _moved_counts(array.counts, IndexState.ACTIVE, IndexState.WAITING, array.count(IndexState.ACTIVE))
     return changed(array, counts=counts), states.translate(_mapping(IndexState.ACTIVE, into=IndexState.WAITING))
 
 
@@ -296,29 +296,29 @@ def cancel(array: Array, states: bytearray, user: str, only: IndexSet | None = N
     skipped.
     """
     if only is None:
-        return _closed(array, states, IndexState.CANCELLED, f"cancelled by {user}")
+        return _close_waiting(array, states, IndexState.CANCELLED, f"cancelled by {user}")
     waiting, cancelled = CODES[IndexState.WAITING], CODES[IndexState.CANCELLED]
     places = [place for index in only if (place := array.indices.position(index)) is not None]
     if not (found := [place for place in places if states[place] == waiting]):
         return array
     for place in found:
         states[place] = cancelled
-    return changed(array, counts=counted(states))
+    return changed(array, counts=count_by_state(states))
 
 
 def fail(array: Array, states: bytearray, why: str) -> Array:
     """Return the array with its waiting indices failed, since they can never run."""
-    return _closed(array, states, IndexState.FAILED, why)
+    return _close_waiting(array, states, IndexState.FAILED, why)
 
 
-def _closed(array: Array, states: bytearray, into: IndexState, message: str) -> Array:
+def _close_waiting(array: Array, states: bytearray, into: IndexState, message: str) -> Array:
     if not array.count(IndexState.WAITING):
         return array
     states[:] = states.translate(_mapping(IndexState.WAITING, into=into))
-    return changed(array, message=message, counts=counted(states))
+    return changed(array, message=message, counts=count_by_state(states))
 
 
-def listed(array: Array, count: int) -> Array:
+def with_entries(array: Array, count: int) -> Array:
     """Return the array after its list was read: it has that many waiting indices; with none, it has succeeded.
     Unchanged if it does not await its list.
     """
@@ -360,7 +360,7 @@ def again(array: Array, states: bytearray) -> Array:
         message="",
         ended_at_s=None,
         conditions=held,
-        counts=counted(states),
+        counts=count_by_state(states),
         entries=entries,
     )
 
@@ -383,23 +383,23 @@ def fresh(array: Array, application: Application, notes: Sequence[str]) -> Array
     return changed(array, application=application, notes=(*array.notes, *notes), counts=counts)
 
 
-def settled(array: Array, at_s: float) -> Array:
+def with_end_time(array: Array, at_s: float) -> Array:
     """Return the array with the time of its end, if its last index has ended and it has no end time yet."""
     return array if array.open_count or array.ended_at_s is not None else changed(array, ended_at_s=at_s)
 
 
-def let_in(array: Array, wanted: Sequence[T], room: int | None) -> Sequence[T]:
+def admit_wanted(array: Array, wanted: Sequence[T], room: int | None) -> Sequence[T]:
     """Return as many of the wanted indices as there is room for; None: any number. For a joint promise, all or none."""
     if room is None or room >= len(wanted):
         return wanted
-    return () if asks_as_whole(array) else wanted[:room]
+    return () if requests_joint_promise(array) else wanted[:room]
 
 
-def made(array: Array, states: bytearray, positions: list[int]) -> Array:
+def with_executions(array: Array, states: bytearray, positions: list[int]) -> Array:
     """Return the array after executions were made for the waiting indices at these positions."""
     for position in positions:
         states[position] = ACTIVE
-    return changed(array, counts=_moved(array.counts, IndexState.WAITING, IndexState.ACTIVE, len(positions)))
+    return changed(array, counts=_moved_counts(array.counts, IndexState.WAITING, IndexState.ACTIVE, len(positions)))
 
 
 def index_ended(array: Array, states: bytearray, execution: Execution) -> Array:
@@ -410,10 +410,10 @@ def index_ended(array: Array, states: bytearray, execution: Execution) -> Array:
         return array
     state = IndexState(execution.state.value)
     states[position] = CODES[state]
-    return changed(array, counts=_moved(array.counts, IndexState.ACTIVE, state, 1))
+    return changed(array, counts=_moved_counts(array.counts, IndexState.ACTIVE, state, 1))
 
 
-def _moved(
+def _moved_counts(
     counts: Mapping[IndexState, int], before: IndexState, after: IndexState, number: int
 ) -> dict[IndexState, int]:
     moved = {**counts, before: counts.get(before, 0) - number, after: counts.get(after, 0) + number}

@@ -8,7 +8,7 @@ from zoe_client.vocabulary import DeadlineCause, DeadlineStatus
 from zoe_lib.domain.executions.arrays import member_of
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark, pause_of
 from zoe_lib.domain.executions.guaranteed import awaits_promise
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.domain.values.deadlines import DeadlineMiss
 
 # External causes come first, and the run time last: every other cause lengthens that, too.
@@ -32,7 +32,7 @@ def expected_run_s(execution: Execution) -> float | None:
     return expected_s if not expected_s or limit_s is None else min(expected_s, limit_s)
 
 
-def not_begun(execution: Execution, at_s: float) -> DeadlineMiss | None:
+def miss_of_late_index(execution: Execution, at_s: float) -> DeadlineMiss | None:
     """Return the miss of an array's index that begins at that time, after its deadline; None if the deadline has not
     passed.
 
@@ -46,7 +46,7 @@ def not_begun(execution: Execution, at_s: float) -> DeadlineMiss | None:
 
 def miss_of(execution: Execution, deadline_s: float) -> DeadlineMiss:
     """Return why an unfinished execution misses this deadline."""
-    expected_s, window_s = expected_run_s(execution), deadline_s - _asked_at_s(execution)
+    expected_s, window_s = expected_run_s(execution), deadline_s - _deadline_since_s(execution)
     costs_s, ran_s = _costs(execution, deadline_s, expected_s)
     cause = cause_of(costs_s, window_s, expected_s, ran_s)
     return DeadlineMiss(deadline_s, cause, costs_s, expected_s)
@@ -63,12 +63,12 @@ def cause_of(
     """
     if window_s > 0 and expected_s is not None and expected_s > window_s:
         return DeadlineCause.TOO_SHORT
-    lost = [one for one in _LOSSES if costs_s.get(one, 0.0) > 0]
+    lost = [cause for cause in _LOSSES if costs_s.get(cause, 0.0) > 0]
     spare_s = None if expected_s is None else max(window_s - expected_s, 0.0)
-    for one in lost:
-        if spare_s is not None and costs_s[one] > spare_s:
-            return one
-    largest = max(lost, key=lambda one: costs_s[one], default=None)
+    for cause in lost:
+        if spare_s is not None and costs_s[cause] > spare_s:
+            return cause
+    largest = max(lost, key=lambda cause: costs_s[cause], default=None)
     if spare_s is None and (largest is None or ran_s > costs_s[largest]):
         return DeadlineCause.RUN_TIME_UNKNOWN
     return largest or DeadlineCause.TOO_SHORT
@@ -80,7 +80,7 @@ def _costs(
     """Return the seconds lost by then, by cause, and the run time of the present attempt."""
     marks, earlier = execution.marks, execution.earlier
     queued_at_s, placed_at_s = marks.get(Mark.QUEUED), marks.get(Mark.PLACED)
-    total_s = until_s - _asked_at_s(execution)
+    total_s = until_s - _deadline_since_s(execution)
     waited_until_s = until_s if placed_at_s is None else placed_at_s
     pause_s = pause_of(execution, waited_until_s)
     queued_s = earlier.queued_s + max(_between(queued_at_s, waited_until_s) - pause_s, 0.0)
@@ -100,7 +100,7 @@ def _costs(
     return {cause: round(seconds, 3) for cause, seconds in found.items() if seconds >= _LEAST_S}, ran_s
 
 
-def _asked_at_s(execution: Execution) -> float:
+def _deadline_since_s(execution: Execution) -> float:
     """Return the time since when it has the deadline: an execution with a promise may have waited before for the
     promise, and for an answer.
     """
@@ -120,7 +120,7 @@ def _store_s(execution: Execution, until_s: float) -> float:
     marks = execution.marks
     if Mark.STORAGE_WITHDRAWN in marks:
         return _between(marks[Mark.STORAGE_WITHDRAWN], until_s)
-    if required(execution.application) is None or Mark.PLACED not in marks:
+    if required_rates(execution.application) is None or Mark.PLACED not in marks:
         return 0.0
     return max(min(marks.get(Mark.STORAGE_GRANTED, until_s), until_s) - marks[Mark.PLACED], 0.0)
 

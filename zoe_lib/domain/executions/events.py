@@ -40,7 +40,7 @@ class Submitted(Event):
     conditions: Conditions | None = None
 
 
-def submitted(execution: Execution, cause_id: str = "") -> Submitted:
+def submission_event(execution: Execution, cause_id: str = "") -> Submitted:
     """Return the first event of a new execution."""
     conditions = None if execution.conditions == NO_CONDITIONS else execution.conditions
     return Submitted(at_s=execution.submitted_at_s, cause_id=cause_id, conditions=conditions)
@@ -89,7 +89,7 @@ class Requested:
     application: Application
 
     @classmethod
-    def of(cls, execution: Execution) -> Requested:
+    def of_execution(cls, execution: Execution) -> Requested:
         """Return the present values of these fields."""
         begin_at_s = execution.conditions.begin_at_s
         return cls(

@@ -89,7 +89,7 @@ class Service:
         return self.state not in SERVICE_TERMINAL_STATES
 
     @property
-    def succeeded(self) -> bool:
+    def has_succeeded(self) -> bool:
         """Return whether it ended with exit code 0. A shell that continues after the memory limit killed its program
         did not succeed.
         """
@@ -182,9 +182,9 @@ class Execution:
         newest: dict[tuple[str, int], Service] = {}
         for service in self.services:
             newest[service.component, service.index] = service
-        return tuple(one for one in newest.values() if self.wanted(one))
+        return tuple(service for service in newest.values() if self.requests(service))
 
-    def wanted(self, service: Service) -> bool:
+    def requests(self, service: Service) -> bool:
         """Return whether the application still requests this instance; it may have been scaled down."""
         return service.index < self.component_of(service).total_count
 

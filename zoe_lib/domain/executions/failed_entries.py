@@ -26,7 +26,7 @@ def with_failed_entries(message: str, positions: Sequence[int], entries: Mapping
     """
     if not positions:
         return message
-    named = [f"{position}{_shown(entries, position)}" for position in positions[:NAMED_MAX]]
+    named = [f"{position}{_entry_text(entries, position)}" for position in positions[:NAMED_MAX]]
     if (left := len(positions) - NAMED_MAX) > 0:
         named.append(f"{left} more")
     noun = "entry" if len(positions) == 1 else "entries"
@@ -34,7 +34,7 @@ def with_failed_entries(message: str, positions: Sequence[int], entries: Mapping
     return "; ".join(filter(None, (message, f"{noun} {listed} failed")))
 
 
-def _shown(entries: Mapping[int, Entry], position: int) -> str:
+def _entry_text(entries: Mapping[int, Entry], position: int) -> str:
     """Return an entry as JSON in brackets, shortened; empty if it is unknown."""
     if position not in entries:
         return ""

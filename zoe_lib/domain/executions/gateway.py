@@ -45,10 +45,10 @@ def bearing_component(application: Application) -> Component | None:
 
     None if no port is proxied, so that no gateway is needed.
     """
-    if not any(_proxied(component) for component in application.components):
+    if not any(_has_proxied_port(component) for component in application.components):
         return None
     core = [component for component in application.components if component.essential_count]
-    return next(filter(_proxied, core), core[0] if core else None)
+    return next(filter(_has_proxied_port, core), core[0] if core else None)
 
 
 def bearer(execution: Execution) -> Service | None:
@@ -83,7 +83,7 @@ def core_total(application: Application, gateway: Resources) -> Resources:
     return core if _is_none(gateway) or bearing_component(application) is None else core + gateway
 
 
-def held(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Resources]]:
+def held_resources(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Resources]]:
     """Return the resources that the services of an execution hold on their nodes, the gateway's at its bearer.
 
     The gateway stays until everything has ended, even if its bearer ends before.
@@ -108,13 +108,13 @@ def held_on_nodes(executions: Iterable[Execution], gateway: Resources) -> Mappin
     """Return the resources that executions hold on each node, including their gateways."""
     nodes: dict[str, HeldOnNode] = defaultdict(HeldOnNode)
     for execution in executions:
-        for service, amount in held(execution, gateway):
+        for service, amount in held_resources(execution, gateway):
             assert service.node is not None
             nodes[service.node] = nodes[service.node].plus(amount, service.core, int(service.alive))
     return dict(nodes)
 
 
-def wanted(execution: Execution, service: Service, gateway: Resources) -> Resources:
+def required_resources(execution: Execution, service: Service, gateway: Resources) -> Resources:
     """Return the resources that a service will hold once it is placed."""
     amount = execution.component_of(service).reservation
     bearing = None if _is_none(gateway) else bearing_component(execution.application)
@@ -130,5 +130,5 @@ def _bears(service: Service, bearing: Component | None) -> bool:
     return bearing is not None and service.component == bearing.name and service.index == 0
 
 
-def _proxied(component: Component) -> bool:
+def _has_proxied_port(component: Component) -> bool:
     return any(port.proxied for port in component.ports)

@@ -22,7 +22,7 @@ def guaranteed_counts(application: Application, elastic: int) -> Mapping[str, in
     guaranteed, in start-up order.
     """
     left, counts = elastic, {}
-    for component in sorted(application.components, key=lambda one: one.startup_order):
+    for component in sorted(application.components, key=lambda component: component.startup_order):
         more = min(component.elastic_count, left)
         left -= more
         counts[component.name] = component.essential_count + more
@@ -38,10 +38,12 @@ def as_guaranteed(execution: Execution) -> Execution:
     if execution.promise is None:
         return execution
     terms = execution.promise.terms
-    counts = guaranteed_counts(execution.application, execution.promise.guaranteed(execution.attempt))
-    components = tuple(changed(one, essential_count=counts[one.name]) for one in execution.application.components)
+    counts = guaranteed_counts(execution.application, execution.promise.elastic_guarantee(execution.attempt))
+    components = tuple(
+        changed(component, essential_count=counts[component.name]) for component in execution.application.components
+    )
     application = changed(execution.application, components=components, expected_run_s=terms.run_s)
-    services = tuple(_as_core(one, counts[one.component]) for one in execution.services)
+    services = tuple(_as_core(service, counts[service.component]) for service in execution.services)
     return changed(execution, application=application, services=services)
 
 

@@ -41,7 +41,7 @@ class IndexSet:
     def __str__(self) -> str:
         return ",".join(map(_text, self.ranges))
 
-    def at(self, position: int) -> int:
+    def index_at(self, position: int) -> int:
         """Return the index at a position, from 0; IndexError."""
         if not 0 <= position < self.count:
             raise IndexError(position)
@@ -59,12 +59,12 @@ class IndexSet:
         return None if rest or index > last else self.starts[place] + steps
 
     @property
-    def first(self) -> int:
+    def lowest(self) -> int:
         """Return the lowest index."""
         return self.ranges[0][0]
 
     @property
-    def last(self) -> int:
+    def highest(self) -> int:
         """Return the highest index."""
         return self.ranges[-1][1]
 
@@ -91,7 +91,7 @@ def parse_array(text: str, count_max: int) -> tuple[IndexSet, int | None]:
         raise TooManyIndices(f"{count} indices are more than an array may have, {count_max}")
     if len(ranges) == 1:
         return _of_ranges([_triple(ranges[0])]), at_once
-    return indices_of({index for one in ranges for index in one}), at_once
+    return indices_of({index for entry in ranges for index in entry}), at_once
 
 
 def first_indices(count: int) -> IndexSet:

@@ -8,7 +8,7 @@ from dataclasses import field, fields
 from typing import NamedTuple
 
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution
-from zoe_lib.domain.executions.promises import Rates, required
+from zoe_lib.domain.executions.promises import Rates, required_rates
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import Resources, total
 
@@ -41,7 +41,7 @@ class Limit:
 
 
 _UNLIMITED = Limit()
-AMOUNTS = tuple(one.name for one in fields(Limit))
+AMOUNTS = tuple(field.name for field in fields(Limit))
 AMOUNTS_OF_USERS = ("executions", "cores_milli", "memory_bytes")
 # Fields of documents of the policy about a tenant, and about each of its users.
 POLICY_OF_TENANTS = ("cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s")
@@ -64,19 +64,19 @@ class Limits:
     tenants: ByName = field(default_factory=dict)
     users: ByName = field(default_factory=dict)
 
-    def of(self, tenant: str, user: str | None = None) -> Limit:
+    def for_subject(self, tenant: str, user: str | None = None) -> Limit:
         """Return the limit of a tenant or a user: each amount is its own, or that of the nearest default."""
         where, key = self._place(LimitSubject(tenant, user))
         if not where:
             return _UNLIMITED
-        return Limit(**_resolved(where, key))  # type: ignore[arg-type]  # as checked when they were set
+        return Limit(**_with_defaults(where, key))  # type: ignore[arg-type]  # as checked when they were set
 
-    def hold_up(self) -> bool:
+    def can_delay_executions(self) -> bool:
         """Return whether any limit may make executions wait; the others refuse submissions."""
         some = (*self.tenants.values(), *self.users.values())
         return any(not own.keys().isdisjoint(POLICY_OF_TENANTS) for own in some)
 
-    def own(self, subject: LimitSubject) -> Amounts:
+    def own_amounts(self, subject: LimitSubject) -> Amounts:
         """Return the amounts set for the subject itself."""
         where, key = self._place(subject)
         return where.get(key, {})
@@ -88,26 +88,28 @@ class Limits:
             tenant, _, user = key.partition(_OF)
             yield LimitSubject(tenant, user or EVERY)
 
-    def replaced(self, subject: LimitSubject, amounts: Amounts) -> Limits:
+    def with_amounts(self, subject: LimitSubject, amounts: Amounts) -> Limits:
         """Return the limits with exactly these amounts of the subject."""
         where, key = self._place(subject)
-        rest = {one: set_there for one, set_there in where.items() if one != key}
+        rest = {text: set_there for text, set_there in where.items() if text != key}
         new = {**rest, key: dict(amounts)} if amounts else rest
         return Limits(new, self.users) if subject.user is None else Limits(self.tenants, new)
 
-    def changed(self, subject: LimitSubject, amounts: Amounts) -> Limits:
+    def with_changed_amounts(self, subject: LimitSubject, amounts: Amounts) -> Limits:
         """Return the limits with these amounts of the subject; its other amounts stay."""
-        return self.replaced(subject, {**self.own(subject), **amounts})
+        return self.with_amounts(subject, {**self.own_amounts(subject), **amounts})
 
-    def cleared(self, subject: LimitSubject, names: Collection[str] = AMOUNTS) -> Limits:
+    def without_amounts(self, subject: LimitSubject, names: Collection[str] = AMOUNTS) -> Limits:
         """Return the limits without these amounts of the subject, which follow the default again."""
-        return self.replaced(subject, {name: most for name, most in self.own(subject).items() if name not in names})
+        return self.with_amounts(
+            subject, {name: most for name, most in self.own_amounts(subject).items() if name not in names}
+        )
 
     def _place(self, subject: LimitSubject) -> tuple[ByName, str]:
         return (self.tenants if subject.user is None else self.users), _key(subject)
 
 
-def collected(some: Iterable[tuple[LimitSubject, Amounts]]) -> Limits:
+def limits_of_subjects(some: Iterable[tuple[LimitSubject, Amounts]]) -> Limits:
     """Return the limits with these amounts of each subject."""
     tenants: dict[str, Amounts] = {}
     users: dict[str, Amounts] = {}
@@ -120,12 +122,12 @@ def _key(subject: LimitSubject) -> str:
     return subject.tenant if subject.user in (None, EVERY) else f"{subject.tenant}{_OF}{subject.user}"
 
 
-def _resolved(where: ByName, key: str) -> Amounts:
+def _with_defaults(where: ByName, key: str) -> Amounts:
     tenant = key.partition(_OF)[0]
     return {**where.get(EVERY, {}), **where.get(tenant, {}), **where.get(key, {})}
 
 
-def names_nobody(key: str, of_users: bool) -> bool:
+def matches_no_subject(key: str, of_users: bool) -> bool:
     """Return whether a key in the limits of tenants, or of users, can match no tenant or user."""
     tenant, slash, user = key.partition(_OF)
     if not of_users or not slash:
@@ -133,24 +135,24 @@ def names_nobody(key: str, of_users: bool) -> bool:
     return tenant in ("", EVERY) or user in ("", EVERY)
 
 
-def shown(where: ByName, names: Collection[str]) -> ByName:
+def to_policy_document(where: ByName, names: Collection[str]) -> ByName:
     """Return the limits of tenants, or of users, in the form of policy documents: each entry is complete."""
     return {key: _entry(where, key, names) for key, own in where.items() if not own.keys().isdisjoint(names)}
 
 
 def _entry(where: ByName, key: str, names: Collection[str]) -> Amounts:
-    holds = _resolved(where, key)
+    holds = _with_defaults(where, key)
     return {name: holds.get(name) for name in names}
 
 
-def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
+def from_policy_document(where: ByName, document: ByName, names: Collection[str]) -> ByName:
     """Return the limits with the changes of a policy document: `shown` then returns that document, and other amounts
     stay.
 
     An entry that the document does not change is kept, so that it still follows the default.
     """
     limits: dict[str, Amounts] = {}
-    for key in sorted({*where, *document}, key=lambda one: (one != EVERY, one.count(_OF), one)):
+    for key in sorted({*where, *document}, key=lambda entry: (entry != EVERY, entry.count(_OF), entry)):
         own, entry = where.get(key, {}), document.get(key)
         before = None if own.keys().isdisjoint(names) else _entry({**limits, key: own}, key, names)
         if entry != before:
@@ -160,13 +162,13 @@ def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
     return limits
 
 
-def reserved(execution: Execution) -> Resources:
+def reserved_resources(execution: Execution) -> Resources:
     """Return the reservations of an execution's services on nodes, as limits count them."""
     services = (service for service in execution.services if service.node is not None and service.alive)
     return total(execution.component_of(service).reservation for service in services)
 
 
-def used(executions: Iterable[Execution]) -> Mapping[LimitSubject, Mapping[str, int]]:
+def use_by_subject(executions: Iterable[Execution]) -> Mapping[LimitSubject, Mapping[str, int]]:
     """Return the use of each tenant and of each user in it, by the fields of `Limit`; ended executions do not count."""
     found: dict[LimitSubject, Counter[str]] = defaultdict(Counter)
     for execution in executions:
@@ -177,8 +179,8 @@ def used(executions: Iterable[Execution]) -> Mapping[LimitSubject, Mapping[str, 
 
 
 def _used_by(execution: Execution) -> Mapping[str, int]:
-    there = reserved(execution)
-    rates = (required(execution.application) if execution.state in ACTIVE_STATES else None) or Rates()
+    there = reserved_resources(execution)
+    rates = (required_rates(execution.application) if execution.state in ACTIVE_STATES else None) or Rates()
     return {
         "executions": 1,
         "cores_milli": there.cores_milli,

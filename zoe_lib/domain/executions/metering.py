@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from zoe_lib.domain.applications.application import Application
-from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.executions.promises import requested_rates
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import Resources
 
@@ -74,8 +74,8 @@ def expected_use(application: Application, tenant: str, user: str, run_s: float)
     """
     us = microseconds(run_s)
     reserved: Resources = application.total_resources()
-    rates = wished(application)
-    views = sum(one.pushdown is not None for one in application.storage.inputs) if application.storage else 0
+    rates = requested_rates(application)
+    views = sum(input_.pushdown is not None for input_ in application.storage.inputs) if application.storage else 0
     amounts = [
         (Meter.CORE_HOURS, "", reserved.cores_milli),
         (Meter.MEMORY_GIB_HOURS, "", reserved.memory_bytes),

@@ -25,8 +25,11 @@ _TRANSLATED = IPv6Network("64:ff9b::/96")
 # Not globally reachable by IANA's registries of special-purpose addresses, or withdrawn; Python knows them in part. In
 # a prefix of a site (RFC 8215), only the site knows the position of the IPv4 address.
 _SPECIAL: tuple[Network, ...] = (
-    *(IPv4Network(one) for one in ("192.0.0.0/24", "192.88.99.0/24")),
-    *(IPv6Network(one) for one in ("64:ff9b:1::/48", "100::/63", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10")),
+    *(IPv4Network(entry) for entry in ("192.0.0.0/24", "192.88.99.0/24")),
+    *(
+        IPv6Network(entry)
+        for entry in ("64:ff9b:1::/48", "100::/63", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10")
+    ),
 )
 
 
@@ -121,7 +124,7 @@ def web_address(url: str, inside: Sequence[Network] = ()) -> TargetAddress:
         raise TargetRefused(f"port {port} is of another service; 80, 443 and those from {_PORT_MIN} on are allowed")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     found = TargetAddress(parts.scheme, parts.hostname, port, path)
-    if _is_local(found.host) and not any(one in network for one in _LOOPBACK for network in inside):
+    if _is_local(found.host) and not any(address in network for address in _LOOPBACK for network in inside):
         raise TargetRefused(f"{found.host} is this machine; an admin can allow its network (webhook_networks)")
     literal = _literal(found.host)
     if literal is not None:
@@ -150,7 +153,7 @@ def check_address(address: Address, inside: Sequence[Network]) -> None:
         if embedded is None and address in _TRANSLATED:
             embedded = IPv4Address(int(address) & 0xFFFFFFFF)
         meant = embedded or address
-    special = any(one in network for one in (address, meant) for network in _SPECIAL)
+    special = any(entry in network for entry in (address, meant) for network in _SPECIAL)
     if special or not meant.is_global or meant.is_multicast or meant.is_reserved or meant.is_unspecified:
         raise TargetRefused(f"{address} is not a public address; an admin can allow its network (webhook_networks)")
 
@@ -163,7 +166,7 @@ def mail_address(url: str, domains: Sequence[str]) -> str:
         raise TargetRefused("write mailto:NAME@DOMAIN")
     if not domains:
         raise TargetRefused("this installation sends no mail; an admin can set smtp_url and mail_domains")
-    if domain.lower() not in {one.lower() for one in domains}:
+    if domain.lower() not in {domain.lower() for domain in domains}:
         raise TargetRefused(f"mail goes to {', '.join(domains)} only")
     return address
 

@@ -93,47 +93,49 @@ class TenantBandwidth:
     missed: Rates | None = Rates()
 
 
-def required(application: Application) -> Rates | None:
+def required_rates(application: Application) -> Rates | None:
     """Return the bandwidth without which it must not start; None if there is none."""
     return _wish(application, Guarantee.REQUIRED)
 
 
-def preferred(application: Application) -> Rates | None:
+def preferred_rates(application: Application) -> Rates | None:
     """Return the preferred bandwidth; None if it requests none, or requires it."""
     return _wish(application, Guarantee.PREFERRED)
 
 
-def wished(application: Application) -> Rates | None:
+def requested_rates(application: Application) -> Rates | None:
     """Return the required or preferred bandwidth; None if it requests none."""
-    return required(application) or preferred(application)
+    return required_rates(application) or preferred_rates(application)
 
 
 def never_promised(application: Application, capacity: Rates) -> Reason | None:
     """Return why the required bandwidth can never be guaranteed, with the largest possible one; None if it can.
     capacity: total guarantees of the object store, to all clients together.
     """
-    wanted = required(application)
+    wanted = required_rates(application)
     if wanted is None or wanted.fits_in(capacity):
         return None
     return Reason(
         ReasonCode.NEVER_FITS,
-        f"It requires {beyond(wanted, capacity)}.",
+        f"It requires {excess_text(wanted, capacity)}.",
         hint=f"ask for {_largest(wanted, capacity)}, or use guarantee: preferred to run without it",
     )
 
 
 def never_granted(application: Application, capacity: Rates) -> str:
     """Return a sentence if the preferred bandwidth can never be guaranteed; empty if it can."""
-    wanted = preferred(application)
+    wanted = preferred_rates(application)
     if wanted is None or wanted.fits_in(capacity):
         return ""
-    return f"it prefers {beyond(wanted, capacity)}: it runs without a guarantee; ask for {_largest(wanted, capacity)}"
+    return (
+        f"it prefers {excess_text(wanted, capacity)}: it runs without a guarantee; ask for {_largest(wanted, capacity)}"
+    )
 
 
 def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
     """Return a sentence if the bandwidth can be guaranteed, but proxies cannot always deliver it; else empty."""
-    wanted = wished(application) or Rates()
-    verb = "prefers" if required(application) is None else "requires"
+    wanted = requested_rates(application) or Rates()
+    verb = "prefers" if required_rates(application) is None else "requires"
     bound = _bound_of_proxies(wanted, capacity)
     return f"it {verb} {_each_way(wanted, capacity)}, but {bound}" if bound else ""
 
@@ -159,7 +161,7 @@ def _bound_of_proxies(wanted: Rates, capacity: StoreCapacity) -> str:
     return ""
 
 
-def beyond(wanted: Rates, capacity: Rates) -> str:
+def excess_text(wanted: Rates, capacity: Rates) -> str:
     """Return which demand exceeds the object store's total guarantees, and that total."""
     short = [f"{_exactly(rate)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
     there = [f"{_exactly(most)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
@@ -191,11 +193,13 @@ def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Bandwid
     """
     placed = sorted(active, key=lambda e: (Mark.STORAGE_GRANTED not in e.marks, e.marks[Mark.PLACED], e.id))
     result = [
-        BandwidthGuarantee(e.id, e.tenant, wish, True) for e in placed if (wish := required(e.application)) is not None
+        BandwidthGuarantee(e.id, e.tenant, wish, True)
+        for e in placed
+        if (wish := required_rates(e.application)) is not None
     ]
     remaining = supply - sum((promise.rates for promise in result), Rates()) if supply is not None else None
     for execution in placed:
-        wish = preferred(execution.application)
+        wish = preferred_rates(execution.application)
         if wish is None:
             continue
         if remaining is None:
@@ -212,12 +216,12 @@ def awaits_grant(execution: Execution) -> bool:
 
     An execution with a started service had its guarantee then; it continues when that is withdrawn.
     """
-    if Mark.STORAGE_GRANTED in execution.marks or required(execution.application) is None:
+    if Mark.STORAGE_GRANTED in execution.marks or required_rates(execution.application) is None:
         return False
     return Mark.STORAGE_WITHDRAWN not in execution.marks or not any(map(_has_started, execution.current()))
 
 
-def refused(execution: Execution) -> Reason | None:
+def refusal_reason(execution: Execution) -> Reason | None:
     """Return the reason of an execution that waits because its required bandwidth was refused, in this or the last
     attempt; else None.
     """
@@ -233,21 +237,21 @@ def refused(execution: Execution) -> Reason | None:
 
 def waits_for_store(execution: Execution) -> Reason | None:
     """Return the reason of an execution that waits for the object store; else None."""
-    reason = execution.reason or refused(execution)
+    reason = execution.reason or refusal_reason(execution)
     return reason if reason is not None and reason.code in OF_THE_STORE else None
 
 
 def pushed_down(application: Application) -> tuple[StorageObject, ...]:
     """Return the inputs with a pushdown."""
     storage = application.storage
-    return tuple(one for one in storage.inputs if one.pushdown is not None) if storage is not None else ()
+    return tuple(input_ for input_ in storage.inputs if input_.pushdown is not None) if storage is not None else ()
 
 
 def without_views(application: Application) -> Application:
     """Return the application with all its inputs read plainly."""
     if not pushed_down(application) or application.storage is None:
         return application
-    plain = tuple(changed(one, pushdown=None) for one in application.storage.inputs)
+    plain = tuple(changed(input_, pushdown=None) for input_ in application.storage.inputs)
     return changed(application, storage=changed(application.storage, inputs=plain))
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from zoe_lib.domain.executions.execution import Execution, Mark
-from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.executions.promises import requested_rates
 from zoe_lib.domain.values.frozen import value
 
 DAY_S = 86400.0
@@ -80,7 +80,7 @@ def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[int, Res
             amount = execution.component_of(service).reservation
             for day, seconds in _days(service.started_at_s, end_s):
                 yield day, ResourceSeconds(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
-    rates = wished(execution.application)
+    rates = requested_rates(execution.application)
     if rates is not None:
         for day, seconds in granted_by_day(execution, execution.marks.get(Mark.ENDED, now_s)).items():
             yield day, ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)

@@ -102,9 +102,9 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
             case ev.StartPlanned() | ev.Refused():
                 following = None
         if following is not open_span:
-            closed += _closed(open_span, event.at_s)
+            closed += _ended_at(open_span, event.at_s)
             open_span = following
-    return closed + _closed(open_span, now_s)
+    return closed + _ended_at(open_span, now_s)
 
 
 def _with_late_holds(events: Iterable[ev.Event]) -> Iterator[ev.Event]:
@@ -150,7 +150,7 @@ def cause_of(reason: Reason) -> WaitCause:
     return _BY_REASON[reason.code]
 
 
-def _closed(span: CauseSpan | None, until_s: float) -> list[CauseSpan]:
+def _ended_at(span: CauseSpan | None, until_s: float) -> list[CauseSpan]:
     if span is None or until_s <= span.since_s:
         return []
     return [CauseSpan(span.cause, span.since_s, until_s, span.sentence)]

@@ -98,7 +98,7 @@ def _work_ended_s(execution: Execution) -> float | None:
     """Return the end of the services that decide the outcome; None if they have not ended."""
     ending, core = execution.application.ending_component, execution.core_services()
     of_ending = [s for s in core if ending is not None and s.component == ending.name and not s.alive]
-    deciding = of_ending or [s for s in core if _failed(s)]
+    deciding = of_ending or [s for s in core if _has_failed(s)]
     if deciding:
         return min((s.ended_at_s for s in deciding if s.ended_at_s is not None), default=None)
     return max((s.ended_at_s or 0.0 for s in core), default=None) if not any(s.alive for s in core) else None
@@ -110,9 +110,9 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     """
     conditions = execution.conditions
     if awaits_promise(execution) and conditions.dependencies_met:  # whether or not it may begin yet, or is held
-        return _unpromised(execution, now_s, cause_id)
-    if conditions.met(now_s):
-        return None if awaits_promise(execution) else _queued(now_s, cause_id)
+        return _expired_offers(execution, now_s, cause_id)
+    if conditions.are_met(now_s):
+        return None if awaits_promise(execution) else _queued_event(now_s, cause_id)
     if not conditions.impossible:
         return None
     if conditions.keep:
@@ -128,7 +128,7 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     )
 
 
-def _queued(now_s: float, cause_id: str) -> ev.Event:
+def _queued_event(now_s: float, cause_id: str) -> ev.Event:
     return ev.Queued(at_s=now_s, cause_id=cause_id)
 
 
@@ -142,7 +142,7 @@ def _past_promise(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     return ev.Refused(at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.NO_PROMISE, message=why)
 
 
-def _unpromised(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+def _expired_offers(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
     """Return the event when offers expire: without a promise it runs only if its user accepts one in time."""
     offers = execution.offers
     if offers is None or now_s < offers.ends_s:
@@ -203,11 +203,11 @@ def wants_elastic(execution: Execution, now_s: float) -> Iterator[tuple[Componen
 
 
 def _ready_or_done(service: Service) -> bool:
-    return service.state is ServiceState.READY or service.succeeded
+    return service.state is ServiceState.READY or service.has_succeeded
 
 
-def _failed(service: Service) -> bool:
-    return not service.alive and not service.succeeded
+def _has_failed(service: Service) -> bool:
+    return not service.alive and not service.has_succeeded
 
 
 def _verdict(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
@@ -217,7 +217,7 @@ def _verdict(execution: Execution, now_s: float, cause_id: str) -> ev.Event | No
         if ending is not None and service.component == ending.name and not service.alive:
             return _stopping(service, now_s, cause_id, service.cause or Cause.EXITED)
     for service in core:
-        if _failed(service) or (ending is not None and not service.alive):
+        if _has_failed(service) or (ending is not None and not service.alive):
             return _core_failed(service, now_s, cause_id)
     if core and not any(service.alive for service in core):
         return ev.Stopping(at_s=now_s, cause_id=cause_id, outcome=Outcome.SUCCEEDED, cause=Cause.EXITED, exit_code=0)
@@ -242,7 +242,7 @@ def _stopping(service: Service, now_s: float, cause_id: str, cause: Cause) -> ev
     return ev.Stopping(
         at_s=now_s,
         cause_id=cause_id,
-        outcome=Outcome.SUCCEEDED if service.succeeded else Outcome.FAILED,
+        outcome=Outcome.SUCCEEDED if service.has_succeeded else Outcome.FAILED,
         cause=cause,
         exit_code=service.exit_code,
         message=service.message,
@@ -296,7 +296,7 @@ def _scaled_down(execution: Execution, now_s: float, cause_id: str) -> ev.Event 
         return None
     why = Cause.SCALED_DOWN
     for service in execution.services:
-        if execution.wanted(service):
+        if execution.requests(service):
             continue
         if service.state is ServiceState.CREATED:
             return ev.ServiceEnded(at_s=now_s, cause_id=cause_id, service_id=service.id, cause=why)
@@ -308,7 +308,7 @@ def _scaled_down(execution: Execution, now_s: float, cause_id: str) -> ev.Event 
 def _elastic_retry(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     for service in execution.elastic_services():
         preempted = not service.alive and service.cause is Cause.PREEMPTED
-        if not _failed(service) and not preempted:
+        if not _has_failed(service) and not preempted:
             continue
         failures = _failures(execution, service)
         if failures >= policy.elastic_failures_max:
@@ -322,7 +322,9 @@ def _failures(execution: Execution, service: Service) -> int:
     """Return how often this elastic slot failed in all attempts; being taken back is not a failure."""
     slot = (service.component, service.index)
     return sum(
-        1 for s in execution.services if (s.component, s.index) == slot and _failed(s) and s.cause not in _TAKEN_BACK
+        1
+        for s in execution.services
+        if (s.component, s.index) == slot and _has_failed(s) and s.cause not in _TAKEN_BACK
     )
 
 
@@ -379,7 +381,7 @@ def _grown_memory(execution: Execution) -> Mapping[str, int]:
     return {name: math.ceil(before * factor) for name, before in reserved.items()}
 
 
-def backs_off(execution: Execution, now_s: float, policy: Policy) -> bool:
+def is_backing_off(execution: Execution, now_s: float, policy: Policy) -> bool:
     """Return whether it is too early for its next attempt.
 
     A pause longer than the policy's maximum means that the clock was set back: it is over.
@@ -401,10 +403,10 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
         return platform_retries + 1 < policy.start_attempts_max
     if _may_be_the_views(execution):
         return True
-    return execution.failed_attempts < execution.application.retries and _may_help(execution)
+    return execution.failed_attempts < execution.application.retries and _retry_may_help(execution)
 
 
-def _may_help(execution: Execution) -> bool:
+def _retry_may_help(execution: Execution) -> bool:
     """Return whether a retry may end differently, by the user's retry rule."""
     rule = execution.application.retry
     if execution.cause is Cause.OUT_OF_MEMORY:

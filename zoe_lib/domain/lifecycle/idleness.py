@@ -15,7 +15,7 @@ def idle_event(
     due_s = idle_due_s(execution, used_at_s, policy)
     if due_s is None or now_s < due_s:
         return None
-    if not _warned(execution, used_at_s):
+    if not _has_valid_warning(execution, used_at_s):
         ends_at_s = now_s + policy.idle_warning_s
         return ev.IdleWarned(
             at_s=now_s, cause_id=cause_id, used_at_s=_since_s(execution, used_at_s), ends_at_s=ends_at_s
@@ -35,7 +35,7 @@ def idle_due_s(execution: Execution, used_at_s: float | None, policy: Policy) ->
         return None
     if not policy.idle_after_s or not (_seen_used(execution) or policy.idle_without_ports):
         return None
-    if _warned(execution, used_at_s):
+    if _has_valid_warning(execution, used_at_s):
         return execution.marks[Mark.IDLE_WARNED] + policy.idle_warning_s
     return _since_s(execution, used_at_s) + policy.idle_after_s
 
@@ -49,6 +49,6 @@ def _since_s(execution: Execution, used_at_s: float | None) -> float:
     return max(execution.marks[Mark.READY], used_at_s or 0.0)
 
 
-def _warned(execution: Execution, used_at_s: float | None) -> bool:
+def _has_valid_warning(execution: Execution, used_at_s: float | None) -> bool:
     """Return whether its warning is still valid: a later use cancels it."""
     return execution.marks.get(Mark.IDLE_WARNED, 0.0) > _since_s(execution, used_at_s)

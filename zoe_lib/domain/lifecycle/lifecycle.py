@@ -8,7 +8,7 @@ from functools import singledispatch
 from zoe_client.vocabulary import Holder
 from zoe_lib.domain.applications.application import Application, same_instances, with_counts, with_memory
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.deadline_misses import not_begun
+from zoe_lib.domain.executions.deadline_misses import miss_of_late_index
 from zoe_lib.domain.executions.execution import (
     PLATFORM_CAUSES,
     TERMINAL_STATES,
@@ -95,10 +95,12 @@ class IllegalTransition(Exception):  # noqa: N818 - the name is the fact
     def __init__(self, execution: Execution, event: ev.Event, why: str) -> None:
         self.execution = execution
         self.event = event
-        super().__init__(f"{type(event).__name__} is illegal for execution {execution.id}: {why}. {story(execution)}")
+        super().__init__(
+            f"{type(event).__name__} is illegal for execution {execution.id}: {why}. {state_summary(execution)}"
+        )
 
 
-def story(execution: Execution) -> str:
+def state_summary(execution: Execution) -> str:
     """Return the states of the execution and its services in one line, for errors and logs."""
     services = ", ".join(
         f"{s.name}#{s.attempt} {s.state}" + (f" on {s.node}" if s.node else "") for s in execution.services
@@ -133,23 +135,23 @@ def _change(event: ev.Event, execution: Execution, _version: int) -> Execution:
 
 
 @_change.register
-def _submitted(event: ev.Submitted, execution: Execution, version: int) -> Execution:
+def _apply_submitted(event: ev.Submitted, execution: Execution, version: int) -> Execution:
     return changed(
         execution,
         version=version,
         submitted_at_s=event.at_s,
-        missed=not_begun(execution, event.at_s),
+        missed=miss_of_late_index(execution, event.at_s),
         services=new_services(execution.id, execution.application, execution.attempt),
     )
 
 
 @_change.register
-def _queued(event: ev.Queued, execution: Execution, version: int) -> Execution:
-    return changed(execution, version=version, state=E.QUEUED, marks=_marked(execution, event, Mark.QUEUED))
+def _apply_queued(event: ev.Queued, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, state=E.QUEUED, marks=_with_marks(execution, event, Mark.QUEUED))
 
 
 @_change.register
-def _held(event: ev.Held, execution: Execution, version: int) -> Execution:
+def _apply_held(event: ev.Held, execution: Execution, version: int) -> Execution:
     if execution.conditions.held in (Holder.OPERATOR, event.by):
         raise IllegalTransition(execution, event, "it is held already")
     conditions = changed(execution.conditions, held=event.by)
@@ -161,21 +163,21 @@ def _held(event: ev.Held, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
-def _released(event: ev.Released, execution: Execution, version: int) -> Execution:
+def _apply_released(event: ev.Released, execution: Execution, version: int) -> Execution:
     before = execution.conditions
     if before.held is None:
         raise IllegalTransition(execution, event, "it is not held")
-    after = tuple(one for one in before.after if one.met is not False)
+    after = tuple(entry for entry in before.after if entry.met is not False)
     return changed(execution, version=version, conditions=changed(before, held=None, after=after))
 
 
 @_change.register
-def _dependency_ended(event: ev.DependencyEnded, execution: Execution, version: int) -> Execution:
+def _apply_dependency_ended(event: ev.DependencyEnded, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, conditions=execution.conditions.with_ended(event.on, event.state))
 
 
 @_change.register
-def _modified(event: ev.Modified, execution: Execution, version: int) -> Execution:
+def _apply_modified(event: ev.Modified, execution: Execution, version: int) -> Execution:
     """Change the request. A begin time in the future takes it out of the queue again. Offers were made for the former
     request.
     """
@@ -198,7 +200,7 @@ def _modified(event: ev.Modified, execution: Execution, version: int) -> Executi
 
 
 @_change.register
-def _scaled(event: ev.Scaled, execution: Execution, version: int) -> Execution:
+def _apply_scaled(event: ev.Scaled, execution: Execution, version: int) -> Execution:
     """Create services for new instances; `consequences` stops running services that were scaled down."""
     for name, count in event.total_counts.items():
         try:
@@ -244,7 +246,7 @@ def _out_of_queue(execution: Execution, at_s: float) -> Execution:
 
 
 @_change.register
-def _promised(event: ev.Promised, execution: Execution, version: int) -> Execution:
+def _apply_promised(event: ev.Promised, execution: Execution, version: int) -> Execution:
     """Put the promise in force: the deadline is now the promised time."""
     if execution.promise is not None:
         raise IllegalTransition(execution, event, "it has a promise already")
@@ -273,14 +275,14 @@ def with_bandwidth(application: Application, read_bytes_per_s: int | None) -> Ap
 
 
 @_change.register
-def _promise_offered(event: ev.PromiseOffered, execution: Execution, version: int) -> Execution:
+def _apply_promise_offered(event: ev.PromiseOffered, execution: Execution, version: int) -> Execution:
     if execution.promise is not None:
         raise IllegalTransition(execution, event, "it has a promise already")
     return changed(execution, version=version, offers=event.offers)
 
 
 @_change.register
-def _promise_adjusted(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Execution:
+def _apply_promise_adjusted(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Execution:
     """Record new guarantees: never more services than in the terms, and never a lower rate."""
     promise = execution.promise
     if promise is None or not 0 <= event.elastic <= promise.terms.elastic:
@@ -298,7 +300,7 @@ def _promise_adjusted(event: ev.PromiseAdjusted, execution: Execution, version: 
 
 
 @_change.register
-def _promise_at_risk(event: ev.PromiseAtRisk, execution: Execution, version: int) -> Execution:
+def _apply_promise_at_risk(event: ev.PromiseAtRisk, execution: Execution, version: int) -> Execution:
     """Record that the promise is at risk, once."""
     promise = execution.promise
     if promise is None or promise.notice is not None:
@@ -307,17 +309,17 @@ def _promise_at_risk(event: ev.PromiseAtRisk, execution: Execution, version: int
 
 
 @_change.register
-def _reason_changed(event: ev.ReasonChanged, execution: Execution, version: int) -> Execution:
+def _apply_reason_changed(event: ev.ReasonChanged, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, reason=event.reason)
 
 
 @_change.register
-def _forecasted(event: ev.Forecasted, execution: Execution, version: int) -> Execution:
+def _apply_forecasted(event: ev.Forecasted, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, forecast=event.forecast)
 
 
 @_change.register
-def _start_planned(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
+def _apply_start_planned(event: ev.StartPlanned, execution: Execution, version: int) -> Execution:
     placed = changed(
         execution,
         version=version,
@@ -325,8 +327,8 @@ def _start_planned(event: ev.StartPlanned, execution: Execution, version: int) -
         reason=None,
         storage_problem="",
         places=event.places,
-        services=_placed(execution, event, event.placements),
-        marks=_marked(execution, event, Mark.ADMITTED, Mark.PLACED),
+        services=_with_placements(execution, event, event.placements),
+        marks=_with_marks(execution, event, Mark.ADMITTED, Mark.PLACED),
     )
     missing = [s.name for s in placed.core_services() if s.node is None]
     if missing:
@@ -335,24 +337,24 @@ def _start_planned(event: ev.StartPlanned, execution: Execution, version: int) -
 
 
 @_change.register
-def _storage_granted(event: ev.StorageGranted, execution: Execution, version: int) -> Execution:
-    marks = dict(_marked(execution, event, Mark.STORAGE_GRANTED))
+def _apply_storage_granted(event: ev.StorageGranted, execution: Execution, version: int) -> Execution:
+    marks = dict(_with_marks(execution, event, Mark.STORAGE_GRANTED))
     marks.pop(Mark.STORAGE_WITHDRAWN, None)
     return changed(execution, version=version, marks=marks, storage_problem="")
 
 
 @_change.register
-def _storage_refused(event: ev.StorageRefused, execution: Execution, version: int) -> Execution:
+def _apply_storage_refused(event: ev.StorageRefused, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, storage_problem=event.why)
 
 
 @_change.register
-def _storage_declined(event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
+def _apply_storage_declined(event: ev.StorageDeclined, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, storage_problem=event.why)
 
 
 @_change.register
-def _storage_withdrawn(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
+def _apply_storage_withdrawn(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
     """Withdraw the grant: of the marks granted and withdrawn, only the valid one exists."""
     if Mark.STORAGE_GRANTED not in execution.marks:
         raise IllegalTransition(execution, event, "it has no guarantee")
@@ -363,14 +365,14 @@ def _storage_withdrawn(event: ev.StorageWithdrawn, execution: Execution, version
 
 
 @_change.register
-def _tenant_credential_used(event: ev.TenantCredentialUsed, execution: Execution, version: int) -> Execution:
+def _apply_tenant_credential_used(event: ev.TenantCredentialUsed, execution: Execution, version: int) -> Execution:
     if Mark.TENANT_CREDENTIAL in execution.marks:
         raise IllegalTransition(execution, event, "the journal says so already")
-    return changed(execution, version=version, marks=_marked(execution, event, Mark.TENANT_CREDENTIAL))
+    return changed(execution, version=version, marks=_with_marks(execution, event, Mark.TENANT_CREDENTIAL))
 
 
 @_change.register
-def _storage_transferred(event: ev.StorageTransferred, execution: Execution, version: int) -> Execution:
+def _apply_storage_transferred(event: ev.StorageTransferred, execution: Execution, version: int) -> Execution:
     """Add transfers: each credential counts once; later ones have a higher generation."""
     before = execution.transfers
     if before is not None and event.transfers.generation <= before.generation:
@@ -380,44 +382,44 @@ def _storage_transferred(event: ev.StorageTransferred, execution: Execution, ver
 
 
 @_change.register
-def _inputs_decided(event: ev.InputsDecided, execution: Execution, version: int) -> Execution:
+def _apply_inputs_decided(event: ev.InputsDecided, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, inputs=event.inputs)
 
 
 @_change.register
-def _elastic_placed(event: ev.ElasticPlaced, execution: Execution, version: int) -> Execution:
-    return changed(execution, version=version, services=_placed(execution, event, event.placements))
+def _apply_elastic_placed(event: ev.ElasticPlaced, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, services=_with_placements(execution, event, event.placements))
 
 
 @_change.register
-def _service_starting(event: ev.ServiceStarting, execution: Execution, version: int) -> Execution:
+def _apply_service_starting(event: ev.ServiceStarting, execution: Execution, version: int) -> Execution:
     return _of_service(execution, version, event, lambda s: changed(s, state=S.STARTING))
 
 
 @_change.register
-def _service_started(event: ev.ServiceStarted, execution: Execution, version: int) -> Execution:
+def _apply_service_started(event: ev.ServiceStarted, execution: Execution, version: int) -> Execution:
     execution = _of_service(
         execution, version, event, lambda s: changed(s, started_at_s=event.at_s, backend_id=event.backend_id)
     )
     if all(s.started_at_s is not None for s in execution.core_services()):
-        return changed(execution, marks=_marked(execution, event, Mark.STARTED))
+        return changed(execution, marks=_with_marks(execution, event, Mark.STARTED))
     return execution
 
 
 @_change.register
-def _service_ready(event: ev.ServiceReady, execution: Execution, version: int) -> Execution:
+def _apply_service_ready(event: ev.ServiceReady, execution: Execution, version: int) -> Execution:
     return _of_service(
         execution, version, event, lambda s: changed(s, state=S.READY, ready_at_s=event.at_s, message="")
     )
 
 
 @_change.register
-def _service_stopping(event: ev.ServiceStopping, execution: Execution, version: int) -> Execution:
+def _apply_service_stopping(event: ev.ServiceStopping, execution: Execution, version: int) -> Execution:
     return _of_service(execution, version, event, lambda s: changed(s, state=S.STOPPING, cause=event.cause))
 
 
 @_change.register
-def _service_ended(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
+def _apply_service_ended(event: ev.ServiceEnded, execution: Execution, version: int) -> Execution:
     def end(service: Service) -> Service:
         requested = service.state is S.STOPPING and event.cause in (Cause.EXITED, Cause.STOPPED)
         return changed(
@@ -434,7 +436,7 @@ def _service_ended(event: ev.ServiceEnded, execution: Execution, version: int) -
 
 
 @_change.register
-def _service_lost(event: ev.ServiceLost, execution: Execution, version: int) -> Execution:
+def _apply_service_lost(event: ev.ServiceLost, execution: Execution, version: int) -> Execution:
     return _of_service(
         execution,
         version,
@@ -444,7 +446,7 @@ def _service_lost(event: ev.ServiceLost, execution: Execution, version: int) -> 
 
 
 @_change.register
-def _service_retried(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution:
+def _apply_service_retried(event: ev.ServiceRetried, execution: Execution, version: int) -> Execution:
     old = execution.service(event.service_id)
     if old.core or old not in execution.current():
         raise IllegalTransition(execution, event, "only the newest attempt of an elastic service gets a successor")
@@ -461,21 +463,21 @@ def _service_retried(event: ev.ServiceRetried, execution: Execution, version: in
 
 
 @_change.register
-def _running(event: ev.Running, execution: Execution, version: int) -> Execution:
-    waiting = [s.name for s in execution.core_services() if s.ready_at_s is None and not s.succeeded]
+def _apply_running(event: ev.Running, execution: Execution, version: int) -> Execution:
+    waiting = [s.name for s in execution.core_services() if s.ready_at_s is None and not s.has_succeeded]
     if waiting:
         raise IllegalTransition(execution, event, f"not ready: {', '.join(waiting)}")
-    return changed(execution, version=version, state=E.RUNNING, marks=_marked(execution, event, Mark.READY))
+    return changed(execution, version=version, state=E.RUNNING, marks=_with_marks(execution, event, Mark.READY))
 
 
 @_change.register
-def _idle_warned(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
+def _apply_idle_warned(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
     """Record a warning: only the newest one counts, since each use cancels the earlier one."""
     return changed(execution, version=version, marks={**execution.marks, Mark.IDLE_WARNED: event.at_s})
 
 
 @_change.register
-def _deadline_missed(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution:
+def _apply_deadline_missed(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution:
     """Record a missed deadline: each deadline is missed at most once."""
     if execution.missed is not None or event.miss.deadline_s != execution.deadline_s:
         raise IllegalTransition(execution, event, "this deadline is not its own, or has been missed already")
@@ -483,7 +485,7 @@ def _deadline_missed(event: ev.DeadlineMissed, execution: Execution, version: in
 
 
 @_change.register
-def _stopping(event: ev.Stopping, execution: Execution, version: int) -> Execution:
+def _apply_stopping(event: ev.Stopping, execution: Execution, version: int) -> Execution:
     overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
     # A program may still request another attempt while its time limit ends it, as in Slurm.
     overtakes |= event.cause is Cause.REQUEUED and execution.cause is Cause.TIME_LIMIT
@@ -501,15 +503,15 @@ def _stopping(event: ev.Stopping, execution: Execution, version: int) -> Executi
 
 
 @_change.register
-def _ended(event: ev.Ended, execution: Execution, version: int) -> Execution:
+def _apply_ended(event: ev.Ended, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
     assert execution.outcome is not None
     state = E(execution.outcome.value)
-    return changed(execution, version=version, state=state, marks=_marked(execution, event, Mark.ENDED))
+    return changed(execution, version=version, state=state, marks=_with_marks(execution, event, Mark.ENDED))
 
 
 @_change.register
-def _requeued(event: ev.Requeued, execution: Execution, version: int) -> Execution:
+def _apply_requeued(event: ev.Requeued, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
     application = with_memory(execution.application, event.memory_bytes)
     if execution.promise is not None:
@@ -538,7 +540,7 @@ def _requeued(event: ev.Requeued, execution: Execution, version: int) -> Executi
 
 
 @_change.register
-def _refused(event: ev.Refused, execution: Execution, version: int) -> Execution:
+def _apply_refused(event: ev.Refused, execution: Execution, version: int) -> Execution:
     ended = tuple(
         changed(s, state=S.ENDED, cause=event.cause, ended_at_s=event.at_s) if s.alive else s
         for s in execution.services
@@ -548,7 +550,7 @@ def _refused(event: ev.Refused, execution: Execution, version: int) -> Execution
         version=version,
         state=E(event.outcome.value),
         services=ended,
-        marks=_marked(execution, event, Mark.ENDED),
+        marks=_with_marks(execution, event, Mark.ENDED),
         outcome=event.outcome,
         cause=event.cause,
         message=event.message,
@@ -557,7 +559,7 @@ def _refused(event: ev.Refused, execution: Execution, version: int) -> Execution
 
 
 @_change.register
-def _owner_changed(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
+def _apply_owner_changed(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
     if event.former != execution.user:
         raise IllegalTransition(execution, event, f"its owner is {execution.user}")
     return changed(execution, version=version, user=event.user)
@@ -599,7 +601,9 @@ def _check_nothing_left(execution: Execution, event: ev.Event) -> None:
         raise IllegalTransition(execution, event, f"not ended: {', '.join(left)}")
 
 
-def _placed(execution: Execution, event: ev.Event, placements: tuple[ev.Placement, ...]) -> tuple[Service, ...]:
+def _with_placements(
+    execution: Execution, event: ev.Event, placements: tuple[ev.Placement, ...]
+) -> tuple[Service, ...]:
     nodes = {p.service_id: p.node for p in placements}
     known = {s.id for s in execution.current() if s.state is S.CREATED and s.node is None}
     strangers = nodes.keys() - known
@@ -615,6 +619,6 @@ def _of_service(
     return changed(execution, version=version, services=services)
 
 
-def _marked(execution: Execution, event: ev.Event, *marks: Mark) -> Mapping[Mark, float]:
+def _with_marks(execution: Execution, event: ev.Event, *marks: Mark) -> Mapping[Mark, float]:
     """Return the marks with these added: the first time counts, and a mark is never moved."""
     return {**execution.marks, **{mark: event.at_s for mark in marks if mark not in execution.marks}}

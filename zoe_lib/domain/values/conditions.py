@@ -24,7 +24,7 @@ class Dependency:
     on: str
     met: bool | None = None
 
-    def after(self, end: ExecutionState | None) -> bool | None:
+    def is_met_by(self, end: ExecutionState | None) -> bool | None:
         """Return whether this is met when the other execution is in that state; None: undecided.
 
         `end` None: the execution does not exist any more, so its outcome is unknown.
@@ -61,11 +61,11 @@ class Conditions:
     members: int = 0
 
     @property
-    def awaited(self) -> Iterator[Dependency]:
+    def undecided_dependencies(self) -> Iterator[Dependency]:
         """Yield the undecided dependencies."""
-        return (one for one in self.after if one.met is None)
+        return (dependency for dependency in self.after if dependency.met is None)
 
-    def met(self, now_s: float) -> bool:
+    def are_met(self, now_s: float) -> bool:
         """Return whether all conditions are met."""
         return self.met_but_for_time and self.begins_s <= now_s
 
@@ -83,15 +83,15 @@ class Conditions:
     def dependencies_met(self) -> bool:
         """Return whether all dependencies have ended as required."""
         if self.any_of and self.after:
-            return any(one.met for one in self.after)
-        return all(one.met for one in self.after)
+            return any(dependency.met for dependency in self.after)
+        return all(dependency.met for dependency in self.after)
 
     @property
     def impossible(self) -> bool:
         """Return whether the dependencies can no longer be met."""
         if self.any_of and self.after:
-            return all(one.met is False for one in self.after)
-        return any(one.met is False for one in self.after)
+            return all(dependency.met is False for dependency in self.after)
+        return any(dependency.met is False for dependency in self.after)
 
     def too_late(self, now_s: float) -> bool:
         """Return whether the time by which it must have ended has passed."""
@@ -105,7 +105,10 @@ class Conditions:
     def with_ended(self, on: str, ends: ExecutionState | None) -> Conditions:
         """Return the conditions after an execution has ended."""
         after = tuple(
-            changed(one, met=one.after(ends)) if one.on == on and one.met is None else one for one in self.after
+            changed(dependency, met=dependency.is_met_by(ends))
+            if dependency.on == on and dependency.met is None
+            else dependency
+            for dependency in self.after
         )
         return changed(self, after=after)
 
@@ -123,7 +126,7 @@ def reason_of(conditions: Conditions, now_s: float) -> Reason | None:
         why = f": {OTHERWISE}" if failed else ""
         release = "zoe release" if conditions.held is Holder.USER else "an operator can release it"
         return Reason(ReasonCode.HELD, f"It is held{why}.", hint=release)
-    awaited = sum(1 for _ in conditions.awaited)
+    awaited = sum(1 for _ in conditions.undecided_dependencies)
     if awaited:
         others = "another execution" if awaited == 1 else f"{awaited} other executions"
         return Reason(ReasonCode.DEPENDENCIES, f"It runs after {others}.", {"executions": awaited})

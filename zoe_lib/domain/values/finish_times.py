@@ -91,7 +91,7 @@ class Promise:
     notice: PromiseNotice | None = None
     adjusted: PromiseAdjustment | None = None
 
-    def guaranteed(self, attempt: int) -> int:
+    def elastic_guarantee(self, attempt: int) -> int:
         """Return how many elastic services are guaranteed to an attempt at present."""
         adjusted = self.adjusted
         return adjusted.elastic if adjusted is not None and adjusted.attempt == attempt else self.terms.elastic

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.domain.values.storage import Located, StorageObject, located
+from zoe_lib.domain.values.storage import Located, StorageObject, object_of
 
 
 @value(frozen=True, slots=True)
@@ -51,14 +51,14 @@ def places_of(
 ) -> tuple[InputPlaces, ...]:
     """Return the places of these inputs, as far as known, with the 20 nodes that hold most."""
     found = []
-    for one in inputs:
-        key = located(tenant, one.uri)
+    for input_ in inputs:
+        key = object_of(tenant, input_.uri)
         if key in locality:
-            found.append(InputPlaces(one.name, _shortened(locality[key])))
+            found.append(InputPlaces(input_.name, _largest_hosts(locality[key])))
     return tuple(found)
 
 
-def _shortened(places: Places | None) -> Places | None:
+def _largest_hosts(places: Places | None) -> Places | None:
     if places is None or len(places.hosts) <= NODES_TOLD_MAX:
         return places
     most = sorted(places.hosts.items(), key=lambda item: (-item[1].bytes, -item[1].objects, item[0]))

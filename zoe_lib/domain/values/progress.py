@@ -139,19 +139,19 @@ class ProgressHistory:
 
     def _set_back(self, by_s: float) -> None:
         """Move all readings back with the clock."""
-        self._readings = [changed(one, at_s=one.at_s - by_s) for one in self._readings]
-        self._lower = [changed(one, at_s=one.at_s - by_s) for one in self._lower]
+        self._readings = [changed(reading, at_s=reading.at_s - by_s) for reading in self._readings]
+        self._lower = [changed(reading, at_s=reading.at_s - by_s) for reading in self._lower]
 
     def _take_lower(self, reading: ProgressReading) -> str:
         self._lower.append(reading)
         if len(self._lower) < _RESTARTS_AFTER:
             return "it went backwards"
         again, self._lower = self._lower, []
-        level = min(one.share for one in again)
-        self._readings = [one for one in self._readings if one.share <= level]
-        for one in sorted(again, key=lambda one: one.at_s):
-            if not self._readings or one.done >= self._readings[-1].done:
-                self._keep(one)
+        level = min(reading.share for reading in again)
+        self._readings = [reading for reading in self._readings if reading.share <= level]
+        for entry in sorted(again, key=lambda reading: reading.at_s):
+            if not self._readings or entry.done >= self._readings[-1].done:
+                self._keep(entry)
         return "it went backwards, and goes on from there"
 
     def _keep(self, reading: ProgressReading) -> None:
@@ -172,7 +172,7 @@ def remaining_s(readings: Sequence[ProgressReading], now_s: float) -> RemainingP
     runs. The pace is the median of the paces between readings that lie apart (Theil and Sen), so that one odd reading
     changes it little.
     """
-    known = [one for one in readings[-READINGS_MAX:] if one.at_s <= now_s]
+    known = [reading for reading in readings[-READINGS_MAX:] if reading.at_s <= now_s]
     window = known[-max(_WINDOW_MIN, len(known) // 2) :]
     if len(window) < _LEAST_READINGS or window[-1].share >= 1:
         return None
@@ -181,7 +181,7 @@ def remaining_s(readings: Sequence[ProgressReading], now_s: float) -> RemainingP
     pace = _quantile(paces, 0.5)
     if pace <= 0:
         return None
-    done = median(one.done + pace * (last.at_s - one.at_s) for one in window)
+    done = median(reading.done + pace * (last.at_s - reading.at_s) for reading in window)
     left, since_s = max(last.total - done, 0.0), now_s - last.at_s
     slow, fast = _quantile(paces, 0.25), _quantile(paces, 0.75)
     high_s = None if slow <= 0 else max(left / slow - since_s, 0.0)

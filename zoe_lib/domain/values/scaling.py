@@ -37,7 +37,7 @@ class ScalingRule:
     interval_s: float = 15.0
     calm_s: float = 120.0
 
-    def wanted(self, running: int, measured: float) -> int:
+    def wanted_count(self, running: int, measured: float) -> int:
         """Return the wanted number of instances of a component with `running` ones; `measured`: the share of the
         reserved cores that they use, or the amount.
         """
@@ -57,7 +57,7 @@ class ScalingHistory:
         self._began_s = began_s
         self._wanted: deque[tuple[float, int]] = deque()
 
-    def given(self, rule: ScalingRule, now_s: float, present: int, wanted: int) -> int:
+    def next_count(self, rule: ScalingRule, now_s: float, present: int, wanted: int) -> int:
         """Return the number of instances from now on. `now_s`: of a clock that is not set back."""
         self._wanted.append((now_s, wanted))
         while self._wanted[0][0] < now_s - rule.calm_s:
@@ -66,4 +66,4 @@ class ScalingHistory:
             return min(wanted, max(2 * present, present + _AT_ONCE_MIN))
         if now_s - self._began_s < rule.calm_s:
             return present
-        return min(present, max(one for _, one in self._wanted))
+        return min(present, max(number for _, number in self._wanted))

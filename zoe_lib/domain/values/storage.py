@@ -75,12 +75,12 @@ Located = str
 """A tenant's objects whose places are reported: each tenant has its own account with containers."""
 
 
-def located(tenant: str, uri: str) -> Located:
+def object_of(tenant: str, uri: str) -> Located:
     """Return a tenant's objects at a URI."""
     return f"{tenant} {uri}"
 
 
-def whose(one: Located) -> tuple[str, str]:
+def tenant_and_uri(one: Located) -> tuple[str, str]:
     """Return the tenant, whose name contains no space, and the URI."""
     tenant, _, uri = one.partition(" ")
     return tenant, uri

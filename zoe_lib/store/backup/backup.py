@@ -64,7 +64,7 @@ class UnfitRows(StoreError):  # noqa: N818 - the name is the fact
     """The database rejects the contents of a copy's rows."""
 
 
-def quoted(connection: Connection, *names: str) -> str:
+def quote_names(connection: Connection, *names: str) -> str:
     """Return names quoted for SQL."""
     return ", ".join(connection.dialect.identifier_preparer.quote_identifier(name) for name in names)
 
@@ -97,7 +97,7 @@ def _copy_tables(connection: Connection, archive: zipfile.ZipFile, version: str,
 
 def _copy_table(connection: Connection, archive: zipfile.ZipFile, table: Table) -> TableRows:
     columns = tuple(table.columns.keys())
-    statement = f"COPY {quoted(connection, table.name)} ({quoted(connection, *columns)}) TO STDOUT"
+    statement = f"COPY {quote_names(connection, table.name)} ({quote_names(connection, *columns)}) TO STDOUT"
     with archive.open(f"tables/{table.name}", "w", force_zip64=True) as member:
         return TableRows(table.name, columns, copy(connection, statement, member))
 

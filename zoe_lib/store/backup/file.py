@@ -46,7 +46,7 @@ class BackupFile:
             with self._archive.open(name) as file:
                 yield Member(file)
         except _DAMAGED as error:
-            raise StoreError(damaged(name)) from error
+            raise StoreError(damage_message(name)) from error
 
     def _small(self, name: str, bytes_max: int) -> bytes:
         if name not in self._names:
@@ -56,7 +56,7 @@ class BackupFile:
         try:
             return self._archive.read(name)
         except _DAMAGED as error:
-            raise StoreError(damaged(name)) from error
+            raise StoreError(damage_message(name)) from error
 
 
 class Member:
@@ -80,7 +80,7 @@ def member_of(table: str) -> str:
     return f"tables/{table}"
 
 
-def damaged(member: str) -> str:
+def damage_message(member: str) -> str:
     """Return the message about a damaged member."""
     return f"the backup is damaged: {member}"
 
@@ -91,7 +91,7 @@ def open_backup(path: Path, signers: Path | None = None) -> Iterator[BackupFile]
     it.
     """
     with _regular(path) as file:
-        signed = _signed(file, path, signers)
+        signed = _signature_text(file, path, signers)
         try:
             archive = zipfile.ZipFile(file)
         except _DAMAGED as error:
@@ -106,7 +106,7 @@ def open_backup(path: Path, signers: Path | None = None) -> Iterator[BackupFile]
             yield backup
 
 
-def _signed(file: IO[bytes], path: Path, signers: Path | None) -> str:
+def _signature_text(file: IO[bytes], path: Path, signers: Path | None) -> str:
     if signers is not None:
         name = signer(file, path, signers)
         file.seek(0)

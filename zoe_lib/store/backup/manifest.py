@@ -81,7 +81,7 @@ def _check_age(content: bytes) -> None:
             f"is of a version before {FIRST_VERSION} (revision {revision[:_SHOWN_MAX]}): "
             f"restore it with Zoe {FIRST_VERSION}, then upgrade"
         )
-    if kind != FORMAT or not migrate.known(revision):
+    if kind != FORMAT or not migrate.has_migrations_to(revision):
         raise NewerBackup(
             f"is of a newer version of Zoe ({str(values.get('version'))[:_SHOWN_MAX]}, "
             f"revision {revision[:_SHOWN_MAX]}): install that version or a newer one"

@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlalchemy import Connection, MetaData, inspect, text, update
 
 from zoe_lib.sealing import KEY_FILE
-from zoe_lib.store.backup.backup import REVISION_TABLE, UnfitRows, copy, one_transaction, quoted
-from zoe_lib.store.backup.file import BackupFile, damaged, member_of, open_backup
+from zoe_lib.store.backup.backup import REVISION_TABLE, UnfitRows, copy, one_transaction, quote_names
+from zoe_lib.store.backup.file import BackupFile, damage_message, member_of, open_backup
 from zoe_lib.store.backup.manifest import Manifest, TableRows
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.postgres import migrate
@@ -82,7 +82,7 @@ def _fill(connection: Connection, backup: BackupFile, at_s: float) -> None:
     migrate.upgrade_within(connection, manifest.revision)
     _check_tables(connection, manifest)
     for table in manifest.tables:
-        connection.execute(text(f"DELETE FROM {quoted(connection, table.name)}"))  # noqa: S608 - what migrations insert
+        connection.execute(text(f"DELETE FROM {quote_names(connection, table.name)}"))  # noqa: S608 - what migrations insert
         rows = _copy(connection, backup, table)
         if rows != table.rows:
             raise StoreError(f"the backup has {rows} rows of {table.name}, and its manifest says {table.rows}")
@@ -116,15 +116,15 @@ def _check_tables(connection: Connection, manifest: Manifest) -> None:
 
 def _copy(connection: Connection, backup: BackupFile, table: TableRows) -> int:
     """Fill a table; return the number of rows."""
-    statement = f"COPY {quoted(connection, table.name)} ({quoted(connection, *table.columns)}) FROM STDIN"
+    statement = f"COPY {quote_names(connection, table.name)} ({quote_names(connection, *table.columns)}) FROM STDIN"
     with backup.rows(table.name) as member:
         try:
             return copy(connection, statement, member)
         except UnfitRows as error:
-            raise StoreError(f"{damaged(member_of(table.name))} ({error})") from error
+            raise StoreError(f"{damage_message(member_of(table.name))} ({error})") from error
         except StoreError:
             if member.error is not None:
-                raise StoreError(damaged(member_of(table.name))) from member.error
+                raise StoreError(damage_message(member_of(table.name))) from member.error
             raise
 
 

@@ -50,9 +50,9 @@ def signer(file: IO[bytes], path: Path, signers: Path) -> str:
     it.
     """
     signature = signature_of(path)
-    for one, what in ((signature, "the backup is not signed"), (signers, "cannot read the signers")):
-        if not one.is_file():
-            raise StoreError(f"{what}: there is no {one}")
+    for entry, what in ((signature, "the backup is not signed"), (signers, "cannot read the signers")):
+        if not entry.is_file():
+            raise StoreError(f"{what}: there is no {entry}")
     found = _run("find-principals", "-s", str(signature), "-f", str(signers))
     names = found.stdout.split("\n")[0]
     if found.returncode != 0 or not names:

@@ -33,7 +33,7 @@ def check_names(*names: str) -> None:
         raise NotFound(f"not found: {', '.join(map(ascii, names))}")
 
 
-def cleaned(event: Event) -> Event:
+def clean_event(event: Event) -> Event:
     """Return the event with such characters replaced, so that an odd log line never prevents the write of an end."""
     broken: dict[str, Any] = {
         name: value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
@@ -43,11 +43,11 @@ def cleaned(event: Event) -> Event:
     return replace(event, **broken) if broken else event
 
 
-def checked(events: Sequence[Event]) -> Sequence[Event]:
+def clean_events(events: Sequence[Event]) -> Sequence[Event]:
     """Return the cleaned events, the same objects if they were clean; ValueError if there are none."""
     if not events:
         raise ValueError("nothing to append")
-    return events if all(map(_is_clean, events)) else [cleaned(event) for event in events]
+    return events if all(map(_is_clean, events)) else [clean_event(event) for event in events]
 
 
 def _is_clean(event: Event) -> bool:
@@ -60,7 +60,7 @@ def _is_clean(event: Event) -> bool:
 
 def _checked_change(change: ExecutionChange) -> ExecutionChange:
     """Return the change with clean events and their resulting state."""
-    clean = checked(change.events)
+    clean = clean_events(change.events)
     return (
         change if clean is change.events else ExecutionChange(change.before, clean, reduce(apply, clean, change.before))
     )

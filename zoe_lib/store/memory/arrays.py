@@ -6,8 +6,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from zoe_lib.domain.applications.entries import Entry
 from zoe_lib.domain.applications.sharing import ExecutionShares
-from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId, awaits_list, fresh, let_in, listed, made
-from zoe_lib.domain.executions.events import submitted
+from zoe_lib.domain.executions.arrays import (
+    Array,
+    ArrayEventKind,
+    ArrayId,
+    admit_wanted,
+    awaits_list,
+    fresh,
+    with_entries,
+    with_executions,
+)
+from zoe_lib.domain.executions.events import submission_event
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.frozen import changed
@@ -44,7 +53,7 @@ class MemoryArrays(MemoryInstallation):
             state.put_array(
                 new, array.submitted_at_s, cause_id, Fact(ArrayEventKind.SUBMITTED, array.submitted_at_s, cause_id, {})
             )
-        state.tell()
+        state.notify_subscribers()
         return new
 
     def array(self, array_id: ArrayId) -> Array:
@@ -64,15 +73,15 @@ class MemoryArrays(MemoryInstallation):
         before = None if query.cursor is None else decode_cursor(query.cursor)
         with self._reached() as state:
             found = [
-                one
-                for one in state.arrays.values()
-                if query.visibility.includes(ExecutionShares(one.tenant, one.user, {}))
-                and query.user in (None, one.user)
-                and (query.ids is None or one.id in query.ids)
-                and not (query.open and one.ended_at_s is not None)
-                and (before is None or (one.submitted_at_s, one.id) < before)
+                array
+                for array in state.arrays.values()
+                if query.visibility.includes(ExecutionShares(array.tenant, array.user, {}))
+                and query.user in (None, array.user)
+                and (query.ids is None or array.id in query.ids)
+                and not (query.open and array.ended_at_s is not None)
+                and (before is None or (array.submitted_at_s, array.id) < before)
             ]
-        found.sort(key=lambda one: (one.submitted_at_s, one.id), reverse=True)
+        found.sort(key=lambda entry: (entry.submitted_at_s, entry.id), reverse=True)
         if len(found) <= query.limit:
             return ArrayPage(found, None)
         last = found[query.limit - 1]
@@ -96,7 +105,7 @@ class MemoryArrays(MemoryInstallation):
             state.array_states[array_id] = states
             fact = Fact(decided.kind, at_s, cause_id, decided.data)
             after = state.put_array(changed(decided.array, version=before.version + 1), at_s, cause_id, fact)
-        state.tell()
+        state.notify_subscribers()
         return after
 
     def list_array(self, array_id: ArrayId, entries: Sequence[Entry], at_s: float, cause_id: str) -> Array:
@@ -108,9 +117,9 @@ class MemoryArrays(MemoryInstallation):
             state.array_entries[array_id] = tuple(entries)
             state.array_states[array_id] = bytearray(len(entries))
             fact = Fact(ArrayEventKind.LISTED, at_s, cause_id, {"entries": len(entries)})
-            new = changed(listed(before, len(entries)), version=before.version + 1)
+            new = changed(with_entries(before, len(entries)), version=before.version + 1)
             after = state.put_array(new, at_s, cause_id, fact)
-        state.tell()
+        state.notify_subscribers()
         return after
 
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
@@ -130,19 +139,19 @@ class MemoryArrays(MemoryInstallation):
                 return None
             owner = (array.tenant, array.user)
             there = (state.active_of[array.tenant], state.active_of_user[owner])
-            some = let_in(stored, wanted, room_for(*owner, state.policy.limits, *there))
+            some = admit_wanted(stored, wanted, room_for(*owner, state.policy.limits, *there))
             states = state.array_states[array.id]
             positions = [position for position, _ in some]
             if any(states[position] for position in positions):
                 return None
             if not some:
                 return ()
-            state.arrays[array.id] = made(stored, states, positions)
+            state.arrays[array.id] = with_executions(stored, states, positions)
             result = []
             for _, execution in some:
-                event = submitted(execution, cause_id)
+                event = submission_event(execution, cause_id)
                 result.append(apply(execution, event))
                 state.put(result[-1])
                 state.record(result[-1], [event])
-        state.tell()
+        state.notify_subscribers()
         return result

@@ -68,7 +68,7 @@ class MemoryInstallation:
             state.policy = with_shown_limits(state.policy, replace(policy, version=expected_version + 1))
             state.record_fact(Fact("policy_set", at_s, cause_id, json.loads(json.dumps(encode(state.policy)))))
             new = state.policy
-        state.tell()
+        state.notify_subscribers()
         return new
 
     def change_limits(self, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:

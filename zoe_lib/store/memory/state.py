@@ -14,7 +14,7 @@ from zoe_lib.domain.applications.sharing import ExecutionShares, Visibility
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.cluster.platform import BackendCapabilities
 from zoe_lib.domain.cluster.policy import Policy
-from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId, index_ended, member_of, settled
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId, index_ended, member_of, with_end_time
 from zoe_lib.domain.executions.events import Event
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.executions.promises import StoreCapacity
@@ -143,7 +143,7 @@ class State:
 
     def put_array(self, array: Array, at_s: float, cause_id: str, change: Fact | None = None) -> Array:
         """Replace an array, and write the entry of the change and, if it has ended, that of its end."""
-        after = settled(array, at_s)
+        after = with_end_time(array, at_s)
         facts = [] if change is None else [change]
         if after.ended_at_s is not None and array.ended_at_s is None:
             data = {"state": after.state.value, "counts": {state.value: n for state, n in after.counts.items()}}
@@ -157,7 +157,11 @@ class State:
     def shares(self, record_id: str) -> ExecutionShares:
         """Return the users who may see an execution or an array."""
         array = self.arrays.get(record_id)
-        return unshared(self.executions[record_id]) if array is None else ExecutionShares(array.tenant, array.user, {})
+        return (
+            shares_of_owner(self.executions[record_id])
+            if array is None
+            else ExecutionShares(array.tenant, array.user, {})
+        )
 
     def record_fact(self, fact: Fact) -> None:
         """Write a fact about the installation."""
@@ -185,7 +189,7 @@ class State:
         )
         return islice(matching, limit)
 
-    def tell(self) -> None:
+    def notify_subscribers(self) -> None:
         """Call the subscribers, outside the lock, since they may call the store."""
         for notify in list(self.subscribers.values()):
             notify()
@@ -228,7 +232,7 @@ class MemorySubscription:
             self._state.subscribers.pop(self, None)
 
 
-def unshared(execution: Execution) -> ExecutionShares:
+def shares_of_owner(execution: Execution) -> ExecutionShares:
     """Return the users who may see an execution without shares."""
     return ExecutionShares(execution.tenant, execution.user, {})
 

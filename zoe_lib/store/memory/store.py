@@ -9,10 +9,10 @@ from functools import reduce
 from zoe_lib.domain.applications.sharing import ALL, ExecutionShares, Visibility
 from zoe_lib.domain.executions.arrays import member_of
 from zoe_lib.domain.executions.deadline_misses import status_of
-from zoe_lib.domain.executions.events import Event, submitted
+from zoe_lib.domain.executions.events import Event, submission_event
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.executions.gateway import HeldOnNode, held_on_nodes
-from zoe_lib.domain.executions.limits import LimitSubject, used
+from zoe_lib.domain.executions.limits import LimitSubject, use_by_subject
 from zoe_lib.domain.executions.promises import waits_for_store
 from zoe_lib.domain.executions.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.lifecycle.lifecycle import apply
@@ -20,11 +20,11 @@ from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.base import Subscription
 from zoe_lib.store.documents.cursors import decode_cursor, encode_cursor, position
-from zoe_lib.store.documents.text import check_submission, checked, checked_changes, shown_key
+from zoe_lib.store.documents.text import check_submission, checked_changes, clean_events, shown_key
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict
 from zoe_lib.store.memory.arrays import MemoryArrays
-from zoe_lib.store.memory.state import MemorySubscription, add_use, unshared
-from zoe_lib.store.quotas import admitted, check_owner, same_submission
+from zoe_lib.store.memory.state import MemorySubscription, add_use, shares_of_owner
+from zoe_lib.store.quotas import apply_limits, check_owner, same_submission
 from zoe_lib.store.values import (
     ExecutionChange,
     ExecutionPage,
@@ -55,22 +55,22 @@ class MemoryStore(MemoryArrays):
         """Store a new execution, once per key."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         with self._reached() as state:
-            earlier = self._known(execution, idempotency_key, fingerprint)
+            earlier = self._stored_earlier(execution, idempotency_key, fingerprint)
             if earlier is not None:
                 return earlier
-            event = submitted(execution, cause_id)
-            new = apply(self._admitted(execution), event)
+            event = submission_event(execution, cause_id)
+            new = apply(self._admit(execution), event)
             if idempotency_key is not None:
                 key = (execution.tenant, idempotency_key)
                 state.idempotency_keys[key] = (fingerprint, execution.id, execution.submitted_at_s)
             state.put(new)
             state.record(new, [event])
-        state.tell()
+        state.notify_subscribers()
         return new
 
-    def _admitted(self, execution: Execution) -> Execution:
+    def _admit(self, execution: Execution) -> Execution:
         state, tenant, user = self._state, execution.tenant, execution.user
-        return admitted(execution, state.policy.limits, state.active_of[tenant], state.active_of_user[tenant, user])
+        return apply_limits(execution, state.policy.limits, state.active_of[tenant], state.active_of_user[tenant, user])
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """Return the execution of a key."""
@@ -85,7 +85,7 @@ class MemoryStore(MemoryArrays):
             raise IdempotencyConflict(f"the idempotency key {shown_key(key)!r} was used for a different request")
         return self._state.executions[used[1]]
 
-    def _known(self, execution: Execution, idempotency_key: str | None, fingerprint: str) -> Execution | None:
+    def _stored_earlier(self, execution: Execution, idempotency_key: str | None, fingerprint: str) -> Execution | None:
         if idempotency_key is not None:
             earlier = self._with_key(execution.tenant, idempotency_key, fingerprint)
             if earlier is not None:
@@ -107,7 +107,7 @@ class MemoryStore(MemoryArrays):
         after: Execution | None = None,
     ) -> Execution:
         """Write events with their projection."""
-        clean = checked(events)
+        clean = clean_events(events)
         with self._reached() as state:
             self._check_leader(leader_epoch)
             execution = state.execution(execution_id)
@@ -119,7 +119,7 @@ class MemoryStore(MemoryArrays):
                 after = reduce(apply, clean, execution)
             state.put(after)
             state.record(after, clean)
-        state.tell()
+        state.notify_subscribers()
         return after
 
     def append_all(
@@ -138,7 +138,7 @@ class MemoryStore(MemoryArrays):
                 state.record(change.after, change.events)
                 written[change.after.id] = change.after
         if written:
-            state.tell()
+            state.notify_subscribers()
         return written
 
     def execution(self, execution_id: ExecutionId) -> Execution:
@@ -155,27 +155,27 @@ class MemoryStore(MemoryArrays):
     def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
         """Return the time of each execution's last use."""
         with self._reached() as state:
-            return {one: state.last_uses[one] for one in execution_ids if one in state.last_uses}
+            return {id_: state.last_uses[id_] for id_ in execution_ids if id_ in state.last_uses}
 
     def set_progress(self, newest: Sequence[ExecutionProgress]) -> None:
         """Store progress."""
         with self._reached() as state:
-            for one in newest:
-                before = state.progress.get(one.execution_id)
-                if one.execution_id in state.executions and (before is None or one.attempt >= before.attempt):
-                    state.progress[one.execution_id] = one
+            for progress in newest:
+                before = state.progress.get(progress.execution_id)
+                if progress.execution_id in state.executions and (before is None or progress.attempt >= before.attempt):
+                    state.progress[progress.execution_id] = progress
 
     def progress_of(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
         """Return the progress of each execution with a report."""
         with self._reached() as state:
-            return {one: state.progress[one] for one in execution_ids if one in state.progress}
+            return {id_: state.progress[id_] for id_ in execution_ids if id_ in state.progress}
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""
         before = None if query.cursor is None else decode_cursor(query.cursor)
         with self._reached() as state:
             known = state.executions
-            asked = known.values() if query.ids is None else [known[one] for one in query.ids if one in known]
+            asked = known.values() if query.ids is None else [known[id_] for id_ in query.ids if id_ in known]
             matching = [
                 execution
                 for execution in asked
@@ -212,20 +212,20 @@ class MemoryStore(MemoryArrays):
     def active_among(self, ids: Collection[ExecutionId], visibility: Visibility = ALL) -> Collection[ExecutionId]:
         """Return the visible, active executions among these."""
         with self._reached() as state:
-            found = (state.active[one] for one in ids if one in state.active)
-            return {execution.id for execution in found if visibility.includes(unshared(execution))}
+            found = (state.active[id_] for id_ in ids if id_ in state.active)
+            return {execution.id for execution in found if visibility.includes(shares_of_owner(execution))}
 
     def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
         """Return the executions that wait for the object store."""
         return [
-            StoreWait(one.id, one.tenant, one.user, reason.sentence)
-            for one in self.active()
-            if visibility.includes(unshared(one)) and (reason := waits_for_store(one)) is not None
+            StoreWait(execution.id, execution.tenant, execution.user, reason.sentence)
+            for execution in self.active()
+            if visibility.includes(shares_of_owner(execution)) and (reason := waits_for_store(execution)) is not None
         ]
 
-    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+    def use_by_subject(self) -> Mapping[LimitSubject, Mapping[str, int]]:
         """Return the use of tenants and users."""
-        return used(self.active())
+        return use_by_subject(self.active())
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
         """Return the resources held on each node."""
@@ -247,7 +247,7 @@ class MemoryStore(MemoryArrays):
     def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
         """Return the owners: executions in memory have no shares."""
         with self._reached() as state:
-            return {one: state.shares(one) for one in ids if one in state.executions or one in state.arrays}
+            return {id_: state.shares(id_) for id_ in ids if id_ in state.executions or id_ in state.arrays}
 
     def last_journal_id(self) -> int:
         """Return the newest id."""
@@ -297,7 +297,7 @@ def _array_of(execution: Execution) -> str | None:
 
 def _matches(query: ExecutionQuery, execution: Execution) -> bool:
     return (
-        query.visibility.includes(unshared(execution))
+        query.visibility.includes(shares_of_owner(execution))
         and (query.user is None or execution.user == query.user)
         and (query.states is None or execution.state in query.states)
         and (query.ids is None or execution.id in query.ids)

@@ -16,7 +16,7 @@ from zoe_lib.pricing.statement import Line, gaps, lines
 from zoe_lib.pricing.zones import Month, month_of
 from zoe_lib.store.errors import StatementRefused
 from zoe_lib.store.sql.billing import metering, prices
-from zoe_lib.store.sql.connection.database import Database, reads, writes
+from zoe_lib.store.sql.connection.database import Database, read_method, write_method
 
 # An end may be reported late: a node that was away reports its services' ends afterwards.
 CLOSES_AFTER_S = 24 * 3600.0
@@ -38,7 +38,7 @@ class Statement:
     lines: tuple[Line, ...]
     gaps: tuple[str, ...]
 
-    def of(self, user: str | None) -> Statement:
+    def for_user(self, user: str | None) -> Statement:
         """Return the part of one user; all of it for None."""
         if user is None:
             return self
@@ -55,14 +55,14 @@ class BillingStore:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    price_lists = reads(prices.read_price_lists)
-    set_price_list = writes(prices.set_price_list)
-    check_price_list = reads(prices.check_price_list)
-    remove_price_list = writes(prices.remove_price_list)
-    budgets = reads(prices.read_budgets)
-    set_budget = writes(prices.set_budget)
-    clear_budget = writes(prices.clear_budget)
-    metered = reads(metering.read_metered)
+    price_lists = read_method(prices.read_price_lists)
+    set_price_list = write_method(prices.set_price_list)
+    check_price_list = read_method(prices.check_price_list)
+    remove_price_list = write_method(prices.remove_price_list)
+    budgets = read_method(prices.read_budgets)
+    set_budget = write_method(prices.set_budget)
+    clear_budget = write_method(prices.clear_budget)
+    metered = read_method(metering.read_metered)
 
     def statement(self, month: str, now_s: float, tenant: str | None = None) -> Statement:
         """Return the statement of a month, of one tenant or of all: as it was closed, or up to now; ValueError for an
@@ -90,15 +90,15 @@ class BillingStore:
         """Return the lines of executions so far, by execution, before discounts and credits of their tenants."""
 
         def work(connection: Connection) -> Mapping[str, tuple[Line, ...]]:
-            lists = [one.prices for one in prices.read_price_lists(connection)]
+            lists = [entry.prices for entry in prices.read_price_lists(connection)]
             found: dict[str, tuple[Line, ...]] = {}
-            for line in lines(_priced_only(lists), *_ever(now_s), _Reader(connection, ids=ids)):
+            for line in lines(_priced_only(lists), *_all_time(now_s), _Reader(connection, ids=ids)):
                 found[line.execution_id] = (*found.get(line.execution_id, ()), line)
             return found
 
         return self.database.read(work)
 
-    def spent(self, tenant: str, month: str, now_s: float) -> Mapping[str, Decimal]:
+    def spending_by_user(self, tenant: str, month: str, now_s: float) -> Mapping[str, Decimal]:
         """Return the amounts that each user of a tenant has spent in a month so far."""
         found: dict[str, Decimal] = {}
         for line in self.statement(month, now_s, tenant).lines:
@@ -109,7 +109,7 @@ class BillingStore:
         """Return the hourly cost of the running services of each user of a tenant, without discounts."""
 
         def work(connection: Connection) -> Mapping[str, Decimal]:
-            lists = _priced_only(one.prices for one in prices.read_price_lists(connection))
+            lists = _priced_only(entry.prices for entry in prices.read_price_lists(connection))
             found: dict[str, Decimal] = {}
             now_us = microseconds(now_s)
             for line in lines(lists, now_us, now_us + HOUR_US, _Reader(connection, tenant)):
@@ -134,23 +134,23 @@ class _Reader:
         return read(self.connection, from_us, end, self.tenant, None, self.ids, True) if end > from_us else ()
 
 
-def _ever(now_s: float) -> tuple[int, int]:
+def _all_time(now_s: float) -> tuple[int, int]:
     return 0, microseconds(now_s)
 
 
 def _priced_only(lists: Iterable[PriceList]) -> list[PriceList]:
     """Return the lists without discounts and credits, which depend on whole tenants."""
-    return [changed(one, discounts=(), credits=()) for one in lists]
+    return [changed(entry, discounts=(), credits=()) for entry in lists]
 
 
 def _statement(connection: Connection, name: str, now_s: float, tenant: str | None) -> Statement:
-    lists = [one.prices for one in prices.read_price_lists(connection)]
+    lists = [entry.prices for entry in prices.read_price_lists(connection)]
     zone, currency = (lists[0].zone, lists[0].currency) if lists else ("UTC", None)
     closed = prices.read_closed(connection, name, tenant)
     month = month_of(name, zone)
     until_us = min(max(microseconds(now_s), month.from_us), month.to_us)
     if closed is not None:
-        kept = tuple(_line(one) for document in closed for one in document["lines"])
+        kept = tuple(_line(entry) for document in closed for entry in document["lines"])
         return Statement(month, zone, currency, month.to_us, True, kept, gaps(kept, zone))
     reader = _Reader(connection, tenant, None, until_us)
     found = lines(lists, month.from_us, until_us, reader, lambda *of: metering.missed_share(connection, *of))
@@ -172,13 +172,13 @@ def _documents(found: Statement) -> dict[str, dict[str, Any]]:
     head = {"zone": found.zone, "currency": found.currency}
     result: dict[str, dict[str, Any]] = {prices.NO_TENANT: {**head, "lines": []}}
     for line in found.lines:
-        result.setdefault(line.tenant, {**head, "lines": []})["lines"].append(_kept(line))
+        result.setdefault(line.tenant, {**head, "lines": []})["lines"].append(_to_document(line))
     return result
 
 
-def _kept(line: Line) -> dict[str, Any]:
-    values = {one.name: getattr(line, one.name) for one in fields(line)}
-    return {name: str(one) if isinstance(one, Decimal) else one for name, one in values.items()}
+def _to_document(line: Line) -> dict[str, Any]:
+    values = {field.name: getattr(line, field.name) for field in fields(line)}
+    return {name: str(entry) if isinstance(entry, Decimal) else entry for name, entry in values.items()}
 
 
 def _line(kept: Mapping[str, Any]) -> Line:

@@ -32,7 +32,7 @@ def scripts_directory() -> Path:
 
 def upgrade(url: str, revision: str = "head") -> None:
     """Upgrade to a revision; do nothing if the database is already there. StoreError if it is older than FIRST."""
-    with _connected(url) as connection:
+    with _connect_locked(url) as connection:
         present = MigrationContext.configure(connection).get_current_revision()
         if present is not None and present < FIRST:
             raise StoreError(before_first(present))
@@ -42,18 +42,18 @@ def upgrade(url: str, revision: str = "head") -> None:
 
 def downgrade(url: str, revision: str) -> None:
     """Downgrade to a revision; `base` is an empty database. The contents of the newer tables are lost."""
-    with _connected(url) as connection:
+    with _connect_locked(url) as connection:
         command.downgrade(_config(connection), revision)
 
 
 def up_to_date(url: str) -> bool:
     """Return whether the database has the tables of this version."""
     newest = ScriptDirectory.from_config(_config(None)).get_current_head()
-    with _connected(url) as connection:
+    with _connect_locked(url) as connection:
         return MigrationContext.configure(connection).get_current_revision() == newest
 
 
-def known(revision: str) -> bool:
+def has_migrations_to(revision: str) -> bool:
     """Return whether this version has the migrations up to a revision."""
     return revision in {script.revision for script in ScriptDirectory.from_config(_config(None)).walk_revisions()}
 
@@ -77,7 +77,7 @@ def _config(connection: Connection | None) -> Config:
 
 
 @contextmanager
-def _connected(url: str) -> Iterator[Connection]:
+def _connect_locked(url: str) -> Iterator[Connection]:
     engine = create_engine(with_driver(url))
     try:
         with engine.connect() as connection:

@@ -24,8 +24,8 @@ from zoe_lib.store.documents.text import (
     check_array,
     check_names,
     check_submission,
-    checked,
     checked_changes,
+    clean_events,
     key_in_batch,
     storable,
 )
@@ -52,7 +52,7 @@ from zoe_lib.store.sql.batch import arrays as array_rows
 from zoe_lib.store.sql.batch.submitting import Submission
 from zoe_lib.store.sql.billing import bandwidth, sums
 from zoe_lib.store.sql.billing import last_uses as last_use_rows
-from zoe_lib.store.sql.connection.database import Database, reads, writes
+from zoe_lib.store.sql.connection.database import Database, read_method, write_method
 from zoe_lib.store.sql.executions import executions as execution_rows
 from zoe_lib.store.sql.executions import present_use, store_waits
 from zoe_lib.store.sql.executions import progress as progress_rows
@@ -100,9 +100,9 @@ class PostgresStore:
         self._applications = Applications()
         self._recent = RecentExecutions()
         self._terms = installation.TermsReader(self.database)
-        self._submissions = Grouping(self._write_submissions, key=lambda one: one.execution.id)
-        self._leadership = Leadership(self.database.dedicated)
-        self._listener = Listener(self.database.dedicated)
+        self._submissions = Grouping(self._write_submissions, key=lambda submission: submission.execution.id)
+        self._leadership = Leadership(self.database.connect)
+        self._listener = Listener(self.database.connect)
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
@@ -153,7 +153,9 @@ class PostgresStore:
         more = arrays_beside.writer(self._applications, arrays, cause_id, beside)
         locks = arrays_beside.locks_of(self._applications, arrays)
         written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions, more, locks))
-        stored = [one.execution if one.written else self._stored_before(one) for one in written]
+        stored = [
+            submission.execution if submission.written else self._stored_before(submission) for submission in written
+        ]
         for execution in stored:
             self._recent.keep(execution)
         self._note_position(written)
@@ -161,13 +163,13 @@ class PostgresStore:
 
     def _note_position(self, submissions: Sequence[Submission]) -> None:
         """Record the position of submissions; earlier ones are not newer than the newest."""
-        if positions.wanted():
-            known = [one.position for one in submissions if one.position is not None]
+        if positions.is_collecting():
+            known = [submission.position for submission in submissions if submission.position is not None]
             positions.note(max(known) if known else self.last_journal_id())
             positions.commit()
 
     def _stored_before(self, submission: Submission) -> Execution:
-        stored = self.database.read(lambda c: submitting.already_there(c, self._applications, submission))
+        stored = self.database.read(lambda c: submitting.existing_execution(c, self._applications, submission))
         check_owner(stored, submission.execution.user)
         return stored
 
@@ -205,7 +207,7 @@ class PostgresStore:
         after: Execution | None = None,
     ) -> Execution:
         """Write events with their projection."""
-        clean = checked(events)
+        clean = clean_events(events)
         state = after if clean is events else None
         stored = self.database.write(
             lambda c: self._append(c, execution_id, clean, expected_version, leader_epoch, state)
@@ -303,12 +305,12 @@ class PostgresStore:
     def array(self, array_id: ArrayId) -> Array:
         """Return one array."""
         check_names(array_id)
-        return self.database.read(lambda c: array_rows.one(c, self._applications, array_id))
+        return self.database.read(lambda c: array_rows.read_array(c, self._applications, array_id))
 
     def array_with_states(self, array_id: ArrayId) -> tuple[Array, bytes]:
         """Return an array and the states of its indices."""
         check_names(array_id)
-        find = array_rows.one
+        find = array_rows.read_array
         return self.database.read(lambda c: (find(c, self._applications, array_id), array_rows.states(c, array_id)))
 
     def arrays(self, query: ArrayQuery) -> ArrayPage:
@@ -334,7 +336,7 @@ class PostgresStore:
         """Write the entries of an array that awaits its list."""
         check_names(array_id)
         how = (array_id, entries, at_s, cause_id)
-        return self.database.write(lambda c: array_lists.give(c, self._applications, *how))
+        return self.database.write(lambda c: array_lists.write_entries(c, self._applications, *how))
 
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return entries of an array."""
@@ -352,14 +354,14 @@ class PostgresStore:
         """Return one execution."""
         if not storable(execution_id):
             raise NotFound(f"execution {execution_id!r} does not exist")
-        found = self.database.read(lambda c: execution_rows.one(c, self._applications, execution_id))
+        found = self.database.read(lambda c: execution_rows.read_execution(c, self._applications, execution_id))
         self._recent.keep(found)
         return found
 
-    add_use_of = writes(last_use_rows.add)
-    last_uses = reads(last_use_rows.read)
-    set_progress = writes(progress_rows.write)
-    progress_of = reads(progress_rows.read)
+    add_use_of = write_method(last_use_rows.add)
+    last_uses = read_method(last_use_rows.read)
+    set_progress = write_method(progress_rows.write)
+    progress_of = read_method(progress_rows.read)
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""
@@ -376,12 +378,12 @@ class PostgresStore:
             self._recent.keep(execution)
         return found
 
-    active_counts = reads(execution_rows.active_counts)
-    active_among = reads(present_use.active_among)
+    active_counts = read_method(execution_rows.active_counts)
+    active_among = read_method(present_use.active_among)
 
-    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+    def use_by_subject(self) -> Mapping[LimitSubject, Mapping[str, int]]:
         """Return the use of tenants and users."""
-        return self.database.read(lambda c: present_use.used(c, self._applications))
+        return self.database.read(lambda c: present_use.use_by_subject(c, self._applications))
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
         """Return the resources held on each node."""
@@ -393,21 +395,21 @@ class PostgresStore:
             return []
         return self.database.read(lambda c: store_waits.waiting(c, self._applications, visibility))
 
-    counts = reads(sums.counts)
+    counts = read_method(sums.counts)
 
     # -- journal ---------------------------------------------------------------------------------------------------
-    journal = reads(journal_rows.read)
-    shares_of = reads(shares.of_executions)
-    last_journal_id = reads(journal_rows.last_id)
+    journal = read_method(journal_rows.read)
+    shares_of = read_method(shares.of_executions)
+    last_journal_id = read_method(journal_rows.last_id)
 
     def subscribe(self, notify: Callable[[], None]) -> Subscription:
         """Call back after commits."""
         return self._listener.subscribe(notify)
 
     # -- installation ----------------------------------------------------------------------------------------------
-    set_platform = writes(installation.set_platform)
-    platform = reads(installation.read_platform)
-    set_capabilities = writes(installation.set_capabilities)
+    set_platform = write_method(installation.set_platform)
+    platform = read_method(installation.read_platform)
+    set_capabilities = write_method(installation.set_capabilities)
 
     def whole_platform(self) -> Platform:
         """Return nodes, capabilities and bandwidth."""
@@ -419,16 +421,16 @@ class PostgresStore:
         """
         return self._terms.read(versions)
 
-    policy = reads(installation.read_policy)
-    set_policy = writes(installation.set_policy)
-    change_limits = writes(installation.change_limits)
+    policy = read_method(installation.read_policy)
+    set_policy = write_method(installation.set_policy)
+    change_limits = write_method(installation.change_limits)
 
     # -- leadership ------------------------------------------------------------------------------------------------
     def try_lead(self, holder: str, endpoint: str = "") -> int | None:
         """Take the leader lock."""
         return self._leadership.take(holder, endpoint)
 
-    leader = reads(read_leader)
+    leader = read_method(read_leader)
 
     def renew_lead(self, epoch: int) -> bool:
         """Renew the lease, on the connection that holds the lock."""
@@ -452,13 +454,13 @@ class PostgresStore:
         if samples:
             self.database.write(lambda c: upkeep.add_usage(c, samples, self._limits))
 
-    usage = reads(upkeep.read_usage)
-    use_of = reads(upkeep.read_use_of)
-    use_over_time = reads(upkeep.use_over_time)
-    add_bandwidth = writes(bandwidth.add_look)
-    bandwidth_over_time = reads(bandwidth.read_over_time)
-    keep_transfers = writes(bandwidth.keep_transfers)
-    transfers_so_far = reads(bandwidth.read_transfers)
+    usage = read_method(upkeep.read_usage)
+    use_of = read_method(upkeep.read_use_of)
+    use_over_time = read_method(upkeep.use_over_time)
+    add_bandwidth = write_method(bandwidth.add_look)
+    bandwidth_over_time = read_method(bandwidth.read_over_time)
+    keep_transfers = write_method(bandwidth.keep_transfers)
+    transfers_so_far = read_method(bandwidth.read_transfers)
 
     def prune(self, now_s: float) -> int:
         """Remove a batch of old executions."""
@@ -471,7 +473,7 @@ class PostgresStore:
         self.database.write(lambda c: array_rows.prune(c, ended_before_s, upkeep.PRUNED_AT_ONCE))
         return removed
 
-    cut_s = reads(upkeep.read_cut)
+    cut_s = read_method(upkeep.read_cut)
 
     def sum_up(self) -> bool:
         """Add more ended executions to the sums."""
@@ -487,11 +489,11 @@ class PostgresStore:
         return self.database.read(lambda c: read(c, self._applications, from_day, to_day, now_s, tenant))
 
     # -- ticks -----------------------------------------------------------------------------------------------------
-    add_tick = writes(tick_rows.add_tick)
-    ticks = reads(tick_rows.read_ticks)
-    ticks_from_s = reads(tick_rows.earliest_s)
+    add_tick = write_method(tick_rows.add_tick)
+    ticks = read_method(tick_rows.read_ticks)
+    ticks_from_s = read_method(tick_rows.earliest_s)
 
-    revision = reads(read_revision)
+    revision = read_method(read_revision)
 
     def ping(self) -> None:
         """Raise StoreUnavailable unless the database answers."""

@@ -8,7 +8,7 @@ from zoe_lib.domain.applications.sharing import Visibility
 from zoe_lib.store.documents.text import storable
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.sql.batch import workflows as rows
-from zoe_lib.store.sql.connection.database import Database, reads
+from zoe_lib.store.sql.connection.database import Database, read_method
 from zoe_lib.store.workflow_values import StoredWorkflow, WorkflowQuery
 
 
@@ -20,14 +20,14 @@ class WorkflowStore:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def one(self, workflow_id: str, visibility: Visibility) -> StoredWorkflow:
+    def workflow(self, workflow_id: str, visibility: Visibility) -> StoredWorkflow:
         """Return a workflow with the steps of its present run whose executions are visible; NotFound if there are
         none.
         """
         unknown = NotFound(f"workflow {workflow_id} does not exist")
         if not storable(workflow_id, visibility.tenant, visibility.user):
             raise unknown
-        found = self.database.read(lambda c: rows.one(c, workflow_id, visibility))
+        found = self.database.read(lambda c: rows.read_workflow(c, workflow_id, visibility))
         if found is None:
             raise unknown
         return found
@@ -38,4 +38,4 @@ class WorkflowStore:
             return ()
         return self.database.read(lambda c: rows.page(c, query))
 
-    of_execution = reads(rows.of_execution)
+    of_execution = read_method(rows.of_execution)

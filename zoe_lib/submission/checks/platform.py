@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from zoe_client.documents.diagnostics import pointer
-from zoe_lib.descriptions import Diagnostic, located
+from zoe_lib.descriptions import Diagnostic, in_user_document
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.cluster.cluster import never_fits
 from zoe_lib.submission.checks.examined import Examined
@@ -19,7 +19,7 @@ _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
 
 def refuse_impossible(examined: Examined) -> SubmissionRefused | None:
     """Return the refusal of an application that cannot run here, or fits no nodes; with all reasons."""
-    certain = [diagnostic for one, diagnostic in _diagnostics(examined) if one]
+    certain = [diagnostic for flag, diagnostic in _diagnostics(examined) if flag]
     reason = never_fits(examined.application, examined.platform.nodes)
     if certain:
         too_large = () if reason is None else (Diagnostic("/components", reason.code, reason.sentence, reason.hint),)
@@ -44,6 +44,6 @@ def note_doubts(examined: Examined) -> Iterator[str]:
 
 def _diagnostics(examined: Examined) -> Iterator[tuple[bool, Diagnostic]]:
     """Yield each finding with its place in the document, and whether it is certain."""
-    for one in examined.faults:
-        found = Diagnostic(pointer(*one.place), one.code, one.message, one.hint)
-        yield one.certain, located(examined.document, found)
+    for fault in examined.faults:
+        found = Diagnostic(pointer(*fault.place), fault.code, fault.message, fault.hint)
+        yield fault.certain, in_user_document(examined.document, found)

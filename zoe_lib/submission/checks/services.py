@@ -10,7 +10,7 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 def refuse_unreachable_api(examined: Examined) -> SubmissionRefused | None:
     """Return the refusal of components that need the API, if they cannot reach it."""
-    asking = [index for index, one in enumerate(examined.application.components) if one.api]
+    asking = [index for index, component in enumerate(examined.application.components) if component.api]
     if not asking or examined.settings.services_api_url is not None:
         return None
     why = "services of this installation do not know the address of the API"

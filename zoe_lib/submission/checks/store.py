@@ -11,9 +11,9 @@ from zoe_lib.domain.executions.promises import (
     never_promised,
     not_always_kept,
     pushed_down,
+    requested_rates,
     view_schemes,
     why_no_view,
-    wished,
 )
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee
 from zoe_lib.submission.checks.examined import Examined
@@ -23,7 +23,7 @@ from zoe_lib.submission.refusal import SubmissionRefused
 def refuse_without_controller(examined: Examined) -> SubmissionRefused | None:
     """Return the refusal of required bandwidth, if no controller can guarantee any."""
     bandwidth = _bandwidth(examined)
-    if _controlled(examined) or bandwidth is None or bandwidth.guarantee is not Guarantee.REQUIRED:
+    if _has_controller(examined) or bandwidth is None or bandwidth.guarantee is not Guarantee.REQUIRED:
         return None
     error = Diagnostic(pointer="/storage/bandwidth/guarantee", code="unavailable", message="no controller")
     hint = "use guarantee: preferred to run without it"
@@ -42,7 +42,7 @@ def refuse_beyond_capacity(examined: Examined) -> SubmissionRefused | None:
 
 def note_bandwidth(examined: Examined) -> Iterator[str]:
     """Yield notes on bandwidth that cannot be guaranteed, or that proxies cannot always deliver."""
-    if not _controlled(examined) and _bandwidth(examined) is not None:
+    if not _has_controller(examined) and _bandwidth(examined) is not None:
         yield "no storage controller is configured: it runs without the bandwidth that it prefers"
     if (capacity := _capacity(examined)) is not None:
         application = examined.application
@@ -53,18 +53,18 @@ def note_bandwidth(examined: Examined) -> Iterator[str]:
 def note_plain_inputs(examined: Examined) -> Iterator[str]:
     """Yield notes on inputs with a `pushdown` that are read as plain objects."""
     pushed = pushed_down(examined.application)
-    if pushed and not _controlled(examined):
+    if pushed and not _has_controller(examined):
         yield "no storage controller is configured: it reads the plain objects, without pushdown"
         return
     services = examined.settings.storage_services
     s3 = services.get("s3a")
     schemes = view_schemes(s3 is not None and bool(s3.swift_url))
-    for one in pushed:
-        if why := why_no_view(one, schemes, services):
-            yield f"input {one.name} is read plainly: {why}"
+    for entry in pushed:
+        if why := why_no_view(entry, schemes, services):
+            yield f"input {entry.name} is read plainly: {why}"
 
 
-def _controlled(examined: Examined) -> bool:
+def _has_controller(examined: Examined) -> bool:
     """Return whether a storage controller is configured."""
     return examined.settings.storage_url is not None
 
@@ -75,5 +75,5 @@ def _bandwidth(examined: Examined) -> Bandwidth | None:
 
 def _capacity(examined: Examined) -> StoreCapacity | None:
     """Return the total guarantees of the store; None if unknown, or if no bandwidth is requested."""
-    asks = _controlled(examined) and wished(examined.application) is not None
+    asks = _has_controller(examined) and requested_rates(examined.application) is not None
     return examined.platform.storage if asks else None

@@ -39,7 +39,7 @@ _NO_ANSWER, _NO_PLACE = "after connection broken by", "is ignored: it is either 
 _CONFLICT_LINES_MAX = 4
 
 
-class Failed(Exception):  # noqa: N818 - the name is the fact
+class BuildFailed(Exception):  # noqa: N818 - the name is the fact
     """The environment cannot be made."""
 
 
@@ -49,12 +49,12 @@ def main() -> int:
     os.umask(0o022)
     directory = task["directory"]
     try:
-        lock = _locked(directory + ".lock")
+        lock = _hold_lock(directory + ".lock")
         os.utime(lock)
         if os.path.exists(os.path.join(directory, MARKER)):
             return 0
         _make(task, directory)
-    except Failed as failed:
+    except BuildFailed as failed:
         say(str(failed))
         remove(directory)
         return DISK_FULL if os.strerror(DISK_FULL) in str(failed) else FAILED
@@ -92,7 +92,7 @@ def _install(task: Task, directory: str) -> None:
     pip_at = task["pip"] or _pip_of_image(task)
     empty = os.path.join(os.environ["TMPDIR"], "pip-empty")
     os.makedirs(empty, exist_ok=True)
-    wanted = [for_pip(one) for one in task["requirements"]]
+    wanted = [for_pip(entry) for entry in task["requirements"]]
     command = [python, "-I", "-c", _PIP.format(pip_at), "install", *_options(task), "--", *wanted]
     pip = subprocess.Popen(
         command, cwd=empty, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -122,7 +122,7 @@ def _install(task: Task, directory: str) -> None:
                 _check_size(task["bytes_max"] + 1, task["bytes_max"])
     reader.join()
     if code != 0:
-        raise Failed(_reason(lines, task))
+        raise BuildFailed(_reason(lines, task))
 
 
 def for_pip(requirement: str) -> str:
@@ -148,7 +148,7 @@ def _pip_of_image(task: Task) -> str:
         wheels = sorted(glob.glob(os.path.join(place, "pip-*.whl"))) if place else []
         if wheels:
             return wheels[-1]
-    raise Failed("the image has no pip; install python3-pip in it, or python3-pip-whl")
+    raise BuildFailed("the image has no pip; install python3-pip in it, or python3-pip-whl")
 
 
 def _options(task: Task) -> Iterator[str]:
@@ -165,10 +165,12 @@ def _options(task: Task) -> Iterator[str]:
 def _reason(lines: list[str], task: Task) -> str:
     """Return pip's reason for its failure in one line; if it got no list of packages, that reason."""
     if any(_NO_ANSWER in line for line in lines):
-        index = f"the package index {_shown(task['index_url'])}" if task["index_url"] else "the package index"
+        index = (
+            f"the package index {_without_password(task['index_url'])}" if task["index_url"] else "the package index"
+        )
         return f"{index} does not answer{_cause(lines)}"
     if any(_NO_PLACE in line for line in lines) and task["wheelhouse"]:
-        return f"the directory of wheels {_shown(task['wheelhouse'])} does not exist"
+        return f"the directory of wheels {_without_password(task['wheelhouse'])} does not exist"
     errors = [line.partition("ERROR: ")[2].strip() for line in lines if "ERROR: " in line]
     errors = [error for error in errors if "ResolutionImpossible" not in error]
     causes: list[str] = []
@@ -188,7 +190,7 @@ def _cause(lines: list[str]) -> str:
     return "" if found is None else ": " + next(text for text in found.groups() if text)
 
 
-def _shown(place: str) -> str:
+def _without_password(place: str) -> str:
     """Return an address without its password."""
     scheme, found, rest = place.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}" if found else place
@@ -207,10 +209,10 @@ def _seal(directory: str) -> int:
 def _seal_one(path: str, found: os.stat_result, directory: str) -> int:
     if stat.S_ISLNK(found.st_mode):
         if not _is_own_link(path, directory):
-            raise Failed("a package contains a link out of the environment: " + path[len(directory) + 1 :])
+            raise BuildFailed("a package contains a link out of the environment: " + path[len(directory) + 1 :])
         return 0
     if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
-        raise Failed("a package contains an entry that is not a regular file: " + path[len(directory) + 1 :])
+        raise BuildFailed("a package contains an entry that is not a regular file: " + path[len(directory) + 1 :])
     os.chmod(path, stat.S_IMODE(found.st_mode) & 0o555)
     return found.st_size
 
@@ -227,7 +229,7 @@ def _is_own_link(path: str, directory: str) -> bool:
 
 def _check_size(size: int, bytes_max: int) -> None:
     if size > bytes_max:
-        raise Failed(f"the environment is larger than {bytes_max / 2**20:g} MiB, which is the site's limit")
+        raise BuildFailed(f"the environment is larger than {bytes_max / 2**20:g} MiB, which is the site's limit")
 
 
 def _size(directory: str) -> int:
@@ -244,7 +246,7 @@ def site_packages(directory: str) -> str:
     return sysconfig.get_path("purelib", "venv", {"base": directory, "platbase": directory})
 
 
-def _locked(path: str) -> int:
+def _hold_lock(path: str) -> int:
     """Return the descriptor of the held lock, after waiting for another build of the same environment."""
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

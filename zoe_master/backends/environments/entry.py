@@ -43,7 +43,7 @@ def main() -> int:
         return part()
     task, command = json.loads(sys.argv[1]), sys.argv[2:]
     if "sources" in task:
-        code = _cloned(task["sources"])
+        code = _run_clone(task["sources"])
         if code != 0:
             return code
     if "environment" not in task:
@@ -51,7 +51,7 @@ def main() -> int:
     return _run_in(task["environment"], command)
 
 
-def _cloned(task: Task) -> int:
+def _run_clone(task: Task) -> int:
     """Run the cloning program; return its exit code."""
     git = shutil.which("git")
     if git is None:
@@ -70,7 +70,7 @@ def _run_in(task: Task, command: list[str]) -> int:
             if _hold(directory):
                 _sweep(task, directory)
                 _become(command, directory)
-            code = _made(task, directory)
+            code = _run_build(task, directory)
             if code != 0:
                 return code
     except OSError as error:
@@ -105,7 +105,7 @@ def _hold(directory: str) -> bool:
     return False
 
 
-def _made(task: Task, directory: str) -> int:
+def _run_build(task: Task, directory: str) -> int:
     """Run the build; return its exit code."""
     late = f"zoe: the environment was not made within {task['seconds_max']:g} s, which is the site's limit"
     return _apart("--build", {**task, "directory": directory}, task["seconds_max"], late)
@@ -139,7 +139,7 @@ def _sweep(task: Task, used: str) -> None:
     total = sum(size for _, _, size in found)
     for used_s, path, size in sorted(found):
         too_old = used_s < time.time() - task["age_s_max"]
-        if path != used and (too_old or total > task["bytes_of_all_max"]) and _removed(path):
+        if path != used and (too_old or total > task["bytes_of_all_max"]) and _remove_unused(path):
             total -= size
 
 
@@ -151,7 +151,7 @@ def _bytes_of(path: str) -> int:
         return 0
 
 
-def _removed(path: str) -> bool:
+def _remove_unused(path: str) -> bool:
     lock = os.open(path + ".lock", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

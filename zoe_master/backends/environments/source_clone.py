@@ -38,7 +38,7 @@ _CLOSED = ("could not read Username", "could not read Password", "Permission den
 _PRIVATE = "a private repository needs a stored secret: `secret` of the source, or `zoe run --git-secret NAME`"
 
 
-class Failed(Exception):  # noqa: N818 - the name is the fact
+class CloneFailed(Exception):  # noqa: N818 - the name is the fact
     """A repository cannot be cloned."""
 
 
@@ -48,7 +48,7 @@ def main() -> int:
     try:
         for number, source in enumerate(task["sources"]):
             _Clone(task, source, os.path.join(task["secrets"], str(number))).make()
-    except Failed as failed:
+    except CloneFailed as failed:
         _say(str(failed))
         return DISK_FULL if os.strerror(DISK_FULL) in str(failed) else FAILED
     except OSError as error:
@@ -99,7 +99,7 @@ class _Clone:
         try:
             self._git("clone", "--quiet", "--no-checkout", "--", self._url, self._part, at=None)
             if not self._checkout():
-                raise Failed(
+                raise CloneFailed(
                     f"{self._url} has no branch, tag or commit {self._ref}" if self._ref else f"{self._url} is empty"
                 )
             with contextlib.suppress(FileNotFoundError):
@@ -112,7 +112,7 @@ class _Clone:
     def _checkout(self) -> bool:
         """Check out the version; return False if the repository does not have it."""
         at, wanted = self._part, self._ref or self._read("symbolic-ref", "--short", "HEAD", at=self._part)
-        if wanted and self._has(f"refs/remotes/origin/{wanted}", at):
+        if wanted and self._has_commit(f"refs/remotes/origin/{wanted}", at):
             self._git("checkout", "--quiet", "-B", wanted, "--track", f"origin/{wanted}", at=at)
             return True
         commit = self._commit(at)
@@ -126,7 +126,7 @@ class _Clone:
         origin = self._read("config", "--get", "remote.origin.url", at=at) if os.path.isdir(f"{at}/.git") else ""
         if origin.rstrip("/") != self._url:
             what = f"a clone of {origin}" if origin else "no clone"
-            raise Failed(f"{self._into} is there already, and is {what}; give another `into`, or move it away")
+            raise CloneFailed(f"{self._into} is there already, and is {what}; give another `into`, or move it away")
         if self._read("status", "--porcelain", "--untracked-files=no", at=at):
             _say(f"zoe: {self._into} has changes of its own, and is left as it is")
             self._say_version(f"; {self._ref} was asked for" if self._ref else "")
@@ -134,12 +134,12 @@ class _Clone:
         self._git("fetch", "--quiet", "--tags", "origin", at=at)
         branch = self._read("symbolic-ref", "--quiet", "--short", "HEAD", at=at)
         wanted = self._ref or branch
-        if wanted and self._has(f"refs/remotes/origin/{wanted}", at):
+        if wanted and self._has_commit(f"refs/remotes/origin/{wanted}", at):
             self._forward(branch, wanted)
         elif self._ref:
             commit = self._commit(at)
             if not commit:
-                raise Failed(f"{self._url} has no branch, tag or commit {self._ref}")
+                raise CloneFailed(f"{self._url} has no branch, tag or commit {self._ref}")
             self._git("checkout", "--quiet", "--detach", commit, at=at)
         self._say_version()
 
@@ -149,7 +149,7 @@ class _Clone:
     def _forward(self, branch: str, wanted: str) -> None:
         at = self._place
         if branch != wanted:
-            kept = self._has(f"refs/heads/{wanted}", at)
+            kept = self._has_commit(f"refs/heads/{wanted}", at)
             begun = (wanted, "--") if kept else ("-b", wanted, "--track", f"origin/{wanted}")
             self._git("checkout", "--quiet", *begun, at=at)
         if self._run("merge", "--quiet", "--ff-only", f"origin/{wanted}", at=at)[0] != 0:
@@ -163,7 +163,7 @@ class _Clone:
                 return found
         return ""
 
-    def _has(self, name: str, at: str) -> bool:
+    def _has_commit(self, name: str, at: str) -> bool:
         return bool(self._read("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", at=at))
 
     def _read(self, *words: str, at: str) -> str:
@@ -178,8 +178,8 @@ class _Clone:
         code, lines = self._run(*words, at=at)
         if code != 0:
             said = _reason(lines, code)
-            closed = not self._secret and any(one in said for one in _CLOSED)
-            raise Failed(f"{said}; {_PRIVATE}" if closed else said)
+            closed = not self._secret and any(text in said for text in _CLOSED)
+            raise CloneFailed(f"{said}; {_PRIVATE}" if closed else said)
 
     def _run(self, *words: str, at: str | None) -> tuple[int, list[str]]:
         """Run git, watching the bytes it writes; return its exit code and its last lines."""
@@ -209,7 +209,7 @@ class _Clone:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(git.pid, signal.SIGKILL)
             git.wait()
-            raise Failed(f"{self._url} is larger than {bytes_max / 2**20:g} MiB, which is the site's limit")
+            raise CloneFailed(f"{self._url} is larger than {bytes_max / 2**20:g} MiB, which is the site's limit")
 
 
 def _access(url: str, secret: str, known_hosts: str) -> tuple[dict[str, str], list[str]]:

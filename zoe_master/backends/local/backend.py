@@ -28,7 +28,7 @@ from zoe_master.backends.base import (
     TerminalRequest,
     Usage,
     WorkspaceMove,
-    nobody_left,
+    client_is_waiting,
 )
 from zoe_master.backends.local.environments.sweep import EnvironmentSweeper
 from zoe_master.backends.local.file_processes import FileProcesses
@@ -112,7 +112,7 @@ class LocalBackend:
         if not directories.is_safe_name(start.service_id) or not directories.is_safe_name(start.execution_id):
             raise BackendError(f"{start.service_id!r} is not a valid service id")
         with self._lock:
-            if start.service_id in self._records or self._layout.kept(start.service_id).exists():
+            if start.service_id in self._records or self._layout.kept_directory(start.service_id).exists():
                 return
             record = new_record(start, self._layout.service(start.service_id), self._clock)
             self._records[start.service_id] = record
@@ -153,12 +153,12 @@ class LocalBackend:
             record = self._records.get(service)
         if record is None:
             raise BackendError(f"service {service} does not exist")
-        number = self._layout.ports.known(record.execution_id, service).get(port)
+        number = self._layout.ports.ports_of(record.execution_id, service).get(port)
         if number is None:
             raise BackendError(f"service {service} has no port {port} yet")
         return PortAddress(HOST, number)
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = client_is_waiting) -> OutputChunk:  # noqa: ARG002
         """Return output of a known service, or of a forgotten one whose output is still kept."""
         while (directory := self._layout.find(service)) is not None:
             chunk = read_output(directory, offset, limit)
@@ -172,7 +172,7 @@ class LocalBackend:
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return the endpoint of the user's file process, starting it if none runs."""
-        return self._files.of(tenant, user, system_user)
+        return self._files.find_or_start(tenant, user, system_user)
 
     def progress_file(self, service: ServiceId, path: str) -> bytes:
         """Return the end of a file below the working directory of a running service."""
@@ -188,10 +188,10 @@ class LocalBackend:
             using = (r.execution_id for r in self._records.values() if r.uses_workspace_of(move.tenant, move.user))
             if running := sorted(set(using)):
                 return waiting_for(move.user, running)
-        if not self._moves.goes_on(move):
+        if not self._moves.is_active(move):
             self._files.end(move.tenant, move.user)
         base, users = self._settings.workspaces_dir, self._layout.around.users
-        return self._moves.of(move, lambda closing: give_workspace(base, users, move, closing))
+        return self._moves.begin_or_poll(move, lambda closing: give_workspace(base, users, move, closing))
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
         """Start a command like the service's own processes, in a process of this machine."""
@@ -200,14 +200,14 @@ class LocalBackend:
             status = record.status if record is not None and not record.final else None
         if record is None or status is None or not status.get("pid"):
             raise BackendError(f"service {service} does not run")
-        return self._terminals.opened(terminal_order(record.directory, status, request))
+        return self._terminals.open_terminal(terminal_order(record.directory, status, request))
 
     def usage(self) -> Sequence[Usage]:
         """Return the last measurements of the supervisors."""
         with self._lock:
             return [record.usage for record in self._records.values() if record.usage is not None and not record.final]
 
-    def whole_uses(self) -> Sequence[Usage]:
+    def total_usage(self) -> Sequence[Usage]:
         """Return the total use of services that ended since the last call, so that short ones count, too."""
         with self._lock:
             found = list(self._whole_uses)
@@ -249,7 +249,7 @@ class LocalBackend:
             return {r.python_environment for r in self._records.values() if not r.final and r.python_environment}
 
     def _adopt(self) -> None:
-        for record in self._layout.found():
+        for record in self._layout.found_records():
             self._add(record)
         self._layout.sweep(self._records.values())
 
@@ -265,7 +265,7 @@ class LocalBackend:
         """Adopt services that a deposed master has begun since this back-end was opened; return whether there were
         any.
         """
-        late = list(self._layout.late(self._records))
+        late = list(self._layout.unknown_records(self._records))
         for record in late:
             _log.warning("service %s was begun by another master", record.service_id)
             self._add(record)
@@ -275,15 +275,15 @@ class LocalBackend:
         if self._closing.is_set():  # between the request to close and the end of the pool
             return
         self._worker.start(record, start)
-        self._changed()
+        self._wake_master()
 
     def _do_launch(self, record: Record) -> None:
         self._worker.launch(record)
-        self._changed()
+        self._wake_master()
 
     def _do_rescue(self, record: Record, lock: int) -> None:
         self._worker.rescue(record, lock)
-        self._changed()
+        self._wake_master()
 
     def _do_sweep(self) -> None:
         try:
@@ -291,7 +291,7 @@ class LocalBackend:
         except Exception:
             _log.exception("sweeping environments failed")
 
-    def _changed(self) -> None:
+    def _wake_master(self) -> None:
         self._waker.wake()
 
     def _watch(self) -> None:
@@ -320,11 +320,11 @@ class LocalBackend:
             records = [self._records[service] for service in services & self._records.keys()]
             changed = [self._look(record) for record in records]
         if any(changed):
-            self._changed()
+            self._wake_master()
 
     def _look(self, record: Record) -> bool:
         changed = record.look()
-        used = record.whole_usage() if changed else None
+        used = record.total_usage() if changed else None
         if used is not None:
             self._whole_uses.append(used)
         return changed
@@ -332,7 +332,7 @@ class LocalBackend:
     def _look_at_all(self) -> None:
         with self._lock:
             changed = self._add_late()
-            self._layout.tell_promised(any(one.promised and not one.final for one in self._records.values()))
+            self._layout.mark_promised(any(record.promised and not record.final for record in self._records.values()))
             for record in self._records.values():
                 if record.stage is not RecordStage.SUPERVISED:
                     continue
@@ -343,7 +343,7 @@ class LocalBackend:
                     record.stage = RecordStage.RESCUED
                     self._pool.submit(self._do_rescue, record, lock)
         if changed:
-            self._changed()
+            self._wake_master()
 
     def _archive(self) -> bool:
         """Archive forgotten services; return True while a supervisor of one still cleans up."""

@@ -56,7 +56,7 @@ class FileProcesses:
         self._lock = threading.Lock()
         self._started: set[int] = set()
 
-    def of(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
+    def find_or_start(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return the endpoint for a user's files; BackendError."""
         if not (directories.is_safe_name(tenant) and directories.is_safe_name(user)):
             raise BackendError(f"{user!r} of {tenant!r} cannot have a directory")
@@ -88,7 +88,7 @@ class FileProcesses:
             self._reap(wait_s=2.0)
 
     def _task(self, tenant: str, user: str, system_user: SystemUser | None) -> dict[str, Any]:
-        owner = self._users.of(system_user)
+        owner = self._users.user_for(system_user)
         own, shared = workspaces(self._settings.workspaces_dir, tenant, user, owner)
         return task_of(
             {"workspace": str(own), "shared": str(shared)},
@@ -110,7 +110,7 @@ class FileProcesses:
 
     def _start(self, record: Path, task: Mapping[str, Any]) -> Endpoint:
         secret = secrets.token_urlsafe(32)
-        pid, answer = _launched({**task, "secret": secret})
+        pid, answer = _launch_program({**task, "secret": secret})
         self._started.add(pid)
         word, _, rest = answer.partition(" ")
         if word != "port" or not rest.isdigit():
@@ -141,7 +141,7 @@ class FileProcesses:
             self._clock.sleep(0.01)
 
 
-def _launched(task: Mapping[str, Any]) -> tuple[int, str]:
+def _launch_program(task: Mapping[str, Any]) -> tuple[int, str]:
     """Start the program, give it the task, and return its pid and its answer, empty if there is none in time."""
     task_read, task_write = os.pipe()
     answer_read, answer_write = os.pipe()

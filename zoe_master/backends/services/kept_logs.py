@@ -20,7 +20,7 @@ class KeptOutput:
     bytes: int
 
 
-def beyond(kept: Mapping[str, KeptOutput], bytes_max: int, oldest_s: float) -> Sequence[str]:
+def outputs_to_remove(kept: Mapping[str, KeptOutput], bytes_max: int, oldest_s: float) -> Sequence[str]:
     """Return the names of outputs that are too old, and of the oldest beyond the total size."""
     left, gone = bytes_max, []
     for name, log in sorted(kept.items(), key=lambda item: item[1].at_s, reverse=True):

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zoe_client.words.amounts import counted, size
+from zoe_client.words.amounts import count_with_noun, size
 
 
-def left_words(left: dict[str, Any] | None) -> str:
+def describe_left_files(left: dict[str, Any] | None) -> str:
     """Return the names and sizes recorded by the supervisor, the largest first; empty without any."""
     return "" if not left else ", ".join(_parts(left))
 
 
 def _parts(left: dict[str, Any]) -> Iterator[str]:
-    for one in left["entries"]:
-        files = one["files"]
+    for entry in left["entries"]:
+        files = entry["files"]
         if files is None:
-            yield f"{one['name']} ({size(one['bytes'])})"
+            yield f"{entry['name']} ({size(entry['bytes'])})"
         else:
-            yield f"{one['name']}/ ({counted(files, 'file')}, {size(one['bytes'])})"
+            yield f"{entry['name']}/ ({count_with_noun(files, 'file')}, {size(entry['bytes'])})"
     if left["more"]:
         yield f"{left['more']} more ({size(left['more_bytes'])})"
     if left["at_least"]:

@@ -7,17 +7,17 @@ from zoe_master.backends.base import PeerService, ServiceStart
 from zoe_master.backends.services.failures import CannotStartError
 
 
-def peer_meant(start: ServiceStart, template: Template) -> PeerService:
+def referenced_peer(start: ServiceStart, template: Template) -> PeerService:
     """Return the first instance of the named component, or the service itself without a name. Raises
     CannotStartError.
     """
     if template.component is None:
         component = start.component
         return PeerService(start.service_id, component.name, start.index, start.node, component.ports)
-    return instances_meant(start, template)[0]
+    return referenced_instances(start, template)[0]
 
 
-def instances_meant(start: ServiceStart, template: Template) -> list[PeerService]:
+def referenced_instances(start: ServiceStart, template: Template) -> list[PeerService]:
     """Return all newest instances of the named component, or of the service's own, by index. Raises
     CannotStartError.
     """
@@ -28,7 +28,7 @@ def instances_meant(start: ServiceStart, template: Template) -> list[PeerService
     return found
 
 
-def data_meant(start: ServiceStart, template: Template) -> str:
+def referenced_data(start: ServiceStart, template: Template) -> str:
     """Return the URI of an input or output, which may contain templates itself, or the columns of a view.
     CannotStartError.
     """

@@ -31,7 +31,7 @@ from zoe_master.backends.base import (
     TerminalRequest,
     Usage,
     WorkspaceMove,
-    nobody_left,
+    client_is_waiting,
 )
 from zoe_master.backends.simulated.behaviour import (
     SIGKILL_EXIT_CODE,
@@ -49,7 +49,7 @@ _RUNS_FOR_EVER = ServiceBehaviour()
 
 
 @dataclass(slots=True)
-class _Simulated:
+class _SimulatedService:
     """A simulated service: its ServiceStart, its behaviour, and its present observation."""
 
     start: ServiceStart
@@ -79,7 +79,7 @@ class SimulatedBackend:
         self._waker = waker or TickWaker()
         self._behave = behave
         self._images = images
-        self._services: dict[ServiceId, _Simulated] = {}
+        self._services: dict[ServiceId, _SimulatedService] = {}
         self._forgotten: dict[ServiceId, bytes] = {}
         self._due: list[tuple[float, int, ServiceId, int, Observation]] = []
         self._sequence = itertools.count()
@@ -109,10 +109,10 @@ class SimulatedBackend:
             return
         behaviour = self._behaviour_of(start)
         steps = timeline(start, behaviour, self._clock.now_s())
-        service = _Simulated(start, behaviour, steps[0])
+        service = _SimulatedService(start, behaviour, steps[0])
         self._services[start.service_id] = service
         self._schedule(service, steps[1:])
-        self._changed()
+        self._wake_master()
 
     def stop(self, services: Sequence[ServiceId]) -> None:
         """Stop services; unknown ones and those already ending are skipped."""
@@ -123,7 +123,7 @@ class SimulatedBackend:
             if service is None or service.present.state in FINAL_STATES | {ObservedState.STOPPING}:
                 continue
             self._replan(service, stop_timeline(service.start, service.behaviour, service.present, now_s))
-            self._changed()
+            self._wake_master()
 
     def observe(self) -> Sequence[Observation]:
         """Return the present state of every service, in order of hand-over."""
@@ -143,19 +143,19 @@ class SimulatedBackend:
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
         """Return the node's name and the number of the port."""
-        component = self._known(service).start.component
+        component = self._find_service(service).start.component
         for candidate in component.ports:
             if candidate.name == port:
-                return PortAddress(self._known(service).start.node, candidate.number)
+                return PortAddress(self._find_service(service).start.node, candidate.number)
         raise BackendError(f"service {service} has no port {port}")
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = client_is_waiting) -> OutputChunk:  # noqa: ARG002
         """Return the output of the behaviour, all of it available once the process runs."""
         self._catch_up()
         if service in self._forgotten:
             output, complete = self._forgotten[service], True
         else:
-            known = self._known(service)
+            known = self._find_service(service)
             output = known.behaviour.output if known.present.started_at_s is not None else b""
             complete = known.present.state in FINAL_STATES
         first = min(max(offset, 0), len(output))
@@ -222,7 +222,7 @@ class SimulatedBackend:
     ) -> None:
         """End a service now."""
         self._catch_up()
-        simulated = self._known(service)
+        simulated = self._find_service(service)
         if simulated.present.state in FINAL_STATES:
             raise BackendError(f"service {service} is {simulated.present.state}")
         ended = observation(
@@ -235,7 +235,7 @@ class SimulatedBackend:
             started_at_s=simulated.present.started_at_s,
         )
         self._replan(simulated, [ended])
-        self._changed()
+        self._wake_master()
 
     def kill(self, service: ServiceId) -> None:
         """End a service like SIGKILL."""
@@ -249,12 +249,12 @@ class SimulatedBackend:
             if service.start.node == name and service.present.state not in FINAL_STATES:
                 lost = replace(service.present, state=ObservedState.LOST, at_s=self._clock.now_s(), message=message)
                 self._replan(service, [lost])
-        self._changed()
+        self._wake_master()
 
     def set_node(self, node: Node) -> None:
         """Add a node, or replace the one of that name (such as a returning one)."""
         self._nodes[node.name] = node
-        self._changed()
+        self._wake_master()
 
     def set_foreign(self, name: str, foreign: Resources) -> None:
         """Set the foreign load of a node."""
@@ -271,20 +271,20 @@ class SimulatedBackend:
             return ServiceBehaviour(fails=Cause.START_FAILED, message=f"node {start.node} does not exist")
         return self._behave(start)
 
-    def _known(self, service: ServiceId) -> _Simulated:
+    def _find_service(self, service: ServiceId) -> _SimulatedService:
         try:
             return self._services[service]
         except KeyError:
             raise BackendError(f"service {service} does not exist") from None
 
-    def _schedule(self, service: _Simulated, steps: Sequence[Observation]) -> None:
+    def _schedule(self, service: _SimulatedService, steps: Sequence[Observation]) -> None:
         for step in steps:
             if step.at_s < math.inf:
                 entry = (step.at_s, next(self._sequence), service.start.service_id, service.generation, step)
                 heapq.heappush(self._due, entry)
         self._catch_up()
 
-    def _replan(self, service: _Simulated, steps: Sequence[Observation]) -> None:
+    def _replan(self, service: _SimulatedService, steps: Sequence[Observation]) -> None:
         """Replace the planned future of a service."""
         service.generation += 1
         self._schedule(service, steps)
@@ -300,5 +300,5 @@ class SimulatedBackend:
             if not self._stale(entry):
                 self._services[entry[2]].present = entry[4]
 
-    def _changed(self) -> None:
+    def _wake_master(self) -> None:
         self._waker.wake()

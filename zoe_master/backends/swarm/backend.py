@@ -29,7 +29,7 @@ from zoe_master.backends.base import (
     TerminalRequest,
     Usage,
     WorkspaceMove,
-    nobody_left,
+    client_is_waiting,
 )
 from zoe_master.backends.swarm.capabilities import NO_PROGRESS_FILES, CapabilitiesView
 from zoe_master.backends.swarm.engine import output
@@ -38,7 +38,7 @@ from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.exposure import NodeExposure
 from zoe_master.backends.swarm.engine.files.file_containers import FileContainers, WorkspaceUser
-from zoe_master.backends.swarm.engine.files.left_files import left_in
+from zoe_master.backends.swarm.engine.files.left_files import read_left_files
 from zoe_master.backends.swarm.engine.files.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.files.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.engine.files.workspace_giving import WorkspaceGiving
@@ -187,7 +187,7 @@ class SwarmBackend:
 
     def observe(self) -> Sequence[Observation]:
         """Return the last observation of every service."""
-        return [record.observation for record in self._registry.all() if not record.mark.forgotten]
+        return [record.observation for record in self._registry.records() if not record.mark.forgotten]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
         """Stop reporting ended services; after a copy of their output, everything else of them is removed from the
@@ -218,12 +218,12 @@ class SwarmBackend:
         if node is None:
             raise BackendError(f"node {name} no longer exists")
         headers = {
-            SECRET_HEADER: self._secrets.of(record.attempt),
+            SECRET_HEADER: self._secrets.secret_for(record.attempt),
             TARGET_HEADER: f"{record.host}:{record.ports[port]}",
         }
         return PortAddress(node.address, published, headers)
 
-    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
+    def logs(self, service: ServiceId, offset: int, limit: int, left: Left = client_is_waiting) -> OutputChunk:
         """Return output of a known service, or of a forgotten one whose output is still kept."""
         record = self._registry.get(service)
         place = self._place(service)
@@ -239,7 +239,7 @@ class SwarmBackend:
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return the endpoint of the user's file container, on a node that mounts the workspaces."""
-        return self._files.of(WorkspaceUser(tenant, user, system_user))
+        return self._files.find_or_start(WorkspaceUser(tenant, user, system_user))
 
     def progress_file(self, service: ServiceId, path: str) -> bytes:  # noqa: ARG002
         """Refuse: only the engine of the node could read it, by unpacking an archive each time."""
@@ -248,18 +248,18 @@ class SwarmBackend:
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
         """Give a user's workspace to another user, by a container on a node that mounts the workspaces."""
         whose = move.tenant, move.user
-        using = (r.execution_id for r in self._registry.all() if not r.final and (r.tenant, r.user) == whose)
+        using = (r.execution_id for r in self._registry.records() if not r.final and (r.tenant, r.user) == whose)
         if running := sorted(set(using)):
             return waiting_for(move.user, running)
-        if not self._moves.goes_on(move):
+        if not self._moves.is_active(move):
             self._files.end(move.tenant, move.user)
-        return self._moves.of(move, lambda closing: self._giving.give(move, closing))
+        return self._moves.begin_or_poll(move, lambda closing: self._giving.give(move, closing))
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
         """Start a command in the service's container; a process beside the master carries its output."""
         record = self._registry.get(service)
         engine = None if record is None else self._watches.engine(record.node)
-        return self._terminals.opened(terminal_order(engine, record, self._settings.tls_dir, request))
+        return self._terminals.open_terminal(terminal_order(engine, record, self._settings.tls_dir, request))
 
     def usage(self) -> Sequence[Usage]:
         """Return the last measurements of running services."""
@@ -293,7 +293,7 @@ class SwarmBackend:
         engine = None if record is None else self._watches.engine(record.node)
         try:
             if engine is not None:
-                facts = replace(facts, left_files=left_in(engine.api, facts.container_id, self._clock))
+                facts = replace(facts, left_files=read_left_files(engine.api, facts.container_id, self._clock))
         except Exception:  # errors about left files must not lose the end
             _log.exception("cannot list what service %s left", facts.service_id)
         self._take_in(facts, after_gap)
@@ -310,7 +310,7 @@ class SwarmBackend:
     def engine_changed(self, node: str, after_gap: bool) -> None:
         """Record that an engine appeared, disappeared, or has other images or foreign containers."""
         if after_gap:
-            for record in self._registry.all():
+            for record in self._registry.records():
                 if record.node == node:
                     record.asking, record.stop_sent = None, False
         self._waker.wake()
@@ -320,14 +320,14 @@ class SwarmBackend:
     def _adopt(self) -> None:
         try:
             self._reconciler.look()
-            for watch in self._watches.all():
+            for watch in self._watches.watches():
                 watch.first_look.wait(self._settings.engine_timeout_s)
             self._reconciler.look()  # now that engines have reported
         except UNREACHABLE as error:
             self._let_go()
             raise BackendUnavailable(f"no manager of the swarm answers: {words_of(error)}") from error
         self._registry.adopt_ended()
-        for record in self._registry.all():
+        for record in self._registry.records():
             engine = self._watches.engine(record.node)
             if engine is not None and record.running:
                 self._pool.submit(end_left_terminals, engine, record)
@@ -372,7 +372,7 @@ class SwarmBackend:
 
     def _at_intervals(self, now_s: float) -> None:
         """Sample usage, prune output, and check from inside which ports containers reach."""
-        self._exposure.look(self._watches.all())
+        self._exposure.look(self._watches.watches())
         self._sampling.begin(now_s)
         self._copies.begin(now_s)
         if now_s >= self._next_prune_s:

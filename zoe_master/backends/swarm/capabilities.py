@@ -55,7 +55,7 @@ class CapabilitiesView:
     def capabilities(self) -> BackendCapabilities:
         """Return settings and images; images are unknown until an engine has reported its own."""
         images_of_engines = [
-            watch.images for watch in self._watches.all() if watch.reachable and watch.images is not None
+            watch.images for watch in self._watches.watches() if watch.reachable and watch.images is not None
         ]
         unavailable, addresses = self._pulls.unavailable(), self._addresses()
         same = len(images_of_engines) == len(self._told) and all(
@@ -66,22 +66,22 @@ class CapabilitiesView:
             self._told = images_of_engines
             self._latest = replace(
                 self._of_settings,
-                images_there=self._merged(images_of_engines),
+                images_there=self._merge_images(images_of_engines),
                 unavailable=unavailable,
                 network_addresses=addresses,
             )
         return self._latest
 
-    def _merged(self, images_of_engines: Sequence[Mapping[str, ImageFacts]]) -> Mapping[str, ImageFacts] | None:
+    def _merge_images(self, images_of_engines: Sequence[Mapping[str, ImageFacts]]) -> Mapping[str, ImageFacts] | None:
         found: dict[str, ImageFacts] = {}
         for images in images_of_engines:
             for name, facts in images.items():
                 if image_matches(name, self._allowed):
-                    found[name] = _either(facts, found.get(name, facts))
+                    found[name] = _combine_facts(facts, found.get(name, facts))
         return found if images_of_engines and len(found) <= IMAGES_MAX else None
 
 
-def _either(one: ImageFacts, other: ImageFacts) -> ImageFacts:
+def _combine_facts(one: ImageFacts, other: ImageFacts) -> ImageFacts:
     """Return the combined facts of two nodes: one node with a capability is enough."""
     made_for = one.made_for if one.made_for and other.made_for else ""
     return ImageFacts(one.has_command or other.has_command, made_for)

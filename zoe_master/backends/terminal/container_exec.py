@@ -87,7 +87,7 @@ class ContainerExec(ProcessStreams):
             stream = self._api.attach(f"/exec/{self._exec}/start", {"Detach": False, "Tty": self.tty})
         except EngineRefused as refused:
             ended = refused.status in _GONE
-            self.failure = "the service has ended" if ended else _why(str(refused))
+            self.failure = "the service has ended" if ended else _refusal_text(str(refused))
         except UNREACHABLE:
             self.failure = "the engine of the service's node does not answer"
         if self.failure is not None:
@@ -162,6 +162,6 @@ class ContainerExec(ProcessStreams):
         return container_shell.SOME_LEFT
 
 
-def _why(words: str) -> str:
+def _refusal_text(words: str) -> str:
     """Return the engine's error; the shell is the only program that it starts itself."""
     return _NO_SHELL if container_shell.SHELL in words else f"the engine refuses the command: {words}"

@@ -45,10 +45,10 @@ class EngineApi:
     def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """Return the response; EngineRefused, or one of UNREACHABLE."""
         connection = http.client.HTTPConnection("docker", timeout=_TIMEOUT_S)
-        raw = self._connected()
+        raw = self._connect()
         try:
             connection.sock = raw if self._tls is None else self._tls.wrap_socket(raw, server_hostname=self._host)
-            connection.request(method, self._prefix + path, *_written(body))
+            connection.request(method, self._prefix + path, *_encode_body(body))
             response = connection.getresponse()
             text = response.read(_ANSWER_BYTES_MAX)
         finally:
@@ -60,10 +60,10 @@ class EngineApi:
 
     def attach(self, path: str, body: object) -> ContainerStream:
         """Start the command at `path`, and return its connection; EngineRefused, or one of UNREACHABLE."""
-        raw = self._connected()
+        raw = self._connect()
         try:
             stream = ContainerStream(raw, None if self._tls is None else _TlsCodec(self._tls, self._host))
-            text, headers = _written(body)
+            text, headers = _encode_body(body)
             lines = [f"POST {self._prefix}{path} HTTP/1.1", "Host: docker", "Connection: Upgrade", "Upgrade: tcp"]
             lines += [f"{name}: {value}" for name, value in headers.items()]
             stream.begin("\r\n".join([*lines, f"Content-Length: {len(text)}", "", ""]).encode() + text)
@@ -72,7 +72,7 @@ class EngineApi:
             raw.close()
             raise
 
-    def _connected(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         if self._path:
             connection = socket.socket(socket.AF_UNIX)
             connection.settimeout(_TIMEOUT_S)
@@ -105,14 +105,14 @@ class ContainerStream:
         """Send the request and read the head of the response; EngineRefused if the command did not begin."""
         if self._codec is not None:
             self._codec.shake_hands(self._connection)
-        self._connection.sendall(self._encoded(request))
-        head, self._early = self._until(b"\r\n\r\n")
+        self._connection.sendall(self._encode(request))
+        head, self._early = self._read_until(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
         status = int(lines[0].split()[1])
         if status not in (101, 200):
-            length = next((int(one.split(":")[1]) for one in lines if one.lower().startswith("content-length:")), 0)
+            length = next((int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length:")), 0)
             while len(self._early) < min(length, _ANSWER_BYTES_MAX) and not self.ended:
-                self._early += self._decoded(self._connection.recv(_READ_BYTES))
+                self._early += self._decode(self._connection.recv(_READ_BYTES))
             raise EngineRefused(status, _message_of(self._early))
         self._connection.setblocking(False)
 
@@ -124,7 +124,7 @@ class ContainerStream:
     def receive(self) -> bytes:
         """Return the received bytes; empty if there are none, or at the end, when `ended` is set."""
         try:
-            return self._decoded(self._connection.recv(_READ_BYTES))
+            return self._decode(self._connection.recv(_READ_BYTES))
         except (BlockingIOError, InterruptedError):
             return b""
         except OSError:
@@ -134,7 +134,7 @@ class ContainerStream:
     def send(self, data: bytes) -> None:
         """Append bytes to send, and send as many as possible."""
         if data:
-            self.outgoing += self._encoded(data)
+            self.outgoing += self._encode(data)
         if not self.outgoing or self._shut:
             return
         try:
@@ -162,19 +162,19 @@ class ContainerStream:
         """End the connection."""
         self._connection.close()
 
-    def _until(self, mark: bytes) -> tuple[bytes, bytes]:
+    def _read_until(self, mark: bytes) -> tuple[bytes, bytes]:
         text = b""
         while mark not in text:
-            text += self._decoded(self._connection.recv(_READ_BYTES))
+            text += self._decode(self._connection.recv(_READ_BYTES))
             if self.ended or len(text) > _HEAD_BYTES_MAX:
                 raise http.client.BadStatusLine("no answer")
         head, _, rest = text.partition(mark)
         return head, rest
 
-    def _encoded(self, data: bytes) -> bytes:
+    def _encode(self, data: bytes) -> bytes:
         return data if self._codec is None else self._codec.encode(data)
 
-    def _decoded(self, data: bytes) -> bytes:
+    def _decode(self, data: bytes) -> bytes:
         self.ended = self.ended or not data
         if self._codec is None:
             return data
@@ -242,7 +242,7 @@ def _context(tls_dir: str) -> ssl.SSLContext:
     return context
 
 
-def _written(body: object) -> tuple[bytes, dict[str, str]]:
+def _encode_body(body: object) -> tuple[bytes, dict[str, str]]:
     return (b"", {}) if body is None else (json.dumps(body).encode(), {"Content-Type": "application/json"})
 
 

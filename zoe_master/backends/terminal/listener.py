@@ -34,7 +34,7 @@ def accept(server: socket.socket, secret: bytes, permission: int, wait_s: float)
             break
         if server.fileno() in ready:
             _admit(server, candidates)
-        found = next((one for fd in ready if (one := _listened(fd, candidates, secret))), None)
+        found = next((one for fd in ready if (one := _read_candidate(fd, candidates, secret))), None)
     for connection, _ in candidates.values():
         if connection is not found:
             connection.close()
@@ -55,7 +55,7 @@ def _admit(server: socket.socket, candidates: dict[int, tuple[socket.socket, byt
     candidates[connection.fileno()] = connection, bytearray()
 
 
-def _listened(
+def _read_candidate(
     ready: int, candidates: dict[int, tuple[socket.socket, bytearray]], secret: bytes
 ) -> socket.socket | None:
     """Read from a candidate; return it if it sent the secret."""

@@ -34,7 +34,7 @@ def main() -> None:
         os.set_blocking(descriptor, False)
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    program, over = _begun(order, wakeup)
+    program, over = _start_program(order, wakeup)
     try:
         TerminalTransfer(connection, program, [0, woken], over).run()
     finally:
@@ -42,11 +42,13 @@ def main() -> None:
         program.end()
 
 
-def _begun(order: dict[str, Any], wakeup: int) -> tuple[TerminalProcess | ContainerExec, Callable[[], str | None]]:
+def _start_program(
+    order: dict[str, Any], wakeup: int
+) -> tuple[TerminalProcess | ContainerExec, Callable[[], str | None]]:
     """Return the program, and a function that returns why its terminal must end early."""
     if "container" not in order:
         local = TerminalProcess(order["argv"], order["tty"], order["rows"], order["columns"])
-        return local, lambda: _gone(order["pid"], order["start_ticks"])
+        return local, lambda: _end_of_service(order["pid"], order["start_ticks"])
     # Imported only here: TLS takes as long to load as all other modules.
     from zoe_master.backends.terminal.container_exec import ContainerExec
 
@@ -61,7 +63,7 @@ def _first_line() -> bytes:
     return line
 
 
-def _gone(pid: int, start_ticks: int) -> str | None:
+def _end_of_service(pid: int, start_ticks: int) -> str | None:
     """Return why the terminal must end: the service's own process has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

@@ -39,11 +39,11 @@ class TerminalRequests:
         self._lock = threading.Lock()
         self._running: list[subprocess.Popen[bytes]] = []
 
-    def opened(self, order: dict[str, Any], command: Sequence[str] = BARE) -> Endpoint:
+    def open_terminal(self, order: dict[str, Any], command: Sequence[str] = BARE) -> Endpoint:
         """Return the endpoint of a new terminal for its client; BackendError if there is none."""
         secret = secrets.token_hex(_SECRET_BYTES)
         line = {**order, "host": self._host, "secret": secret, "wait_s": ACCEPT_S}
-        process = self._begun(command)
+        process = self._start_process(command)
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -59,9 +59,9 @@ class TerminalRequests:
             process.stdout.close()
         return Endpoint("" if self._host in _ANYWHERE else self._host, port, secret)
 
-    def _begun(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _start_process(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         with self._lock:
-            self._running = [one for one in self._running if one.poll() is None]
+            self._running = [popen for popen in self._running if popen.poll() is None]
             if len(self._running) >= self._in_all_max:
                 raise BackendError(f"{self._in_all_max} terminals are open, which is the maximum; close one")
             process = subprocess.Popen(

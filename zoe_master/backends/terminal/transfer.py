@@ -53,10 +53,10 @@ class TerminalTransfer:
                 look_at_s = time.monotonic() + _LOOK_S
                 reason = self._over()
                 if reason is not None:
-                    self._say_end(self._program.exit_code, reason)
+                    self._send_end(self._program.exit_code, reason)
                     return
             if self._program.exit_code is not None and not self._kinds and not self._unsent:
-                self._say_end(self._program.exit_code, "")
+                self._send_end(self._program.exit_code, "")
                 return
 
     def _poll(self) -> None:
@@ -105,7 +105,7 @@ class TerminalTransfer:
         count = self._program.write(bytes(self._input[: frames.CONTENT_MAX]))
         del self._input[:count]
         if count:
-            self._queue(frames.taken(count))
+            self._queue(frames.taken_message(count))
         self._end_input()
 
     def _end_input(self) -> None:
@@ -147,7 +147,7 @@ class TerminalTransfer:
             raise frames.FrameError("an unknown kind")
 
     def _queue(self, message: bytes) -> None:
-        self._unsent += frames.framed(message)
+        self._unsent += frames.add_length(message)
         self._send()
 
     def _send(self) -> None:
@@ -159,7 +159,7 @@ class TerminalTransfer:
             except OSError:
                 self._connection.close()
 
-    def _say_end(self, exit_code: int | None, message: str) -> None:
+    def _send_end(self, exit_code: int | None, message: str) -> None:
         self._queue(frames.EXIT + json.dumps({"exit_code": exit_code, "message": message}).encode())
         until_s = time.monotonic() + _FLUSH_S
         while self._unsent and self._connection.fileno() >= 0 and time.monotonic() < until_s:

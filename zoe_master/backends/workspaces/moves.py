@@ -42,18 +42,18 @@ class WorkspaceMoves:
         self._closing = threading.Event()
         self._jobs: dict[tuple[str, str], _Job] = {}
 
-    def goes_on(self, move: WorkspaceMove) -> bool:
+    def is_active(self, move: WorkspaceMove) -> bool:
         """Return whether a move has begun, and its result was not returned yet."""
         with self._lock:
             return (move.tenant, move.user) in self._jobs
 
-    def of(self, move: WorkspaceMove, work: Work) -> MovedWorkspace:
+    def begin_or_poll(self, move: WorkspaceMove, work: Work) -> MovedWorkspace:
         """Begin a move unless one is in progress, wait a moment, and return its state. The result is returned once."""
         key = move.tenant, move.user
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
-                job = self._jobs[key] = self._begun(move, work)
+                job = self._jobs[key] = self._begin(move, work)
         if job.move.to != move.to:
             return MovedWorkspace(MoveState.FAILED, f"the files of {move.user} are being given to {job.move.to}")
         with suppress(TimeoutError):
@@ -63,7 +63,7 @@ class WorkspaceMoves:
         with self._lock:
             if self._jobs.get(key) is job:
                 del self._jobs[key]
-        return _told(job)
+        return _moved_workspace(job)
 
     def close(self) -> None:
         """End them all; a repeated move continues where it ended."""
@@ -73,7 +73,7 @@ class WorkspaceMoves:
         for job in jobs:
             job.thread.join(_CLOSE_S)
 
-    def _begun(self, move: WorkspaceMove, work: Work) -> _Job:
+    def _begin(self, move: WorkspaceMove, work: Work) -> _Job:
         done: Future[str] = Future()
 
         def run() -> None:
@@ -87,7 +87,7 @@ class WorkspaceMoves:
         return _Job(move, done, thread)
 
 
-def _told(job: _Job) -> MovedWorkspace:
+def _moved_workspace(job: _Job) -> MovedWorkspace:
     try:
         name = job.done.result()
     except (BackendError, CannotStartError) as error:

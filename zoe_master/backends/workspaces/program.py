@@ -31,7 +31,7 @@ def main() -> int:
         if former_uid != heir_uid:
             _raise_bound()
             give(top, int(former_uid), int(heir_uid))
-        name = renamed(base, former, heir)
+        name = rename_into_heir(base, former, heir)
     except OSError as error:
         print(f"{error.filename or former}: {error.strerror}", file=sys.stderr)
         return 1
@@ -51,7 +51,7 @@ def give(top: int, former: int, heir: int) -> None:
         directory, entries = way[-1]
         entry = next(entries, None)
         if entry is None:
-            _own(directory, former, heir)
+            _change_owner(directory, former, heir)
             os.close(way.pop()[0])
             continue
         try:
@@ -61,7 +61,7 @@ def give(top: int, former: int, heir: int) -> None:
         try:
             found = os.fstat(held)
             if not stat.S_ISDIR(found.st_mode):
-                _own(held, former, heir)
+                _change_owner(held, former, heir)
             elif found.st_dev == device:
                 deeper = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=held)
                 way.append((deeper, os.scandir(deeper)))
@@ -69,7 +69,7 @@ def give(top: int, former: int, heir: int) -> None:
             os.close(held)
 
 
-def renamed(base: int, former: str, heir: str) -> str:
+def rename_into_heir(base: int, former: str, heir: str) -> str:
     """Move the directory into the heir's, under the first free name, and return the name. It never follows a link."""
     into = os.open(heir, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=base)
     name = f"from-{former}"
@@ -85,7 +85,7 @@ def renamed(base: int, former: str, heir: str) -> str:
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
 
 
-def _own(held: int, former: int, heir: int) -> None:
+def _change_owner(held: int, former: int, heir: int) -> None:
     # Also a link: a descriptor opened for its path leads to the link itself.
     if os.fstat(held).st_uid == former:
         os.chown(f"/proc/self/fd/{held}", heir, -1)

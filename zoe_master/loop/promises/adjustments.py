@@ -12,11 +12,11 @@ from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.run_times.samples import through_views
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import CAUTION
-from zoe_master.scheduler.promising.adjusting import adjusted
+from zoe_master.scheduler.promising.adjusting import adjusted_services
 from zoe_master.scheduler.promising.choices import rates_of
-from zoe_master.scheduler.promising.raising import raised, rest_s
-from zoe_master.scheduler.promising.shares_later import SharesLater
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.scheduler.promising.raising import raised_rate, rest_s
+from zoe_master.scheduler.promising.shares_later import FutureShares
+from zoe_master.state.run_times import LearnedRunTimes
 
 _TYPICAL = 0.5
 
@@ -36,32 +36,32 @@ class PromiseAdjustments:
     given time.
     """
 
-    def __init__(self, run_times: RunTimesKept, expected_end_s: Callable[[Execution, float], float]) -> None:
+    def __init__(self, run_times: LearnedRunTimes, expected_end_s: Callable[[Execution, float], float]) -> None:
         self._run_times = run_times
         self._expected_end_s = expected_end_s
 
-    def made_on(self, tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) -> Iterator[GuaranteesNow]:
+    def adjust_on(self, tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) -> Iterator[GuaranteesNow]:
         """Yield each execution whose guarantees change; bandwidth is assigned one by one."""
         now_s, shares = tick.snapshot.now_s, None
         for execution in tick.promised:
             promise, told = execution.promise, progress.get(execution.id)
             if promise is None or execution.state is not ExecutionState.RUNNING:
                 continue
-            elastic, rate = adjusted(execution, told, now_s), promise.rate(execution.attempt)
+            elastic, rate = adjusted_services(execution, told, now_s), promise.rate(execution.attempt)
             if elastic is not None:
                 yield GuaranteesNow(execution, elastic, rate)
                 continue
             left_s = self._rest_s(execution, told, now_s) if rate else None
             if not rate or (left_s is None and Mark.STORAGE_WITHDRAWN not in execution.marks):
                 continue
-            shares = shares or SharesLater(tick.snapshot, tick.policy)
+            shares = shares or FutureShares(tick.snapshot, tick.policy)
             could_be = rates_of(shares.read_rate, rate + shares.free_rate())
             bookings, until_s = tick.snapshot.bookings, now_s + CAUTION * (left_s or 0.0)
-            rates = [one for one in could_be if shares.may_hold(execution, one, bookings, until_s)]
-            found = raised(execution, left_s, self._typical_s(execution), rates, now_s)
+            rates = [number for number in could_be if shares.may_hold(execution, number, bookings, until_s)]
+            found = raised_rate(execution, left_s, self._typical_s(execution), rates, now_s)
             if found is not None:
                 shares.hold(execution, found)
-                yield GuaranteesNow(execution, promise.guaranteed(execution.attempt), found)
+                yield GuaranteesNow(execution, promise.elastic_guarantee(execution.attempt), found)
 
     def _rest_s(self, execution: Execution, told: ExecutionProgress | None, now_s: float) -> float | None:
         """Return the remaining run time; None if unknown. An execution without progress reports counts as late after a
@@ -80,9 +80,9 @@ class PromiseAdjustments:
 
         def takes_s(rate: int) -> float | None:
             assert execution.promise is not None
-            application, elastic = execution.application, execution.promise.guaranteed(execution.attempt)
+            application, elastic = execution.application, execution.promise.elastic_guarantee(execution.attempt)
             tenant, user = execution.tenant, execution.user
-            known = self._run_times.within(application, tenant, user, elastic, _TYPICAL, rate, views)
+            known = self._run_times.run_time_within(application, tenant, user, elastic, _TYPICAL, rate, views)
             return None if known is None else known.seconds
 
         return takes_s

@@ -32,13 +32,13 @@ from zoe_master.scheduler.promising.choices import (
     PromisePrice,
     numbers_of,
     rates_of,
-    whole_s,
+    total_s,
 )
 from zoe_master.scheduler.promising.choosing import PromiseAnswer, PromiseSearch
-from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.scheduler.promising.future import FutureNodes
 from zoe_master.scheduler.promising.lateness import median_beyond
-from zoe_master.scheduler.promising.wholes import in_order, limits_of_neighbours, whole_answer, wholes
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.scheduler.promising.wholes import answer_group, groups_to_promise, in_order, limits_of_neighbours
+from zoe_master.state.run_times import LearnedRunTimes
 
 DECISIONS_MAX = 50
 """Maximum decisions on one tick; later ones use a newer tick."""
@@ -81,32 +81,36 @@ class PromiseDecision:
 class PromiseDecisions:
     """Makes decisions; it has no state, so any thread may use one."""
 
-    def __init__(self, run_times: RunTimesKept, prices: PromisePrices) -> None:
+    def __init__(self, run_times: LearnedRunTimes, prices: PromisePrices) -> None:
         self._run_times = run_times
         self._prices = prices
 
-    def made_on(
+    def decide_on(
         self,
         tick: Tick,
         give_up: GiveUp = never,
         progress: Mapping[ExecutionId, ExecutionProgress] = MappingProxyType({}),
     ) -> list[PromiseDecision]:
         """Return the pending decisions, the oldest promises first; `progress`: known progress of executions."""
-        made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick, progress)]
+        made = [PromiseDecision(execution, notice=notice) for execution, notice in self._risks(tick, progress)]
         made += [
-            PromiseDecision(one.execution, elastic=one.elastic, read_bytes_per_s=one.read_bytes_per_s)
-            for one in PromiseAdjustments(self._run_times, self.expected_end_s).made_on(tick, progress)
+            PromiseDecision(item.execution, elastic=item.elastic, read_bytes_per_s=item.read_bytes_per_s)
+            for item in PromiseAdjustments(self._run_times, self.expected_end_s).adjust_on(tick, progress)
         ]
         now_s = tick.snapshot.now_s
-        ready = [[one] for one in tick.asking if not one.conditions.whole and one.conditions.met_but_for_time]
-        ready += wholes(tick.asking, tick.promised, now_s)
+        ready = [
+            [execution]
+            for execution in tick.asking
+            if not execution.conditions.whole and execution.conditions.met_but_for_time
+        ]
+        ready += groups_to_promise(tick.asking, tick.promised, now_s)
         ready = [members for members in ready if not _awaits_supply(members, tick)]
         if not tick.unplaced and not ready:
             return made
-        later = NodesLater(tick.snapshot, tick.policy, give_up)
+        later = FutureNodes(tick.snapshot, tick.policy, give_up)
         for execution in tick.unplaced[:DECISIONS_MAX]:
             try:
-                booking = _room_again(execution, later)
+                booking = _missing_room(execution, later)
             except OutOfBudget:
                 return made  # the next tick continues with the others
             if booking is not None:
@@ -130,50 +134,54 @@ class PromiseDecisions:
                 open_offers[owner] += 1
             elif offers is not None and not makes_offers:
                 found = [PromiseAnswer(offers=PromiseOffers(f"{offers.why}. {_ENOUGH}", now_s)) for _ in members]
-            for one in found:
-                later.with_bookings(one.bookings)
-            first, *others = (PromiseDecision(one, answer=each) for one, each in zip(members, found, strict=True))
+            for answer in found:
+                later.with_bookings(answer.bookings)
+            first, *others = (
+                PromiseDecision(execution, answer=each) for execution, each in zip(members, found, strict=True)
+            )
             made.append(replace(first, together=tuple(others)))
         return made
 
-    def would_be(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
+    def decide_new(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
         """Return the decision for this execution if it were submitted now; OutOfBudget."""
-        [found] = self.would_be_together(tick, [execution], give_up)
+        [found] = self.decide_new_group(tick, [execution], give_up)
         return found
 
-    def would_be_together(
+    def decide_new_group(
         self, tick: Tick, members: Sequence[Execution], give_up: GiveUp = never
     ) -> list[PromiseAnswer]:
         """Return the same for each member of a group with a common promise, in this order; OutOfBudget."""
-        later = NodesLater(tick.snapshot, tick.policy, give_up)
+        later = FutureNodes(tick.snapshot, tick.policy, give_up)
         ordered = in_order(members)
         answers = self._answers(ordered, tick, later, makes_offers=True)
-        found = {one.id: answer for one, answer in zip(ordered, answers, strict=True)}
-        return [found[one.id] for one in members]
+        found = {execution.id: answer for execution, answer in zip(ordered, answers, strict=True)}
+        return [found[member.id] for member in members]
 
     def _answers(
-        self, members: Sequence[Execution], tick: Tick, later: NodesLater, makes_offers: bool
+        self, members: Sequence[Execution], tick: Tick, later: FutureNodes, makes_offers: bool
     ) -> list[PromiseAnswer]:
         """Return the answer for each; those of a group in this order."""
         # Members of a group may read at the same time.
-        readers = sum(_reads(one.application) for one in members)
+        readers = sum(_has_inputs(member.application) for member in members)
         most, free = later.shares.read_rate, later.shares.free_rate()
         rates = rates_of(most, *(rate // max(readers, 1) for rate in (most, free)))
         offers_end_s = later.now_s + tick.policy.promise_offer_s if makes_offers else None
-        searches = [self._search(one, later, tick.policy, rates, offers_end_s) for one in members]
+        searches = [self._search(member, later, tick.policy, rates, offers_end_s) for member in members]
         if not members[0].conditions.whole:
-            return [one.answer() for one in searches]
-        found = whole_answer(searches, limits_of_neighbours(members, tick.promised), later, offers_end_s)
-        return [found[one.id] for one in members]
+            return [search.answer() for search in searches]
+        found = answer_group(searches, limits_of_neighbours(members, tick.promised), later, offers_end_s)
+        return [found[member.id] for member in members]
 
     def _search(
-        self, execution: Execution, later: NodesLater, policy: Policy, rates: Sequence[int], offers_end_s: float | None
+        self, execution: Execution, later: FutureNodes, policy: Policy, rates: Sequence[int], offers_end_s: float | None
     ) -> PromiseSearch:
         application, tenant, user = execution.application, execution.tenant, execution.user
 
         def run_time(choice: PromiseChoice, chance: float) -> ChoiceRunTime | None:
             rate = choice.read_bytes_per_s
-            known = self._run_times.within(application, tenant, user, choice.elastic, chance, rate, choice.views)
+            known = self._run_times.run_time_within(
+                application, tenant, user, choice.elastic, chance, rate, choice.views
+            )
             return None if known is None else ChoiceRunTime(known.seconds, known.samples, known.wide)
 
         def price(choice: PromiseChoice, run_s: float) -> PromisePrice:
@@ -189,10 +197,10 @@ class PromiseDecisions:
             for views in self._ways_to_read(execution)
         ]
         no_choice = ""
-        if _reads(application):
+        if _has_inputs(application):
             most = later.shares.read_rate
             extremes = (min(_SLOW, max(most // _READERS, 1)), most) if most else ()
-            rated = [held for one in choices for held in _with_rates(one, rates, extremes, run_time)]
+            rated = [held for choice in choices for held in _with_rates(choice, rates, extremes, run_time)]
             choices, no_choice = rated, _NO_RATE if choices else ""
         return PromiseSearch(execution, choices, run_time, price, later, offers_end_s, no_choice)
 
@@ -210,7 +218,11 @@ class PromiseDecisions:
     ) -> Iterator[tuple[Execution, PromiseNotice]]:
         """Yield promises newly expected to be broken."""
         snapshot = tick.snapshot
-        begins = {one.execution_id: max(one.begins_s, snapshot.now_s) for one in snapshot.bookings if one.places}
+        begins = {
+            booking.execution_id: max(booking.begins_s, snapshot.now_s)
+            for booking in snapshot.bookings
+            if booking.places
+        }
         for execution in tick.promised:
             promise = execution.promise
             if promise is None or promise.notice is not None or execution.state is ExecutionState.STOPPING:
@@ -232,7 +244,7 @@ class PromiseDecisions:
             if left is not None:
                 return now_s + left.seconds
         terms, application = execution.promise.terms, execution.application
-        tenant, user, within = execution.tenant, execution.user, self._run_times.within
+        tenant, user, within = execution.tenant, execution.user, self._run_times.run_time_within
         views = through_views(execution) if execution.inputs else terms.views
         takes = [
             (chance, known.seconds)
@@ -253,17 +265,17 @@ def _awaits_supply(members: Sequence[Execution], tick: Tick) -> bool:
     if storage is None or not storage.problem:
         return False
     since_s = tick.snapshot.now_s - tick.policy.storage_patience_s
-    return any(one.submitted_at_s > since_s and _reads(one.application) for one in members)
+    return any(member.submitted_at_s > since_s and _has_inputs(member.application) for member in members)
 
 
-def _reads(application: Application) -> bool:
+def _has_inputs(application: Application) -> bool:
     return application.storage is not None and bool(application.storage.inputs)
 
 
 def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
     """Return whether the limits of its tenant and user ever allow so many of its services at once."""
     counts, application = guaranteed_counts(execution.application, elastic), execution.application
-    wanted = total(one.reservation * counts[one.name] for one in application.components)
+    wanted = total(component.reservation * counts[component.name] for component in application.components)
     for _, limit in limits_of(policy, execution.tenant, execution.user):
         if limit.cores_milli is not None and wanted.cores_milli > limit.cores_milli:
             return False
@@ -290,31 +302,31 @@ def _with_rates(
     return [replace(choice, read_bytes_per_s=rate) for rate in rates]
 
 
-def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> Iterator[Booking]:
+def offer_rooms(offers: Iterable[tuple[Execution, int]], later: FutureNodes) -> Iterator[Booking]:
     """Yield room for offers that have none, because another master made them; by execution and number."""
     for execution, number in offers:
         terms = execution.offers.terms(number) if execution.offers is not None else None
         if terms is not None:
-            booking = _room_again(changed(execution, promise=Promise(terms, later.now_s)), later)
+            booking = _missing_room(changed(execution, promise=Promise(terms, later.now_s)), later)
             if booking is not None and booking.ends_s <= terms.finish_s:
                 name, whole = offer_name(execution.id, number), execution.conditions.whole
                 yield changed(booking, execution_id=name, whole=whole)
 
 
-def promise_rooms(promised: Iterable[Execution], later: NodesLater) -> Iterator[Booking]:
+def promise_rooms(promised: Iterable[Execution], later: FutureNodes) -> Iterator[Booking]:
     """Yield room for waiting promised executions that have none."""
     for execution in promised:
-        booking = _room_again(execution, later)
+        booking = _missing_room(execution, later)
         if booking is not None:
             yield booking
 
 
-def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
+def _missing_room(execution: Execution, later: FutureNodes) -> Booking | None:
     """Return room for a promise that has none, because a node was lost or another master made it."""
     assert execution.promise is not None
     terms = execution.promise.terms
     wanted = as_guaranteed(execution)
-    took_s, from_s = whole_s(terms.run_s), _begins_s(execution, later.now_s)
+    took_s, from_s = total_s(terms.run_s), _begins_s(execution, later.now_s)
     booking = later.latest(wanted, max(terms.finish_s - took_s, from_s), took_s, from_s)
     if booking is None:
         booking = later.earliest(wanted, took_s, from_s)
@@ -336,7 +348,7 @@ def _risk_of(execution: Execution) -> PromiseRisk:
     if execution.state is ExecutionState.SUBMITTED:
         if execution.conditions.held is not None:
             return PromiseRisk.HELD
-        if not execution.conditions.met(math.inf):
+        if not execution.conditions.are_met(math.inf):
             return PromiseRisk.INPUT_LATE
     if execution.attempt > 1:
         return PromiseRisk.FAILED

@@ -41,11 +41,11 @@ class Capacities:
         known = self._known
         for component, count in execution.application.core_groups:
             room = known.get(component.demand)
-            if count > (self._of(component) if room is None else room):
+            if count > (self._capacity_of(component) if room is None else room):
                 return False
         return True
 
-    def _of(self, component: Component) -> float:
+    def _capacity_of(self, component: Component) -> float:
         known = self._known.get(component.demand)
         if known is None and len(self._known) < _KINDS_MAX:
             known = self._known[component.demand] = self._ledger.capacity(component.reservation)
@@ -76,7 +76,7 @@ class Reservation:
             return False
         if self._ends_before(execution):
             return True
-        beside = self._beside(self._widest, self._then)
+        beside = self._backfill_room(self._widest, self._then)
         if surely_refused(execution, beside):
             return False
         groups = core_groups(execution.application, self._then.gateway)
@@ -93,7 +93,7 @@ class Reservation:
         found = places_in(room, execution)
         if found is None or self._ends_before(execution) or self._fits_then(execution, found):
             return found
-        found = places_in(self._beside(room, self._then), execution)
+        found = places_in(self._backfill_room(room, self._then), execution)
         return found if found is not None and self._fits_then(execution, found) else None
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
@@ -102,14 +102,14 @@ class Reservation:
         """
         return self._then is None or ends_s <= self.shadow_s or self._fits_then(execution, placements)
 
-    def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
+    def room_beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
         """Return the resources of this room that do not delay the blocked execution at its reserved time."""
-        return None if self._then is None or ends_s <= self.shadow_s else self._beside(room, self._then)
+        return None if self._then is None or ends_s <= self.shadow_s else self._backfill_room(room, self._then)
 
     def _fits_then(self, execution: Execution, placements: Sequence[Placement]) -> bool:
         if self._then is None:
             return False
-        wanted = self._then.wanted(execution, placements)
+        wanted = self._then.holdings_at(execution, placements)
         for taken, (node, amount) in enumerate(wanted):
             if not amount.fits_in(self._then.free(node)):
                 for earlier, its_amount in wanted[:taken]:
@@ -118,7 +118,7 @@ class Reservation:
             self._then.take(node, amount)
         return True
 
-    def _beside(self, room: ServicePlacer, then: Ledger) -> ServicePlacer:
+    def _backfill_room(self, room: ServicePlacer, then: Ledger) -> ServicePlacer:
         known = self._besides.get(room)
         if known is None:
             known = self._besides[room] = BackfillRoom(room, then)
@@ -154,7 +154,7 @@ def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Rel
         for _, holdings in ordered[counted:after]:
             for node, amount in holdings:
                 ledger.give_back(node, amount)
-        later = placer.on(ledger)
+        later = placer.with_ledger(ledger)
         if not surely_refused(blocked, later) and isinstance(admit(blocked, later), tuple):
             then, high = ledger, bisect_left(ordered, ordered[after - 1][0], key=_end)
         else:

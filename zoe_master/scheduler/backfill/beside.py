@@ -18,7 +18,7 @@ class BackfillRoom:
         self._seen = len(self._now.changes), len(then.changes)
         ledger = self._now.copy()
         ledger.lower_to(then)
-        self._placer = now.on(ledger)
+        self._placer = now.with_ledger(ledger)
 
     def placer(self) -> ServicePlacer:
         """Return the present room."""

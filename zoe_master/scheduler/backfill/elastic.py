@@ -46,10 +46,12 @@ class ElasticGiving:
         tenant's in policy order.
         """
         return (
-            self._each(executions, placements_max) if turns is None else self._turns(executions, placements_max, turns)
+            self._place_in_order(executions, placements_max)
+            if turns is None
+            else self._turns(executions, placements_max, turns)
         )
 
-    def _each(self, executions: Iterable[Execution], placements_max: int) -> Given:
+    def _place_in_order(self, executions: Iterable[Execution], placements_max: int) -> Given:
         result: Given = {}
         for execution in executions:
             placements = tuple(self._of_one(execution, placements_max))
@@ -96,6 +98,6 @@ class ElasticGiving:
         growth = self._growth
         nodes = placer.place(request) if growth is None else growth.place(execution, services, request, placer)
         names = (placer.ledger.nodes[node].name for node in nodes)
-        placements = [Placement(service_id=one.id, node=name) for one, name in zip(services, names, strict=False)]
+        placements = [Placement(service_id=entry.id, node=name) for entry, name in zip(services, names, strict=False)]
         self._holdings.take(execution, component.reservation * len(placements))
         return placements

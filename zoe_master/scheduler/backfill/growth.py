@@ -21,7 +21,7 @@ class PromisedCapacity(Protocol):
         """Return whether these places leave that room free until then; if so, take them."""
         ...
 
-    def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
+    def room_beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
         """Return the resources of the room that do not use reserved room until then; None if that is not computed."""
         ...
 
@@ -42,21 +42,21 @@ class ElasticGrowth:
         If weighers choose reserved nodes, the other nodes are tried alone, as for cores that pass.
         """
         chosen = placer.place(request)
-        nodes = self._kept(execution, services, chosen, request, placer)
+        nodes = self._allowed_nodes(execution, services, chosen, request, placer)
         if len(nodes) == len(chosen) or self._promised is None:
             return nodes
         rest = replace(request, count=len(chosen) - len(nodes))
         amount, ends_s = rest.component.reservation, self._span(execution)[1]
-        other = self._promised.beside(placer, ends_s) if self._lines.may_grow(execution, amount, ends_s) else None
+        other = self._promised.room_beside(placer, ends_s) if self._lines.may_grow(execution, amount, ends_s) else None
         if other is None:
             return nodes
         moved = other.place(rest)
         other.undo(rest, moved)
         for node in moved:
             placer.ledger.take(node, amount)
-        return nodes + self._kept(execution, services[len(nodes) :], moved, rest, placer)
+        return nodes + self._allowed_nodes(execution, services[len(nodes) :], moved, rest, placer)
 
-    def _kept(
+    def _allowed_nodes(
         self,
         execution: Execution,
         services: Sequence[Service],
@@ -68,13 +68,13 @@ class ElasticGrowth:
         allowed: list[int] = []
         for node in nodes:
             place = Placement(service_id=services[len(allowed)].id, node=placer.ledger.nodes[node].name)
-            if self._lets(execution, place, request.component.reservation):
+            if self._may_place(execution, place, request.component.reservation):
                 allowed.append(node)
             else:
                 placer.undo(request, [node])
         return allowed
 
-    def _lets(self, execution: Execution, place: Placement, amount: Resources) -> bool:
+    def _may_place(self, execution: Execution, place: Placement, amount: Resources) -> bool:
         ends_s = self._span(execution)[1]
         if not self._lines.may_grow(execution, amount, ends_s):
             return False

@@ -69,7 +69,7 @@ class CapacityProfile:
                 continue
             answer = self._room(execution, first, after)
             if answer is not None:
-                holdings = self._placer.ledger.wanted(execution, answer)
+                holdings = self._placer.ledger.holdings_at(execution, answer)
                 now = first < self._present
                 self._take(0 if now else first, after, self._times[first] + run_s, holdings)
                 return FoundCapacity(answer, free=first == 0) if now else None
@@ -79,13 +79,13 @@ class CapacityProfile:
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
         """Return whether elastic services fit at these places until then beside all reservations; if so, take them."""
         after = self._first_after(0, ends_s)
-        holdings = self._placer.ledger.wanted(execution, placements)
+        holdings = self._placer.ledger.holdings_at(execution, placements)
         if not all(_has_room(ledger, holdings) for ledger in self._ledgers[:after]):
             return False
         self._take(0, after, ends_s, holdings)
         return True
 
-    def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
+    def room_beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
         """Return the resources of this room beside all reservations until then; None once a pass has computed it too
         often.
         """
@@ -95,7 +95,7 @@ class CapacityProfile:
         least = room.ledger.copy()
         for ledger in self._ledgers[: self._first_after(0, ends_s)]:
             least.lower_to(ledger)
-        return room.on(least)
+        return room.with_ledger(least)
 
     def _last_full(self, first: int, after: int, cores_milli: int) -> int | None:
         spans = range(after - 1, first - 1, -1)
@@ -108,7 +108,7 @@ class CapacityProfile:
             least.booked = None  # known only for executions that start now
         for ledger in self._ledgers[first + 1 : after]:
             least.lower_to(ledger)
-        placer = self._placer.on(least)
+        placer = self._placer.with_ledger(least)
         answer = None if surely_refused(execution, placer) else admit(execution, placer)
         return answer if isinstance(answer, tuple) else None
 

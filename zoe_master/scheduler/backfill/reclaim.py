@@ -18,7 +18,7 @@ from operator import add, sub
 
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
-from zoe_lib.domain.executions.gateway import held
+from zoe_lib.domain.executions.gateway import held_resources
 from zoe_lib.domain.executions.limits import LimitSubject
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import Resources, total
@@ -43,7 +43,7 @@ class Elastic:
     amount: Resources
 
     @property
-    def counted(self) -> Resources:
+    def counted_amount(self) -> Resources:
         """Return its amounts for a limit, without the gateway's share."""
         return self.execution.component_of(self.service).reservation
 
@@ -65,7 +65,7 @@ class ElasticReclaim:
     ) -> None:
         self._placer = placer
         self._turns = turns or {}
-        self._holders = holders or _nobody
+        self._holders = holders or _no_holders
         self._takes_back = preemption == "elastic"
         self._leaving: list[Holding] = []
         self._elastic: dict[int, list[Elastic]] = defaultdict(list)
@@ -82,7 +82,7 @@ class ElasticReclaim:
         for services in self._elastic.values():
             services.sort(key=_most_dispensable_first)
         if placer.ledger.booked is not None:
-            self._tell_bookings(placer.ledger, placer.ledger.booked)
+            self._set_returned_room(placer.ledger, placer.ledger.booked)
 
     def rooms(self) -> tuple[ServicePlacer, ...]:
         """Return the free room now; the room after all leaving services have gone; and the room without elastic
@@ -98,9 +98,9 @@ class ElasticReclaim:
     def staying(self, execution: Execution) -> Sequence[Holding]:
         """Return its resources until its end: all except services that are leaving or will be stopped."""
         known = self._staying.get(execution.id)
-        return self._placer.ledger.held(execution) if known is None else known
+        return self._placer.ledger.holdings(execution) if known is None else known
 
-    def covers(self, holder: LimitSubject, excess: Resources) -> bool:
+    def can_free(self, holder: LimitSubject, excess: Resources) -> bool:
         """Return whether this much of a holder's services is leaving or can be stopped."""
         return excess.fits_in(self._may_leave[holder])
 
@@ -109,14 +109,16 @@ class ElasticReclaim:
         if not excess:
             return ()
 
-        def counted(one: Elastic) -> Sequence[Resources]:
+        def amounts_of(one: Elastic) -> Sequence[Resources]:
             holders = self._holders(one.execution)
-            return [one.counted if holder in holders else Resources() for holder in excess]
+            return [one.counted_amount if holder in holders else Resources() for holder in excess]
 
-        everybodys = (one for services in self._elastic.values() for one in services)
-        own = (one for one in everybodys if not excess.keys().isdisjoint(self._holders(one.execution)))
+        everybodys = (service for services in self._elastic.values() for service in services)
+        own = (
+            everybody for everybody in everybodys if not excess.keys().isdisjoint(self._holders(everybody.execution))
+        )
         free = [self._leaves[holder] - amount for holder, amount in excess.items()]
-        return _fewest(sorted(own, key=_most_dispensable_first), free, counted)
+        return _fewest(sorted(own, key=_most_dispensable_first), free, amounts_of)
 
     def make_room(self, execution: Execution, find: Find | None = None, giving: Sequence[Elastic] = ()) -> bool:
         """Reserve a place for the core where services are leaving, or else where elastic services can be stopped.
@@ -136,10 +138,10 @@ class ElasticReclaim:
 
     def keep(self, execution: Execution, placements: tuple[Placement, ...], giving: Sequence[Elastic] = ()) -> None:
         """Reserve these places for a core; stop `giving` and the elastic services in its way."""
-        for one in giving:
-            self._let_go(one)
+        for elastic in giving:
+            self._let_go(elastic)
         ledger = self._placer.ledger
-        self.hold(ledger.wanted(execution, placements))
+        self.hold(ledger.holdings_at(execution, placements))
         self.reserved[execution.id] = placements
 
     def hold(self, wanted: Sequence[Holding]) -> None:
@@ -155,7 +157,7 @@ class ElasticReclaim:
         None.
         """
         ledger = self._placer.ledger
-        nodes = {node for node, _ in ledger.wanted(execution, self.reserved[execution.id])}
+        nodes = {node for node, _ in ledger.holdings_at(execution, self.reserved[execution.id])}
         if not all(_level(ledger.free(node)) for node in nodes):
             return None
         return self.reserved.pop(execution.id)
@@ -166,7 +168,7 @@ class ElasticReclaim:
             for room in self._rooms[1:]:
                 room.ledger.take(node, amount)
 
-    def preempted(self) -> dict[ExecutionId, tuple[ServiceId, ...]]:
+    def preempted_services(self) -> dict[ExecutionId, tuple[ServiceId, ...]]:
         """Return the elastic services to stop, by execution."""
         by_execution: dict[ExecutionId, list[ServiceId]] = defaultdict(list)
         for going in self._chosen:
@@ -178,7 +180,7 @@ class ElasticReclaim:
             return
         ledger = self._placer.ledger
         staying = self._staying[execution.id] = []
-        for service, amount in held(execution, ledger.gateway):
+        for service, amount in held_resources(execution, ledger.gateway):
             if service.node not in ledger.index:
                 continue
             node = ledger.index[service.node]
@@ -201,14 +203,14 @@ class ElasticReclaim:
             soon.give_back(node, amount)
         absent = soon.copy()
         for node, services in self._elastic.items():
-            for one in services:
-                absent.give_back(node, one.amount)
+            for service in services:
+                absent.give_back(node, service.amount)
         booked = self._placer.ledger.booked
         if booked is not None:
             soon.booked, absent.booked = (booked.with_returned(amounts) for amounts in self._in_booked[1:])
-        return (self._placer, self._placer.on(soon), self._placer.on(absent))
+        return (self._placer, self._placer.with_ledger(soon), self._placer.with_ledger(absent))
 
-    def _tell_bookings(self, ledger: Ledger, booked: BookingRoom) -> None:
+    def _set_returned_room(self, ledger: Ledger, booked: BookingRoom) -> None:
         """Leaving and stoppable services are no obstacle to bookings; each room counts some of them as free."""
         self._in_booked = [self._amounts(self._leaving, elastic=True), self._amounts((), elastic=True), {}]
         ledger.booked = booked.with_returned(self._in_booked[0])
@@ -218,7 +220,7 @@ class ElasticReclaim:
         for node, amount in leaving:
             amounts[node] += amount
         for node, services in self._elastic.items() if elastic else ():
-            amounts[node] += total(one.amount for one in services)
+            amounts[node] += total(service.amount for service in services)
         return amounts
 
     def _rooms_without(self, giving: Sequence[Elastic]) -> Sequence[ServicePlacer]:
@@ -227,17 +229,17 @@ class ElasticReclaim:
         if not giving:
             return others
         soon = others[0].ledger.copy()
-        for one in giving:
-            soon.give_back(self._node_of(one), one.amount)
-        return (self._placer.on(soon), others[1])
+        for elastic in giving:
+            soon.give_back(self._node_of(elastic), elastic.amount)
+        return (self._placer.with_ledger(soon), others[1])
 
     def _choose(self, node: int) -> None:
         """Stop as few elastic services as possible to cover the overdrawn amounts after the leaving services have
         gone.
         """
         soon = self.rooms()[1].ledger
-        for one in _fewest(self._elastic.get(node, ()), [soon.free(node)], lambda one: [one.amount]):
-            self._let_go(one)
+        for elastic in _fewest(self._elastic.get(node, ()), [soon.free(node)], lambda elastic: [elastic.amount]):
+            self._let_go(elastic)
 
     def _let_go(self, one: Elastic) -> None:
         node = self._node_of(one)
@@ -249,7 +251,7 @@ class ElasticReclaim:
 
     def _count(self, one: Elastic, amounts: dict[LimitSubject, Resources]) -> None:
         for holder in self._holders(one.execution):
-            amounts[holder] += one.counted
+            amounts[holder] += one.counted_amount
 
     def _node_of(self, one: Elastic) -> int:
         assert one.service.node is not None  # otherwise it could not give anything
@@ -281,7 +283,7 @@ def _level(free: Resources) -> bool:
     return free.cores_milli >= 0 and free.memory_bytes >= 0 and all(pieces >= 0 for pieces in free.devices.values())
 
 
-def _nobody(_execution: Execution) -> Sequence[LimitSubject]:
+def _no_holders(_execution: Execution) -> Sequence[LimitSubject]:
     return ()
 
 

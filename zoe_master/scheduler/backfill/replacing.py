@@ -46,4 +46,4 @@ def _place(
         widest.undo(rest, later)
         reclaim.hold([(node, amount) for node in later])
     names = (placer.ledger.nodes[node].name for node in nodes)
-    return tuple(Placement(service_id=one.id, node=name) for one, name in zip(services, names, strict=False))
+    return tuple(Placement(service_id=service.id, node=name) for service, name in zip(services, names, strict=False))

@@ -47,7 +47,7 @@ class Booking:
         """Return the cores of all places, in thousandths."""
         return sum(amount.cores_milli for _, amount in self.places)
 
-    def reads(self, now_s: float) -> Span:
+    def bandwidth_span(self, now_s: float) -> Span:
         """Return begin and end of its bandwidth; an execution that should have begun already is waiting for it, and
         holds it from now on for the same time.
         """
@@ -61,7 +61,7 @@ _Free = Callable[[int], Resources]
 
 
 @value(frozen=True, slots=True)
-class _Kept:
+class _BookedAmount:
     """Room of one booking on one node."""
 
     execution_id: ExecutionId
@@ -81,7 +81,7 @@ class BookingRoom:
 
     `leaving`: ends beyond those that these accounts count as free. `returned`: resources that elastic services return
     on demand, by node. A node is examined in detail once, and for executions with bookings there; otherwise a table for
-    each end of services is enough, of which there are few (`cautious`).
+    each end of services is enough, of which there are few (`pessimistic_end`).
     """
 
     def __init__(
@@ -91,14 +91,16 @@ class BookingRoom:
         leaving: Iterable[Leaving],
         returned: Mapping[int, Resources] | None = None,
     ) -> None:
-        self._kept: dict[int, list[_Kept]] = defaultdict(list)
+        self._kept: dict[int, list[_BookedAmount]] = defaultdict(list)
         self._nodes_of: dict[ExecutionId, set[int]] = defaultdict(set)
-        for one in bookings:
-            for name, amount in one.places:
+        for booking in bookings:
+            for name, amount in booking.places:
                 if name in index:
-                    kept = _Kept(one.execution_id, one.begins_s, one.ends_s, amount, *offer_of(one))
+                    kept = _BookedAmount(
+                        booking.execution_id, booking.begins_s, booking.ends_s, amount, *offer_of(booking)
+                    )
                     self._kept[index[name]].append(kept)
-                    self._nodes_of[one.execution_id].add(index[name])
+                    self._nodes_of[booking.execution_id].add(index[name])
         self._leaving: dict[int, list[tuple[float, Resources]]] = defaultdict(list)
         for at_s, node, amount in leaving:
             if node in self._kept:
@@ -127,7 +129,7 @@ class BookingRoom:
         self._apart[0] = execution_id if execution_id in self._nodes_of else None
 
     @contextmanager
-    def ignored(self) -> Iterator[None]:
+    def ignore_all(self) -> Iterator[None]:
         """Ignore all bookings meanwhile."""
         self._ignored[0] = True
         try:
@@ -145,7 +147,7 @@ class BookingRoom:
         """Return a key that is equal for services with about the same room left."""
         return self._ignored[0], self._apart[0], begins_s, until_s
 
-    def leaves(
+    def nodes_with_room(
         self, nodes: Sequence[int], amount: Resources, begins_s: float, until_s: float, free: _Free
     ) -> list[int]:
         """Return those of these nodes with this much left beside the bookings, for this time."""
@@ -165,7 +167,7 @@ class BookingRoom:
             return NOTHING
         if node in self._special():
             gone = {self._apart[0], *self._dropped}
-            return _at(self._steps_of(node, begins_s, gone), until_s)
+            return _amount_before(self._steps_of(node, begins_s, gone), until_s)
         return self._table(begins_s, until_s).get(node, NOTHING)
 
     def _special(self) -> set[int]:
@@ -182,7 +184,7 @@ class BookingRoom:
                 steps = self._steps.get((node, begins_s))
                 if steps is None:
                     steps = self._steps[node, begins_s] = self._steps_of(node, begins_s, ())
-                amount = _at(steps, until_s)
+                amount = _amount_before(steps, until_s)
                 if amount is not NOTHING:
                     known[node] = amount
             self._tables[begins_s, until_s] = known
@@ -190,11 +192,11 @@ class BookingRoom:
 
     def _steps_of(self, node: int, begins_s: float, without: Collection[ExecutionId | None]) -> _Steps:
         """Return the times from which on more must be free than before, and the amounts."""
-        kept = [one for one in self._kept[node] if one.ends_s > begins_s and one.execution_id not in without]
+        kept = [kept for kept in self._kept[node] if kept.ends_s > begins_s and kept.execution_id not in without]
         times, most = [], NOTHING
         amounts: list[Resources] = []
-        for at_s in sorted({max(one.begins_s, begins_s) for one in kept}):
-            lacks = _together([one for one in kept if one.begins_s <= at_s < one.ends_s])
+        for at_s in sorted({max(entry.begins_s, begins_s) for entry in kept}):
+            lacks = _maximum_of_offers([entry for entry in kept if entry.begins_s <= at_s < entry.ends_s])
             lacks -= self._returned.get(node, NOTHING)
             for ends_s, amount in self._leaving.get(node, ()):
                 if ends_s <= at_s:
@@ -207,14 +209,14 @@ class BookingRoom:
         return times, amounts
 
 
-def _together(kept: Iterable[_Kept]) -> Resources:
+def _maximum_of_offers(kept: Iterable[_BookedAmount]) -> Resources:
     """Return the amount of these bookings: several offers for one execution or group count with their maximum, since
     only one can be accepted.
     """
     of_offers: dict[tuple[str, str], Resources] = {}
-    for one in kept:
-        offer = one.group, one.number
-        of_offers[offer] = of_offers.get(offer, NOTHING) + one.amount
+    for entry in kept:
+        offer = entry.group, entry.number
+        of_offers[offer] = of_offers.get(offer, NOTHING) + entry.amount
     of_groups: dict[str, Resources] = {}
     for (group, _), amount in of_offers.items():
         of_groups[group] = _greater(of_groups[group], amount) if group in of_groups else amount
@@ -237,14 +239,14 @@ def booked_for(name: str) -> ExecutionId:
     return name.partition("#")[0]
 
 
-def _at(steps: _Steps, until_s: float) -> Resources:
+def _amount_before(steps: _Steps, until_s: float) -> Resources:
     """Return the amount that must be free before this time."""
     times, amounts = steps
     number = bisect_left(times, until_s)
     return amounts[number - 1] if number else NOTHING
 
 
-def cautious(begins_s: float, ends_s: float) -> float:
+def pessimistic_end(begins_s: float, ends_s: float) -> float:
     """Return a pessimistic end of a stay expected to end at `ends_s`.
 
     There are few distinct ones: the duration is rounded up to a power of 1.25.

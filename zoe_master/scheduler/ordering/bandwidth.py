@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from zoe_client.words.amounts import plain
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
-from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required_rates
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
-from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, cautious
+from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, pessimistic_end
 from zoe_master.scheduler.booking.spans import BookingSpans, Span, most_held
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
@@ -40,8 +40,8 @@ class Guarantees:
         now_s: float,
         bookings: Iterable[Booking] = (),
     ) -> None:
-        self._booked = _kept_for(bookings)
-        self._readings = [one for one in bookings if one.read_bytes_per_s]
+        self._booked = _booked_bandwidth(bookings)
+        self._readings = [booking for booking in bookings if booking.read_bytes_per_s]
         self._held: list[Span] = []  # pessimistic ends of running executions' bandwidth to read
         self._taken = 0
         self._table: BookingSpans | None = None
@@ -56,7 +56,7 @@ class Guarantees:
         self._first_starts_s = math.inf
         self._beside_first = Rates()
         for execution in active:
-            if execution.application.storage is not None and required(execution.application) is not None:
+            if execution.application.storage is not None and required_rates(execution.application) is not None:
                 self._add(execution, estimates.end_s(execution, now_s), estimates.release_s(execution, now_s))
                 if self._readings:
                     self._hold(execution, estimates.cautious_end_s(execution, now_s, CAUTION))
@@ -66,7 +66,7 @@ class Guarantees:
 
         `may_start`: whether it could start with it; else it keeps no turn in its tenant's line.
         """
-        demand = required(execution.application)
+        demand = required_rates(execution.application)
         if demand is None:
             return None
         self._asked.setdefault(execution.id, len(self._asked))
@@ -79,7 +79,7 @@ class Guarantees:
 
     def take(self, execution: Execution) -> None:
         """Count its bandwidth: it starts now, or has a reserved place."""
-        wanted = required(execution.application)
+        wanted = required_rates(execution.application)
         if wanted is None:
             return
         ends_s = self._now_s + self._estimates.run_s(execution)
@@ -91,7 +91,7 @@ class Guarantees:
 
     def _shortage(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> Reason | None:
         if not wanted.fits_in(supply.rates):
-            why = f"{_needs(wanted, supply.rates)} can be promised in all{_beside(wanted, supply)}"
+            why = f"{_shortage_text(wanted, supply.rates)} can be promised in all{_others_text(wanted, supply)}"
             return _reason(why, "ask for less bandwidth")
         fits = wanted.fits_in(self._free + self._booked.get(execution.id, Rates()))
         fits = fits or self._fits_beside_bookings(execution, wanted, supply)
@@ -101,31 +101,33 @@ class Guarantees:
             self._reserve(execution, wanted)
         if fits:
             return _reason("another execution has waited longer for the free bandwidth")
-        free = f"{_needs(wanted, self._free)} free{_beside(wanted, supply)}"
-        return _reason(f"{free}{_until(self._available_s(wanted), self._now_s)}")
+        free = f"{_shortage_text(wanted, self._free)} free{_others_text(wanted, supply)}"
+        return _reason(f"{free}{_time_text(self._available_s(wanted), self._now_s)}")
 
     def _fits_beside_bookings(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> bool:
         """Return whether there is enough until its end without bookings, but not with later ones."""
         if not self._readings or not Rates(write=wanted.write).fits_in(self._free):
             return False
-        own = [one for one in self._readings if booked_for(one.execution_id) == execution.id]
+        own = [reading for reading in self._readings if booked_for(reading.execution_id) == execution.id]
         if own and execution.promise is not None:
             turn = min(map(_turn, own))
-            others = [one for one in self._readings if booked_for(one.execution_id) != execution.id]
+            others = [reading for reading in self._readings if booked_for(reading.execution_id) != execution.id]
             # A booking that is late itself, and comes after this execution, must wait for it.
-            others = [one for one in others if one.begins_s > self._now_s or _turn(one) < turn]
-            ends_s = max(self._now_s + execution.promise.terms.run_s, *(one.ends_s for one in own))
-            held = most_held([*self._held, *(one.reads(self._now_s) for one in others)], self._now_s, ends_s)
+            others = [other for other in others if other.begins_s > self._now_s or _turn(other) < turn]
+            ends_s = max(self._now_s + execution.promise.terms.run_s, *(booking.ends_s for booking in own))
+            held = most_held(
+                [*self._held, *(other.bandwidth_span(self._now_s) for other in others)], self._now_s, ends_s
+            )
         else:
-            ends_s = cautious(self._now_s, self._now_s + self._estimates.run_s(execution))
+            ends_s = pessimistic_end(self._now_s, self._now_s + self._estimates.run_s(execution))
             if self._table is None:
-                booked = (one.reads(self._now_s) for one in self._readings)
+                booked = (reading.bandwidth_span(self._now_s) for reading in self._readings)
                 self._table = BookingSpans([*self._held, *booked], self._now_s)
             held = self._table.most_before(ends_s)
         return held + self._taken + wanted.read <= supply.rates.read
 
     def _hold(self, execution: Execution, ends_s: float) -> None:
-        wanted = required(execution.application)
+        wanted = required_rates(execution.application)
         if wanted is not None and wanted.read:
             # An execution that should have ended holds its bandwidth until its end.
             self._held.append((self._now_s, max(ends_s, self._now_s + _HOLDS_S), wanted.read))
@@ -142,7 +144,7 @@ class Guarantees:
 
     def _add(self, execution: Execution, ends_s: float, release_s: float) -> None:
         """Add a guarantee; `release_s` is estimated if unknown."""
-        wanted = required(execution.application)
+        wanted = required_rates(execution.application)
         if wanted is not None:
             self._free -= wanted
             self._of_tenants.take(execution.tenant, wanted, release_s)
@@ -173,13 +175,13 @@ class Guarantees:
         return free
 
 
-def _kept_for(bookings: Iterable[Booking]) -> dict[ExecutionId, Rates]:
+def _booked_bandwidth(bookings: Iterable[Booking]) -> dict[ExecutionId, Rates]:
     """Return the bandwidth to read that is booked for each execution; of its offers, the largest."""
     kept: dict[ExecutionId, Rates] = {}
-    for one in bookings:
-        if one.read_bytes_per_s:
-            name = booked_for(one.execution_id)
-            kept[name] = Rates(max(kept.get(name, Rates()).read, one.read_bytes_per_s))
+    for booking in bookings:
+        if booking.read_bytes_per_s:
+            name = booked_for(booking.execution_id)
+            kept[name] = Rates(max(kept.get(name, Rates()).read, booking.read_bytes_per_s))
     return kept
 
 
@@ -194,14 +196,14 @@ def _reason(why: str, hint: str = _HINT) -> Reason:
     return Reason(ReasonCode.STORAGE_BANDWIDTH, f"Waiting for storage bandwidth: {why}.", hint=hint)
 
 
-def _needs(wanted: Rates, room: Rates) -> str:
+def _shortage_text(wanted: Rates, room: Rates) -> str:
     """Return the direction with too little bandwidth, and its available amount."""
     short = [(wanted.read, room.read, "read"), (wanted.write, room.write, "write")]
-    need, there, what = next(one for one in short if one[0] > max(one[1], 0) or one is short[-1])
+    need, there, what = next(item for item in short if item[0] > max(item[1], 0) or item is short[-1])
     return f"needs {_mb(need)} MB/s to {what}, {_mb(max(there, 0))}"
 
 
-def _beside(wanted: Rates, supply: BandwidthSupply) -> str:
+def _others_text(wanted: Rates, supply: BandwidthSupply) -> str:
     """Return the bandwidth held by policies and other tenants as text; empty if they hold none."""
     ways = ((wanted.read, supply.others.read, "read"), (wanted.write, supply.others.write, "write"))
     held = [f"{_mb(others)} MB/s to {what}" for more, others, what in ways if more and others > 0]
@@ -212,7 +214,7 @@ def _mb(rate: int) -> str:
     return plain(rate / _MB)
 
 
-def _until(at_s: float, now_s: float) -> str:
+def _time_text(at_s: float, now_s: float) -> str:
     """Return the time of day in UTC; empty if it is unknown or due now."""
     if at_s == math.inf or at_s <= now_s:
         return ""

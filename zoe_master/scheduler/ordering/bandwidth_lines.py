@@ -63,7 +63,7 @@ class BandwidthLines:
         if not demand.fits_in(most - self._held[tenant]):
             if tenant not in self._lines and demand.fits_in(most) and may_start(execution):
                 self._begin(tenant, demand, place, most)
-            return self._exceeded(demand, most, self._held[tenant])
+            return self._limit_reason(demand, most, self._held[tenant])
         line = self._lines.get(tenant)
         if line is None or place <= line.place or ends_s <= line.starts_s or demand.fits_in(line.beside):
             return None
@@ -79,13 +79,13 @@ class BandwidthLines:
                 return
 
     def _most(self, tenant: str) -> Rates:
-        limit = self._limits.of(tenant)
+        limit = self._limits.for_subject(tenant)
         read, write = limit.read_bytes_per_s, limit.write_bytes_per_s
         return Rates(_ENDLESS if read is None else read, _ENDLESS if write is None else write)
 
-    def _exceeded(self, wanted: Rates, most: Rates, held: Rates) -> Reason:
+    def _limit_reason(self, wanted: Rates, most: Rates, held: Rates) -> Reason:
         ways = (("read", most.read, held.read, wanted.read), ("write", most.write, held.write, wanted.write))
-        what, limit, has, more = next(one for one in ways if one[3] and one[2] + one[3] > one[1])
+        what, limit, has, more = next(way for way in ways if way[3] and way[2] + way[3] > way[1])
         return Reason(
             ReasonCode.TENANT_LIMIT,
             (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, ServiceState
-from zoe_lib.domain.executions.gateway import held
+from zoe_lib.domain.executions.gateway import held_resources
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, BookingRoom, Leaving
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.ledger import Ledger
@@ -30,7 +30,7 @@ def leaving_later(snapshot: Snapshot, ledger: Ledger, *, takes_back: bool) -> It
         if execution.state is ExecutionState.STOPPING:
             continue
         ends_s = estimates.cautious_end_s(execution, snapshot.now_s, CAUTION)
-        for service, amount in held(execution, ledger.gateway):
+        for service, amount in held_resources(execution, ledger.gateway):
             stays = service.core or not takes_back
             if service.node in ledger.index and stays and service.state is not ServiceState.STOPPING:
                 yield ends_s, ledger.index[service.node], amount
@@ -38,7 +38,11 @@ def leaving_later(snapshot: Snapshot, ledger: Ledger, *, takes_back: bool) -> It
 
 def due_first(ordered: Sequence[Execution], bookings: Iterable[Booking], now_s: float) -> Sequence[Execution]:
     """Return the queue with executions at its head that must start now to keep their promise, the earliest first."""
-    due = {one.execution_id: one.begins_s for one in bookings if one.begins_s <= now_s or not one.places}
+    due = {
+        booking.execution_id: booking.begins_s
+        for booking in bookings
+        if booking.begins_s <= now_s or not booking.places
+    }
     if not due:
         return ordered
     first = sorted((e for e in ordered if e.id in due), key=lambda e: (due[e.id], e.submitted_at_s, e.id))

@@ -56,11 +56,11 @@ class Estimates:
 
     def run_time(self, execution: Execution) -> RunTime:
         """Return the expected run time and its source. Learned run times never exceed the time limit."""
-        return RunTime(*self._known(execution))
+        return RunTime(*self._run_s_and_source(execution))
 
     def run_s(self, execution: Execution) -> float:
         """Return the expected run time in seconds."""
-        return self._known(execution)[0]
+        return self._run_s_and_source(execution)[0]
 
     def guess_s(self, execution: Execution) -> float:
         """Return the expected run time in seconds, at least one; an hour when nothing is known."""
@@ -94,7 +94,7 @@ class Estimates:
         limit_s = execution.application.time_limit_s
         return max(end_s if limit_s is None else min(end_s, placed_at_s + limit_s), now_s)
 
-    def _known(self, execution: Execution) -> tuple[float, EstimateSource]:
+    def _run_s_and_source(self, execution: Execution) -> tuple[float, EstimateSource]:
         """Return run time and source as a plain pair: long queues are ranked by it at every tick."""
         application = execution.application
         declared_s = application.expected_run_s

@@ -100,7 +100,7 @@ class LimitLines:
     def _ends_of(self, holder: LimitSubject) -> Iterable[_End]:
         if self._ends is None:
             self._ends = self._all_ends()
-        given = ((ends_s, e.application.core_resources()) for e, ends_s in self._given if holder in self._of(e))
+        given = ((ends_s, e.application.core_resources()) for e, ends_s in self._given if holder in self._holders_of(e))
         return (*self._ends[holder], *given)
 
     def _all_ends(self) -> dict[LimitSubject, list[_End]]:
@@ -108,7 +108,7 @@ class LimitLines:
         now_s = self._snapshot.now_s
         ends_of: dict[LimitSubject, list[_End]] = defaultdict(list)
         for execution in self._snapshot.active:
-            holders = self._of(execution)
+            holders = self._holders_of(execution)
             if not holders:
                 continue
             parts: dict[bool, list[Resources]] = {True: [], False: []}
@@ -120,7 +120,7 @@ class LimitLines:
                 ends_of[holder] += [end for end in ends if end[1] != NOTHING and end[0] < math.inf]
         return ends_of
 
-    def _of(self, execution: Execution) -> Sequence[LimitSubject]:
+    def _holders_of(self, execution: Execution) -> Sequence[LimitSubject]:
         return self._holdings.holders(execution)
 
     def _stays(self, execution: Execution, service: Service) -> bool:

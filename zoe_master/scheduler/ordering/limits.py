@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from zoe_client.words.amounts import cores, size
 from zoe_lib.domain.cluster.policy import Policy, limits_of
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.limits import Limit, LimitSubject, reserved
+from zoe_lib.domain.executions.limits import Limit, LimitSubject, reserved_resources
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.domain.values.resources import Resources
 
@@ -23,16 +23,16 @@ class TenantReservations:
     """
 
     def __init__(self, active: Iterable[Execution], policy: Policy) -> None:
-        self.limited = policy.limits.hold_up()
+        self.limited = policy.limits.can_delay_executions()
         self._policy = policy
         self._limits: dict[tuple[str, str], Sequence[tuple[LimitSubject, Limit]]] = {}
         self._held: dict[LimitSubject, Resources] = defaultdict(Resources)
         for execution in active if self.limited or policy.tenants != "none" else ():
-            self.take(execution, reserved(execution))
+            self.take(execution, reserved_resources(execution))
 
-    def of(self, tenant: str) -> Resources:
+    def reserved_by(self, tenant: str) -> Resources:
         """Return the tenant's present reservations."""
-        return self._has(LimitSubject(tenant))
+        return self._reserved_by_holder(LimitSubject(tenant))
 
     def take(self, execution: Execution, amount: Resources) -> None:
         """Count an additional amount."""
@@ -51,7 +51,7 @@ class TenantReservations:
         counts = [
             max(most - has, 0) // wanted
             for holder, limit in self._limits_of(execution)
-            for most, has, wanted in _compared(limit, self._has(holder), amount)
+            for most, has, wanted in _limited_amounts(limit, self._reserved_by_holder(holder), amount)
             if most is not None and wanted > 0
         ]
         return min(counts, default=None)
@@ -61,14 +61,16 @@ class TenantReservations:
         found: dict[LimitSubject, Resources] = {}
         for holder, limit in self._limits_of(execution):
             core = execution.application.core_resources()
-            cores, memory = (_over(*one) for one in _compared(limit, self._has(holder), core))
+            cores, memory = (
+                _excess_amount(*amount) for amount in _limited_amounts(limit, self._reserved_by_holder(holder), core)
+            )
             if cores or memory:
                 found[holder] = Resources(cores, memory)
         return found
 
     def left_of(self, execution: Execution, holder: LimitSubject) -> Resources:
         """Return the rest of a limit that counts for it; practically unlimited without a limit, except for devices."""
-        limit, has = dict(self._limits_of(execution))[holder], self._has(holder)
+        limit, has = dict(self._limits_of(execution))[holder], self._reserved_by_holder(holder)
         return Resources(
             _ENDLESS if limit.cores_milli is None else limit.cores_milli - has.cores_milli,
             _ENDLESS if limit.memory_bytes is None else limit.memory_bytes - has.memory_bytes,
@@ -97,19 +99,19 @@ class TenantReservations:
             else (ReasonCode.USER_LIMIT, "its user", "the user's", " in this tenant")
         )
         core = execution.application.core_resources()
-        ever = not any(_over(*one) for one in _compared(limit, Resources(), core))
+        ever = not any(_excess_amount(*amount) for amount in _limited_amounts(limit, Resources(), core))
         return Reason(
             code,
             (
                 f"Its essential services need {_text(core)}, but {subject} holds "
-                f"{_text(self._has(holder))} of at most {_limit_text(limit)}{where}."
+                f"{_text(self._reserved_by_holder(holder))} of at most {_limit_text(limit)}{where}."
             ),
             hint=f"it starts when enough of {possessive} own services have ended, or an admin raises the limit"
             if ever
             else "it never starts within the limit: ask for less, or ask an admin to raise the limit",
         )
 
-    def _has(self, holder: LimitSubject) -> Resources:
+    def _reserved_by_holder(self, holder: LimitSubject) -> Resources:
         return self._held.get(holder, Resources())
 
     def _limits_of(self, execution: Execution) -> Sequence[tuple[LimitSubject, Limit]]:
@@ -122,7 +124,7 @@ class TenantReservations:
         return known
 
 
-def _compared(limit: Limit, held: Resources, amount: Resources) -> Sequence[tuple[int | None, int, int]]:
+def _limited_amounts(limit: Limit, held: Resources, amount: Resources) -> Sequence[tuple[int | None, int, int]]:
     """Yield limited amounts: the maximum, the present amount, and the additional amount."""
     return (
         (limit.cores_milli, held.cores_milli, amount.cores_milli),
@@ -130,7 +132,7 @@ def _compared(limit: Limit, held: Resources, amount: Resources) -> Sequence[tupl
     )
 
 
-def _over(most: int | None, held: int, wanted: int) -> int:
+def _excess_amount(most: int | None, held: int, wanted: int) -> int:
     return 0 if most is None or wanted <= 0 else max(held + wanted - most, 0)
 
 

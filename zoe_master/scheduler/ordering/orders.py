@@ -82,7 +82,7 @@ def size(execution: Execution, moment: QueueContext) -> float:
     return moment.run_s(execution) * _cores(execution, moment)
 
 
-def attained(execution: Execution, now_s: float) -> float:
+def attained_service(execution: Execution, now_s: float) -> float:
     """Return the core-seconds of its services so far, in all attempts."""
     return sum(
         max((service.ended_at_s or now_s) - service.started_at_s, 0.0)
@@ -93,7 +93,7 @@ def attained(execution: Execution, now_s: float) -> float:
     )
 
 
-def _aged(value: float, execution: Execution, moment: QueueContext) -> SortKey:
+def _with_ageing(value: float, execution: Execution, moment: QueueContext) -> SortKey:
     """Halve the value every `ageing_s` of waiting, so that no execution waits forever."""
     # Compared as logarithms: halving is then a subtraction that cannot underflow.
     ageing_s = moment.policy.ageing_s
@@ -106,15 +106,15 @@ def _fifo(_execution: Execution, _moment: QueueContext) -> SortKey:
 
 
 def _sjf(execution: Execution, moment: QueueContext) -> SortKey:
-    return _aged(moment.run_s(execution), execution, moment)
+    return _with_ageing(moment.run_s(execution), execution, moment)
 
 
 def _size(execution: Execution, moment: QueueContext) -> SortKey:
-    return _aged(size(execution, moment), execution, moment)
+    return _with_ageing(size(execution, moment), execution, moment)
 
 
 def _srpt(execution: Execution, moment: QueueContext) -> SortKey:
-    return _aged(moment.remaining_s(execution), execution, moment)
+    return _with_ageing(moment.remaining_s(execution), execution, moment)
 
 
 def _hrrn(execution: Execution, moment: QueueContext) -> SortKey:
@@ -123,7 +123,7 @@ def _hrrn(execution: Execution, moment: QueueContext) -> SortKey:
 
 
 def _las(execution: Execution, moment: QueueContext) -> SortKey:
-    return (attained(execution, moment.now_s),)
+    return (attained_service(execution, moment.now_s),)
 
 
 def _psbs(execution: Execution, moment: QueueContext) -> SortKey:
@@ -131,7 +131,7 @@ def _psbs(execution: Execution, moment: QueueContext) -> SortKey:
     if moment.virtual.late(execution.id):
         # They take turns: the one with the least service is next. One that runs far longer than expected then blocks no
         # other.
-        return (0.0, attained(execution, moment.now_s), end_lag_s)
+        return (0.0, attained_service(execution, moment.now_s), end_lag_s)
     return (1.0, end_lag_s, 0.0)
 
 

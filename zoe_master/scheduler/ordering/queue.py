@@ -35,7 +35,7 @@ class Pass:
     moment: QueueContext
 
     @classmethod
-    def of(cls, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> Pass:
+    def from_snapshot(cls, snapshot: Snapshot, policy: Policy, virtual: VirtualTime | None = None) -> Pass:
         """Return a pass; `virtual`: the emulation for `psbs`, if there is one already, advanced to the snapshot's
         time.
         """
@@ -59,7 +59,7 @@ class Pass:
         return now_s, now_s + self.estimates.run_s(execution)
 
 
-def ranked(executions: Iterable[Execution], moment: QueueContext) -> Sequence[Execution]:
+def rank_executions(executions: Iterable[Execution], moment: QueueContext) -> Sequence[Execution]:
     """Return executions by priority, then by the policy's order, then by arrival; ties by id."""
     policy = moment.policy
     if isinstance(executions, RankedQueue) and in_sequence(executions, policy, moment.capacity):
@@ -73,7 +73,7 @@ def ranked(executions: Iterable[Execution], moment: QueueContext) -> Sequence[Ex
 def queue_sequence(present: Pass) -> Sequence[Execution]:
     """Return the waiting executions in the sequence of the pass."""
     policy, snapshot = present.policy, present.snapshot
-    result = ranked(snapshot.queued, present.moment)
+    result = rank_executions(snapshot.queued, present.moment)
     takes_back = policy.preemption == "elastic"
     if policy.interactive_share > 0:
         interactive = (e for e in snapshot.active if e.application.kind is ApplicationKind.INTERACTIVE)
@@ -103,7 +103,7 @@ def turns_of_tenants(
     """Return the turns of these executions' tenants by their present resources; None where the order alone counts."""
     if policy.tenants != "drf":
         return None
-    held = {execution.tenant: holdings.of(execution.tenant) for execution in executions}
+    held = {execution.tenant: holdings.reserved_by(execution.tenant) for execution in executions}
     return TenantTurns(held, policy.tenant_shares, _cluster(snapshot))
 
 

@@ -45,7 +45,7 @@ class RankedQueue(tuple[Execution, ...]):
     apart: frozenset[ExecutionId]
 
 
-def kept_apart(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
+def possibly_held(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
     """Return the executions of a queue that a pause or the object store may keep from starting."""
     return queued.apart if isinstance(queued, RankedQueue) else frozenset(e.id for e in queued if _apart(e))
 
@@ -97,7 +97,7 @@ class QueueRanking:
         del self._executions[place]
         self._apart.discard(execution_id)
 
-    def frozen(self) -> RankedQueue:
+    def snapshot(self) -> RankedQueue:
         """Return the present sequence."""
         if self._frozen is None:
             self._frozen = RankedQueue(self._executions)

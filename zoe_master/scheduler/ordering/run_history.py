@@ -26,7 +26,7 @@ class RecentRunTimes:
         if len(self._runs) > _KINDS_MAX:
             self._runs.popitem(last=False)
 
-    def expected(self, kind: RunKey, least: int = 1) -> float | None:
+    def expected_s(self, kind: RunKey, least: int = 1) -> float | None:
         """Return the expected run time in seconds; None before `least` runs of the kind have ended."""
         runs = self._runs.get(kind, ())
         return None if len(runs) < max(least, 1) else sum(runs) / len(runs)

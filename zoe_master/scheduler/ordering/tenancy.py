@@ -26,11 +26,11 @@ class TenantTurns:
         self._turns = [(self._share(tenant), tenant) for tenant in held]
         heapify(self._turns)
 
-    def next(self) -> str | None:
+    def take_next(self) -> str | None:
         """Return the tenant whose turn it is and remove it until `back`; None if all are out."""
         return heappop(self._turns)[1] if self._turns else None
 
-    def back(self, tenant: str, amount: Resources) -> None:
+    def put_back(self, tenant: str, amount: Resources) -> None:
         """Count the tenant's new resources, and let it have another turn."""
         self._held[tenant] = self._held[tenant] + amount
         heappush(self._turns, (self._share(tenant), tenant))
@@ -41,10 +41,10 @@ class TenantTurns:
 
 def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: TenantTurns) -> Iterator[T]:
     """Yield the tenants' items, each in its own sequence, in turns; taken amounts count for the tenant."""
-    while (tenant := turns.next()) is not None:
+    while (tenant := turns.take_next()) is not None:
         offer = next(offers[tenant], None)
         if offer is not None:
-            turns.back(tenant, offer[1])
+            turns.put_back(tenant, offer[1])
             yield offer[0]
 
 

@@ -94,7 +94,7 @@ def virtual_time(arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: 
     Executions with the same arrival are ordered by id; later arrivals count as now.
     """
     emulated = VirtualTime(cores_milli)
-    for arrival in sorted(arrivals, key=lambda one: (one.at_s, one.execution_id)):
+    for arrival in sorted(arrivals, key=lambda arrival: (arrival.at_s, arrival.execution_id)):
         emulated.arrive(arrival if arrival.at_s <= now_s else replace(arrival, at_s=now_s))
     emulated.advance(now_s)
     return emulated

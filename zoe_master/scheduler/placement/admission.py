@@ -48,7 +48,7 @@ def places_in(placer: ServicePlacer, execution: Execution) -> tuple[Placement, .
     answer = None if surely_refused(execution, placer) else admit(execution, placer)
     if not isinstance(answer, tuple):
         return None
-    for node, amount in placer.ledger.wanted(execution, answer):
+    for node, amount in placer.ledger.holdings_at(execution, answer):
         placer.ledger.give_back(node, amount)
     return answer
 
@@ -99,7 +99,7 @@ def lasting_refusal(execution: Execution, request: Request, placer: ServicePlace
     fits = fits_when_empty(execution.application, nodes, placer.steps)
     if isinstance(fits, Reason):
         return fits
-    if all(_closed(node, request.begins_s) for node in nodes):
+    if all(_is_closed(node, request.begins_s) for node in nodes):
         verb = "are" if len(nodes) > 1 else "is"
         return Reason(
             ReasonCode.NO_NODES,
@@ -117,10 +117,10 @@ def _refused_by_nodes(execution: Execution, request: Request, placer: ServicePla
     nodes = placer.ledger.nodes
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
     closed = placer.closed_by_plugins(request)
-    if (away or closed) and not _fits_on(execution, placer.on(placer.ledger.emptied())):
+    if (away or closed) and not _fits_on(execution, placer.with_ledger(placer.ledger.without_services())):
         return _nodes_away(execution, request, placer, away, closed)
     used = any(node.foreign != NOTHING for node in nodes)
-    if used and not _fits_on(execution, placer.on(placer.ledger.emptied(with_foreign=True))):
+    if used and not _fits_on(execution, placer.with_ledger(placer.ledger.without_services(with_foreign=True))):
         return foreign_reason(request, nodes, _size(execution, placer), placer.refused_by(request))
     return None
 
@@ -144,7 +144,7 @@ def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, a
     )
 
 
-def _closed(node: Node, now_s: float) -> bool:
+def _is_closed(node: Node, now_s: float) -> bool:
     """Return whether a node is closed to all tenants: down or drained, and not only reserved, now or later."""
     return not node.ready or any(hold.tenant is None and hold.refuses("", now_s, now_s) for hold in node.holds)
 

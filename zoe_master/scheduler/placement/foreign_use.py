@@ -17,7 +17,7 @@ _NODES_NAMED = 3
 def foreign_reason(request: Request, nodes: tuple[Node, ...], size: str, counts: dict[str, int]) -> Reason:
     """Return the nodes on which foreign programs use most of the resources that the core needs, with their use."""
     usable = [node for node in nodes if _usable(request, node)]
-    used = [(node, "; ".join(_uses(request, node))) for node in sorted(usable, key=_by_use)]
+    used = [(node, "; ".join(_blocking_uses(request, node))) for node in sorted(usable, key=_by_use)]
     named = [f"{text} on {node.name}" for node, text in used if text]
     more = len(named) - _NODES_NAMED
     rest = f", and some on {more} more node{'s' * (more > 1)}" if more > 0 else ""
@@ -44,7 +44,7 @@ def _by_use(node: Node) -> tuple[float, str]:
     return -round(max(shares) * _STEPS) / _STEPS, node.name
 
 
-def _uses(request: Request, node: Node) -> Iterator[str]:
+def _blocking_uses(request: Request, node: Node) -> Iterator[str]:
     """Return the blocking use; all of it if one instance fits next to it and only several do not."""
     texts = [text for text, matters in _each_use(request, node) if matters]
     yield from texts or [text for text, _ in _each_use(request, node)]

@@ -13,7 +13,7 @@ from zoe_lib.domain.applications.path_use import PathUse
 from zoe_lib.domain.cluster.cluster import Node, gateway_reservation
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
-from zoe_lib.domain.executions.gateway import held, wanted
+from zoe_lib.domain.executions.gateway import held_resources, required_resources
 from zoe_lib.domain.values.frozen import once
 from zoe_lib.domain.values.locality import Places
 from zoe_lib.domain.values.resources import Resources
@@ -52,7 +52,7 @@ class Ledger:
         """Room that must stay free for promised executions; None without bookings."""
         self.changes: list[int] = []
         """Nodes in the sequence in which their accounts changed."""
-        self._holdings = {execution.id: self._held(execution) for execution in active}
+        self._holdings = {execution.id: self._compute_holdings(execution) for execution in active}
         for holdings in self._holdings.values():
             self._take_off(holdings)
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
@@ -69,7 +69,7 @@ class Ledger:
         locality: Mapping[Located, Places | None],
         paths: Mapping[str, PathUse],
     ) -> None:
-        self.locality = {one: places for one, places in locality.items() if places is not None and places.hosts}
+        self.locality = {text: places for text, places in locality.items() if places is not None and places.hosts}
         """Nodes that hold inputs: how much of each input, by its name."""
         rates, moved = rates_of(self.nodes, paths)
         self.paths = Paths(rates, moved, self.index, active, self.services) if any(rates) else None
@@ -91,7 +91,7 @@ class Ledger:
         twin.changes = []
         return twin
 
-    def at(
+    def updated_for(
         self,
         nodes: Iterable[Node],
         active: Collection[Execution],
@@ -113,7 +113,7 @@ class Ledger:
     def count(self, execution: Execution) -> None:
         """Subtract the execution's present resources, instead of its earlier ones."""
         self.discount(execution.id)
-        holdings = self._holdings[execution.id] = self._held(execution)
+        holdings = self._holdings[execution.id] = self._compute_holdings(execution)
         for node, amount in holdings:
             self.take(node, amount)
 
@@ -122,7 +122,7 @@ class Ledger:
         for node, amount in self._holdings.pop(execution_id, ()):
             self.give_back(node, amount)
 
-    def emptied(self, with_foreign: bool = False) -> Ledger:
+    def without_services(self, with_foreign: bool = False) -> Ledger:
         """Return accounts of the same nodes without services; `with_foreign`: with foreign use only."""
         twin = self.copy()
         there = [node.usable if with_foreign else node.total for node in self.nodes]
@@ -155,24 +155,27 @@ class Ledger:
         self.services[node] = one.services[node]
         self.changes.append(node)
 
-    def held(self, execution: Execution) -> list[Holding]:
+    def holdings(self, execution: Execution) -> list[Holding]:
         """Return node and amount of every service of the execution that holds resources."""
         known = self._holdings.get(execution.id)
         if known is None:
-            known = self._holdings[execution.id] = self._held(execution)
+            known = self._holdings[execution.id] = self._compute_holdings(execution)
         return known
 
-    def _held(self, execution: Execution) -> list[Holding]:
+    def _compute_holdings(self, execution: Execution) -> list[Holding]:
         return [
             (self.index[service.node], amount)
-            for service, amount in held(execution, self.gateway)
+            for service, amount in held_resources(execution, self.gateway)
             if service.node in self.index
         ]
 
-    def wanted(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
+    def holdings_at(self, execution: Execution, placements: Iterable[Placement]) -> list[Holding]:
         """Return node and amount of every placement of the execution."""
         services = {service.id: service for service in execution.services}
-        return [(self.index[p.node], wanted(execution, services[p.service_id], self.gateway)) for p in placements]
+        return [
+            (self.index[p.node], required_resources(execution, services[p.service_id], self.gateway))
+            for p in placements
+        ]
 
     def take(self, node: int, amount: Resources) -> None:
         """Reserve an amount for one service."""

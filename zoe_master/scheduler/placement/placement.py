@@ -10,7 +10,7 @@ import numpy as np
 
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.exact_packing import STEPS_OF_A_SEARCH, PlacementShortage, StepBudget
-from zoe_lib.domain.applications.packing import pack_somehow
+from zoe_lib.domain.applications.packing import pack_by_any_method
 from zoe_lib.domain.cluster import policy as own
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.cluster.policy import Policy
@@ -110,20 +110,20 @@ class ServicePlacer:
         self._candidates: dict[Hashable, CandidateNodes] = {}
         self._placed_before: set[Hashable] = set()
 
-    def on(self, ledger: Ledger) -> ServicePlacer:
+    def with_ledger(self, ledger: Ledger) -> ServicePlacer:
         """Return the same policy on other accounts of the same nodes."""
         twin = ServicePlacer.__new__(ServicePlacer)
         twin.__dict__ |= self.__dict__ | {"ledger": ledger, "_candidates": {}, "_placed_before": set()}
         return twin
 
-    def go_on(self) -> None:
+    def check_budget(self) -> None:
         """Raise OutOfBudget if the caller gives up; also for walks without placements."""
         if self._give_up():
             raise OutOfBudget
 
     def place(self, request: Request) -> list[int]:
         """Take room for up to `count` services, best node first; return the node index of each one that got room."""
-        self.go_on()
+        self.check_budget()
         eligible = self._eligible_nodes(request)
         if len(eligible) == 1:
             return self._fill(request, eligible[0])
@@ -165,7 +165,7 @@ class ServicePlacer:
             node = candidates[best]
             self.ledger.take(node, request.component.reservation)
             placed.append(node)
-            scores[best] = self._scores(request, [node])[0] if self._fits(request, node) else -np.inf
+            scores[best] = self._scores(request, [node])[0] if self._has_room(request, node) else -np.inf
         return placed
 
     def _make_candidates(self, request: Request) -> CandidateNodes:
@@ -179,7 +179,7 @@ class ServicePlacer:
     def _fill(self, request: Request, node: int) -> list[int]:
         """Use the only node as often as it has room."""
         placed: list[int] = []
-        while len(placed) < request.count and self._fits(request, node):
+        while len(placed) < request.count and self._has_room(request, node):
             self.ledger.take(node, request.component.reservation)
             placed.append(node)
         return placed
@@ -192,15 +192,15 @@ class ServicePlacer:
         eligible = {request.component.name: frozenset(self._eligible_nodes(request)) for request in requests}
         request_of = {request.component.name: request for request in requests}
 
-        def allowed(component: Component, name: str) -> bool:
-            self.go_on()
+        def is_allowed(component: Component, name: str) -> bool:
+            self.check_budget()
             node = ledger.index[name]
             return node in eligible[component.name] and self._passes(request_of[component.name], node, self._dynamic)
 
-        packed = pack_somehow(
+        packed = pack_by_any_method(
             [(request.component, request.count) for request in requests],
-            {node.name: self._unbooked(i, requests[0]) for i, node in enumerate(ledger.nodes)},
-            allowed,
+            {node.name: self._unbooked_room(i, requests[0]) for i, node in enumerate(ledger.nodes)},
+            is_allowed,
             self.steps,
         )
         if isinstance(packed, PlacementShortage):
@@ -211,7 +211,7 @@ class ServicePlacer:
                 ledger.take(node, request.component.reservation)
         return indices
 
-    def _unbooked(self, node: int, request: Request) -> Resources:
+    def _unbooked_room(self, node: int, request: Request) -> Resources:
         free, booked = self.ledger.free(node), self.ledger.booked
         if booked is None:
             return free
@@ -226,7 +226,7 @@ class ServicePlacer:
         """Return how many nodes plugins' filters refuse even without any services."""
         if not self._of_plugins:
             return 0
-        empty = self.ledger.emptied()
+        empty = self.ledger.without_services()
         return sum(any(check(request, node, empty) is not None for check in self._of_plugins) for node in empty.nodes)
 
     def refusals(self, request: Request) -> dict[str, tuple[str, str]]:
@@ -266,7 +266,7 @@ class ServicePlacer:
             self._eligible[key] = eligible
         return eligible
 
-    def _fits(self, request: Request, node: int) -> bool:
+    def _has_room(self, request: Request, node: int) -> bool:
         if not self._with_room(request, (node,)):
             return False
         return not self._dynamic or self._passes(request, node, self._dynamic)
@@ -277,7 +277,7 @@ class ServicePlacer:
         found = ledger.with_room(nodes, amount)
         if ledger.booked is None or request.gives_way:
             return found
-        return ledger.booked.leaves(found, amount, request.begins_s, request.stays_until_s, ledger.free)
+        return ledger.booked.nodes_with_room(found, amount, request.begins_s, request.stays_until_s, ledger.free)
 
     def _booked_key(self, request: Request) -> Hashable:
         booked = self.ledger.booked

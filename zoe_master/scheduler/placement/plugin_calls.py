@@ -16,7 +16,7 @@ def guarded_filter(name: str, function: Filter) -> Filter:
     """Return a filter that refuses the node when `function` raises or returns neither a text nor None."""
     problems = _Problems("filter", name)
 
-    def checked(request: Request, node: Node, ledger: Ledger) -> str | None:
+    def checked_filter(request: Request, node: Node, ledger: Ledger) -> str | None:
         try:
             refusal: object = function(request, node, ledger)
         except Exception as error:  # the code is not Zoe's, so it can be anything
@@ -25,7 +25,7 @@ def guarded_filter(name: str, function: Filter) -> Filter:
             return refusal
         return problems.note(f"it returned {type(refusal).__name__}, not a text or None")
 
-    return checked
+    return checked_filter
 
 
 def guarded_weigher(name: str, function: Weigher) -> Weigher:
@@ -35,7 +35,7 @@ def guarded_weigher(name: str, function: Weigher) -> Weigher:
     """
     problems = _Problems("weigher", name)
 
-    def checked(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
+    def checked_weigher(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
         try:
             scores = np.asarray(function(request, nodes, ledger), dtype=np.float64)
         except Exception as error:
@@ -46,7 +46,7 @@ def guarded_weigher(name: str, function: Weigher) -> Weigher:
         problems.note(f"it returned no finite number for each of {len(nodes)} nodes")
         return np.zeros(len(nodes))
 
-    return checked
+    return checked_weigher
 
 
 class _Problems:

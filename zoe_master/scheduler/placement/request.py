@@ -9,7 +9,7 @@ from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.storage import StorageDemand
-from zoe_master.scheduler.booking.bookings import cautious
+from zoe_master.scheduler.booking.bookings import pessimistic_end
 from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 
 
@@ -33,7 +33,7 @@ class Request:
     @property
     def stays_until_s(self) -> float:
         """Return the pessimistic end of their stay."""
-        return self.ends_s if self.sure else cautious(self.begins_s, self.ends_s)
+        return self.ends_s if self.sure else pessimistic_end(self.begins_s, self.ends_s)
 
 
 # Returns None to accept the node, or why it cannot take one more of these services.

@@ -25,17 +25,17 @@ DONE_LEAST = 0.25
 """Minimum finished share: before that, the pace says little of the rest."""
 
 
-def adjusted(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> int | None:
+def adjusted_services(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> int | None:
     """Return the number of elastic services to guarantee; None: no change. A promise at risk gets all of its services.
     `execution`: as it was submitted, with guaranteed services as elastic ones.
     """
     promise = execution.promise
     if promise is None or execution.state is not ExecutionState.RUNNING:
         return None
-    kept, promised = promise.guaranteed(execution.attempt), promise.terms.elastic
+    kept, promised = promise.elastic_guarantee(execution.attempt), promise.terms.elastic
     if promise.notice is not None:
         return promised if kept < promised else None
-    if not rested(execution, promise, now_s):
+    if not pause_is_over(execution, promise, now_s):
         return None
     needs_s = _needs_s(execution, progress, now_s)
     if not needs_s:
@@ -55,16 +55,16 @@ def _needs_s(execution: Execution, progress: ExecutionProgress | None, now_s: fl
     if promise is None or progress is None or progress.attempt != execution.attempt:
         return {}
     cores, since_s = cores_now(execution)
-    left = remaining_s([one for one in progress.readings if one.at_s >= since_s], now_s)
+    left = remaining_s([reading for reading in progress.readings if reading.at_s >= since_s], now_s)
     if left is None or left.high_s is None or (progress.share or 0.0) < DONE_LEAST:
         return {}
-    numbers = {one for one in numbers_of(execution.application) if one < promise.terms.elastic}
-    numbers |= {promise.guaranteed(execution.attempt), promise.terms.elastic}
-    with_each = {one: setting_of(execution.application, one).cores for one in sorted(numbers)}
-    return {one: left.high_s * max(cores / fewer, 1.0) for one, fewer in with_each.items()}
+    numbers = {number for number in numbers_of(execution.application) if number < promise.terms.elastic}
+    numbers |= {promise.elastic_guarantee(execution.attempt), promise.terms.elastic}
+    with_each = {number: setting_of(execution.application, number).cores for number in sorted(numbers)}
+    return {number: left.high_s * max(cores / fewer, 1.0) for number, fewer in with_each.items()}
 
 
-def rested(execution: Execution, promise: Promise, now_s: float) -> bool:
+def pause_is_over(execution: Execution, promise: Promise, now_s: float) -> bool:
     """Return whether the pause is over since it was ready, and since the last change."""
     since_s = execution.marks.get(Mark.READY, now_s)
     if promise.adjusted is not None and promise.adjusted.attempt == execution.attempt:

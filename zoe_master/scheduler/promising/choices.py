@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.pricing.told import told_price
+from zoe_lib.pricing.told import displayed_price
 
 _RATE_STEP = 1_000_000
 _ABOUT = Decimal("1.25")
@@ -78,7 +78,7 @@ def rates_of(most: int, *others: int) -> list[int]:
     return sorted(rate for rate in rates if rate > 0)
 
 
-def whole_s(run_s: float) -> float:
+def total_s(run_s: float) -> float:
     """Return the seconds from a decision until the end of a run."""
     return run_s * (1 + _START_SHARE) + _START_S
 
@@ -91,21 +91,21 @@ def least_rate_first(costed: Iterable[PromiseCost]) -> list[PromiseCost]:
     lent: a run with a low rate ends sooner than promised, while one that holds the whole store leaves others nothing.
     """
     groups: dict[tuple[int, bool | None], list[PromiseCost]] = {}
-    for one in costed:
-        groups.setdefault((one.choice.elastic, one.choice.views), []).append(one)
+    for cost in costed:
+        groups.setdefault((cost.choice.elastic, cost.choice.views), []).append(cost)
     found: list[PromiseCost] = []
     for group in groups.values():
         most = _price_of(group[0]) * _ABOUT
         found += sorted(
-            (one for one in group if _price_of(one) <= most), key=lambda one: one.choice.read_bytes_per_s or 0
+            (cost for cost in group if _price_of(cost) <= most), key=lambda cost: cost.choice.read_bytes_per_s or 0
         )
-        found += [one for one in group if _price_of(one) > most]
+        found += [cost for cost in group if _price_of(cost) > most]
     return found
 
 
 def start_s(run_s: float) -> float:
     """Return the part of these seconds allowed for the begin."""
-    return whole_s(run_s) - run_s
+    return total_s(run_s) - run_s
 
 
 def _price_of(one: PromiseCost) -> Decimal:
@@ -114,4 +114,4 @@ def _price_of(one: PromiseCost) -> Decimal:
 
 def by_price(one: PromiseCost) -> tuple[Decimal, float, int]:
     """Return a sort key: the cheapest first, and the quickest of equal ones."""
-    return told_price(_price_of(one)), one.run.seconds, one.choice.elastic
+    return displayed_price(_price_of(one)), one.run.seconds, one.choice.elastic

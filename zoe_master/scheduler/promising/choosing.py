@@ -15,7 +15,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.guaranteed import as_guaranteed
 from zoe_lib.domain.values.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
 from zoe_lib.domain.values.frozen import changed, value
-from zoe_lib.pricing.told import told_price
+from zoe_lib.pricing.told import displayed_price
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.choices import (
     ChoiceRunTime,
@@ -27,9 +27,9 @@ from zoe_master.scheduler.promising.choices import (
     by_price,
     least_rate_first,
     start_s,
-    whole_s,
+    total_s,
 )
-from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.scheduler.promising.future import FutureNodes
 
 OFFERS_MAX = 3
 LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
@@ -56,7 +56,7 @@ class PromiseSearch:
         choices: Sequence[PromiseChoice],
         run_time: RunTimeOf,
         price: PriceOf,
-        later: NodesLater,
+        later: FutureNodes,
         offers_end_s: float | None,
         no_choice: str = "",
     ) -> None:
@@ -79,34 +79,38 @@ class PromiseSearch:
         """Return the cheapest terms that meet its deadline, else up to three offers. Raises OutOfBudget."""
         refusal = self.refusal(self.wish.confidence)
         if refusal:
-            return self._none(refusal)
-        allowed = self.allowed(self.wish.confidence)
-        affordable = [one for one in allowed if self._affordable(one)]
+            return self._no_terms(refusal)
+        allowed = self.allowed_choices(self.wish.confidence)
+        affordable = [cost for cost in allowed if self._affordable(cost)]
         found = self._in_time(affordable, self.wish.confidence)
         if found is not None:
             return PromiseAnswer(terms=found[0], bookings=(found[1],))
         return self._counter(allowed, affordable)
 
-    def _none(self, why: str) -> PromiseAnswer:
+    def _no_terms(self, why: str) -> PromiseAnswer:
         return PromiseAnswer(offers=PromiseOffers(why, self._later.now_s))
 
     def refusal(self, confidence: float) -> str:
         """Return why there is no choice at all, for any time; empty if there are some."""
         if not self._choices:
             return self._no_choice or "It needs more than the limits of its tenant or user allow"
-        costed = self.costed(confidence)
+        costed = self.costed_choices(confidence)
         if not costed:
             return NOT_KNOWN
         if not any(map(self._within_time_limit, costed)):
             return "It takes longer than its time limit"
-        return "" if self.allowed(confidence) else "It needs more of the cluster than promises may hold by the policy"
+        return (
+            ""
+            if self.allowed_choices(confidence)
+            else "It needs more of the cluster than promises may hold by the policy"
+        )
 
-    def allowed(self, confidence: float) -> list[PromiseCost]:
-        """Return the choices within its time limit and the share of promises, as `costed`."""
-        costed = filter(self._within_time_limit, self.costed(confidence))
-        return [one for one in costed if self._within_share(one.choice)]
+    def allowed_choices(self, confidence: float) -> list[PromiseCost]:
+        """Return the choices within its time limit and the share of promises, as `costed_choices`."""
+        costed = filter(self._within_time_limit, self.costed_choices(confidence))
+        return [entry for entry in costed if self._within_share(entry.choice)]
 
-    def costed(self, confidence: float) -> list[PromiseCost]:
+    def costed_choices(self, confidence: float) -> list[PromiseCost]:
         """Return the choices with run times and prices, the cheapest first, and the quickest of equal ones."""
         found = []
         for choice in self._choices:
@@ -122,15 +126,17 @@ class PromiseSearch:
         return one.run.seconds <= (self.execution.application.time_limit_s or math.inf)
 
     def _within_share(self, choice: PromiseChoice) -> bool:
-        wanted = self._wanted(self._terms(PromiseCost(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
+        wanted = self._under_terms(
+            self._terms(PromiseCost(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0)
+        )
         return wanted.application.core_resources().cores_milli <= self._later.share_milli
 
     def _in_time(
         self, costed: Iterable[PromiseCost], confidence: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
         """Return the first choice that ends by the requested time, and begins no earlier than this one."""
-        for one in least_rate_first(costed):
-            found = self.latest(one, confidence, self._asked_s, not_before_s)
+        for entry in least_rate_first(costed):
+            found = self.latest(entry, confidence, self._asked_s, not_before_s)
             if found is not None:
                 return found
         return None
@@ -141,11 +147,11 @@ class PromiseSearch:
         """Return terms and room with which it ends by this time, and begins as late as possible, but no earlier than
         allowed.
         """
-        begin_by_s, from_s = finish_s - whole_s(one.run.seconds), max(self.begins_s, not_before_s)
+        begin_by_s, from_s = finish_s - total_s(one.run.seconds), max(self.begins_s, not_before_s)
         if begin_by_s < from_s:
             return None
         terms = self._terms(one, confidence, finish_s, begin_by_s)
-        booking = self._later.latest(self._wanted(terms), begin_by_s, whole_s(one.run.seconds), from_s)
+        booking = self._later.latest(self._under_terms(terms), begin_by_s, total_s(one.run.seconds), from_s)
         if booking is None:
             return None
         return changed(terms, begin_by_s=booking.begins_s), self._with_rate(booking, one.choice)
@@ -153,7 +159,7 @@ class PromiseSearch:
     def earliest(self, one: PromiseCost, confidence: float, from_s: float) -> tuple[FinishTerms, Booking] | None:
         """Return terms and room with which it ends as early as possible, if it begins no earlier than allowed."""
         terms = self._terms(one, confidence, 0.0, 0.0)
-        booking = self._later.earliest(self._wanted(terms), whole_s(one.run.seconds), max(self.begins_s, from_s))
+        booking = self._later.earliest(self._under_terms(terms), total_s(one.run.seconds), max(self.begins_s, from_s))
         if booking is None:
             return None
         terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
@@ -162,26 +168,26 @@ class PromiseSearch:
     def _soonest(self, costed: Sequence[PromiseCost]) -> tuple[FinishTerms, Booking] | None:
         """Return the earliest end of all choices."""
         best: tuple[FinishTerms, Booking] | None = None
-        for one in sorted(costed, key=lambda one: one.run.seconds):
-            takes_s = whole_s(one.run.seconds)
+        for entry in sorted(costed, key=lambda entry: entry.run.seconds):
+            takes_s = total_s(entry.run.seconds)
             if best is not None and max(self.begins_s, self._offers_end_s) + takes_s >= best[0].finish_s:
                 break
             # It may be accepted at the last moment.
-            found = self.earliest(one, self.wish.confidence, self._offers_end_s)
+            found = self.earliest(entry, self.wish.confidence, self._offers_end_s)
             if found is not None and (best is None or found[0].finish_s < best[0].finish_s):
                 best = found
         return best
 
     def _counter(self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost]) -> PromiseAnswer:
         found: list[tuple[OfferKind, FinishTerms, Booking]] = []
-        for kind, one in self._candidates(allowed, affordable) if self._makes_offers else ():
-            if one is not None and _adds(kind, one[0], [known for _, known, _ in found]):
-                found.append((kind, *one))
+        for kind, entry in self._candidates(allowed, affordable) if self._makes_offers else ():
+            if entry is not None and _adds(kind, entry[0], [known for _, known, _ in found]):
+                found.append((kind, *entry))
             if len(found) == OFFERS_MAX:
                 break
-        why = self._why(allowed, affordable, found)
+        why = self._refusal_sentence(allowed, affordable, found)
         if not found:
-            return self._none(why)
+            return self._no_terms(why)
         offers = PromiseOffers(why, self._offers_end_s, tuple(Offer(kind, terms) for kind, terms, _ in found))
         bookings = [
             changed(booking, execution_id=offer_name(self.execution.id, number))
@@ -198,7 +204,7 @@ class PromiseSearch:
         if len(affordable) < len(allowed):
             yield (
                 OfferKind.DEARER,
-                self._in_time((one for one in allowed if one not in affordable), confidence, self._offers_end_s),
+                self._in_time((entry for entry in allowed if entry not in affordable), confidence, self._offers_end_s),
             )
         if not affordable:  # the time without the budget
             yield OfferKind.EARLIEST, self._soonest(allowed)
@@ -208,16 +214,16 @@ class PromiseSearch:
     def _less_sure(self) -> tuple[FinishTerms, Booking] | None:
         for confidence in LESS_SURE:
             if confidence < self.wish.confidence:
-                costed = (one for one in self.costed(confidence) if self._affordable(one))
-                costed = (one for one in costed if self._within_time_limit(one))
+                costed = (choice for choice in self.costed_choices(confidence) if self._affordable(choice))
+                costed = (entry for entry in costed if self._within_time_limit(entry))
                 found = self._in_time(
-                    (one for one in costed if self._within_share(one.choice)), confidence, self._offers_end_s
+                    (entry for entry in costed if self._within_share(entry.choice)), confidence, self._offers_end_s
                 )
                 if found is not None:
                     return found
         return None
 
-    def _why(
+    def _refusal_sentence(
         self,
         allowed: Sequence[PromiseCost],
         affordable: Sequence[PromiseCost],
@@ -227,8 +233,8 @@ class PromiseSearch:
             return beyond_budget(self.budget, [allowed[0].price])
         if any(kind is OfferKind.DEARER for kind, _, _ in found):
             return "Guarantees with which it would end in time cost more than its budget"
-        quickest = min(allowed, key=lambda one: one.run.seconds)
-        if self.begins_s + whole_s(quickest.run.seconds) > self._asked_s:
+        quickest = min(allowed, key=lambda entry: entry.run.seconds)
+        if self.begins_s + total_s(quickest.run.seconds) > self._asked_s:
             run_s = quickest.run.seconds
             return (
                 f"It takes {run_s:.0f} s with {self.wish.confidence:.0%} confidence and {quickest.choice.elastic} "
@@ -245,13 +251,13 @@ class PromiseSearch:
             begin_by_s=begin_by_s,
             read_bytes_per_s=one.choice.read_bytes_per_s,
             views=one.choice.views,
-            price=None if one.price is None else f"{told_price(one.price.amount):f}",
+            price=None if one.price is None else f"{displayed_price(one.price.amount):f}",
             currency="" if one.price is None else one.price.currency,
             runs=one.run.runs,
             wide=one.run.wide,
         )
 
-    def _wanted(self, terms: FinishTerms) -> Execution:
+    def _under_terms(self, terms: FinishTerms) -> Execution:
         """Return the execution as it would be placed under these terms."""
         promised = changed(self.execution, promise=Promise(terms, self._later.now_s))
         return as_guaranteed(promised)
@@ -263,10 +269,10 @@ class PromiseSearch:
 
 def beyond_budget(budget: Decimal | None, least: Sequence[PromisePrice | None]) -> str:
     """Return that every choice exceeds the budget, and the lowest price; `least`: the lowest price of each."""
-    known = [one for one in least if one is not None]
+    known = [entry for entry in least if entry is not None]
     if len(known) < len(least) or not known:
         return "It has a budget, and its price is unknown"
-    amount = told_price(sum((one.amount for one in known), Decimal(0)), ROUND_CEILING)
+    amount = displayed_price(sum((entry.amount for entry in known), Decimal(0)), ROUND_CEILING)
     currency = known[0].currency
     return f"It costs at least {amount:f} {currency}, which is more than its budget of {budget:f} {currency}"
 
@@ -274,5 +280,5 @@ def beyond_budget(budget: Decimal | None, least: Sequence[PromisePrice | None]) 
 def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> bool:
     """Return whether an offer differs from the earlier ones, and the cheapest costs less than they do."""
     if kind is OfferKind.CHEAPEST and terms.price is not None:
-        return all(one.price is None or Decimal(terms.price) < Decimal(one.price) for one in known)
+        return all(entry.price is None or Decimal(terms.price) < Decimal(entry.price) for entry in known)
     return terms not in known

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, ServiceState
-from zoe_lib.domain.executions.gateway import held
+from zoe_lib.domain.executions.gateway import held_resources
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.booking.bookings import Booking, BookingRoom, Leaving, booked_for
 from zoe_master.scheduler.booking.spans import Span
@@ -20,14 +20,14 @@ from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
-from zoe_master.scheduler.promising.shares_later import SharesLater
+from zoe_master.scheduler.promising.shares_later import FutureShares
 
 # Maximum begins tried for one choice; each costs a scan of all nodes.
 _LATER_MAX = 12
 _EARLIER_MAX = 24
 
 
-class NodesLater:
+class FutureNodes:
     """The future of a snapshot's nodes. Other executions' elastic services count as absent where the policy takes them
     back.
 
@@ -42,22 +42,22 @@ class NodesLater:
         takes_back = policy.preemption == "elastic"
         self._base = snapshot.ledger()
         self._leaving: Sequence[Leaving] = sorted(
-            leaving_later(snapshot, self._base, takes_back=takes_back), key=lambda one: one[:2]
+            leaving_later(snapshot, self._base, takes_back=takes_back), key=lambda item: item[:2]
         )
-        for node, amount in _given_back(snapshot.active, self._base, takes_back=takes_back):
+        for node, amount in _returned_amounts(snapshot.active, self._base, takes_back=takes_back):
             self._base.give_back(node, amount)
         self._made: dict[float, tuple[Ledger, int]] = {}
         self._booked: dict[float, BookingRoom] = {}
         cores_milli = sum(node.usable.cores_milli for node in self._base.nodes)
         self.share_milli = int(policy.promise_share * cores_milli)
         """Cores available to promises, in thousandths."""
-        self.shares = SharesLater(snapshot, policy)
+        self.shares = FutureShares(snapshot, policy)
         """Bandwidth, and the rest of limits."""
         estimates = snapshot.estimates()
         self._promised = [
-            (estimates.cautious_end_s(one, self.now_s, 1.0), one.application.core_resources().cores_milli)
-            for one in snapshot.active
-            if one.promise is not None
+            (estimates.cautious_end_s(execution, self.now_s, 1.0), execution.application.core_resources().cores_milli)
+            for execution in snapshot.active
+            if execution.promise is not None
         ]
 
     def latest(self, wanted: Execution, begin_by_s: float, run_s: float, from_s: float = 0.0) -> Booking | None:
@@ -67,10 +67,10 @@ class NodesLater:
         first_s = max(self.now_s, from_s)
         if begin_by_s < first_s:
             return None
-        before_others = {one.begins_s - run_s for one in self.bookings}
+        before_others = {booking.begins_s - run_s for booking in self.bookings}
         earlier = {at_s for at_s in before_others.union(self._turns()) if first_s < at_s < begin_by_s}
         begins = _spread([begin_by_s, *sorted(earlier, reverse=True), first_s], _LATER_MAX)
-        return self._first(wanted, begins, lambda begins_s: begins_s + run_s)
+        return self._first_booking(wanted, begins, lambda begins_s: begins_s + run_s)
 
     def earliest(self, wanted: Execution, run_s: float, from_s: float = 0.0) -> Booking | None:
         """Return a booking of this duration that begins as early as possible, not before `from_s`, and ends at a full
@@ -78,28 +78,34 @@ class NodesLater:
         """
         first_s = max(self.now_s, from_s)
         begins = [first_s, *(at_s for at_s in self._turns() if at_s > first_s)]
-        return self._first(wanted, _spread(begins, _EARLIER_MAX), lambda begins_s: float(math.ceil(begins_s + run_s)))
+        return self._first_booking(
+            wanted, _spread(begins, _EARLIER_MAX), lambda begins_s: float(math.ceil(begins_s + run_s))
+        )
 
     def still_free(self, bookings: Sequence[Booking]) -> bool:
         """Return whether the room of these bookings is free beside all others, and beside each other."""
-        names = {one.execution_id for one in bookings}
-        everything = [*(one for one in self.bookings if one.execution_id not in names), *bookings]
+        names = {booking.execution_id for booking in bookings}
+        everything = [*(booking for booking in self.bookings if booking.execution_id not in names), *bookings]
         index = self._base.index
-        if not all(name in index and self._base.nodes[index[name]].ready for one in bookings for name, _ in one.places):
+        if not all(
+            name in index and self._base.nodes[index[name]].ready for booking in bookings for name, _ in booking.places
+        ):
             return False
-        if not all(self.shares.still_fits(one, everything) for one in bookings):
+        if not all(self.shares.still_fits(booking, everything) for booking in bookings):
             return False
         room = BookingRoom(everything, index, self._leaving)
         return all(
-            room.shortfall(index[name], max(one.begins_s, self.now_s), one.ends_s).fits_in(self._base.free(index[name]))
-            for one in bookings
-            for name, _ in one.places
+            room.shortfall(index[name], max(booking.begins_s, self.now_s), booking.ends_s).fits_in(
+                self._base.free(index[name])
+            )
+            for booking in bookings
+            for name, _ in booking.places
         )
 
     def with_bookings(self, bookings: Iterable[Booking]) -> None:
         """Add these bookings."""
-        fresh = {one.execution_id: one for one in bookings}
-        kept = (one for one in self.bookings if one.execution_id not in fresh)
+        fresh = {booking.execution_id: booking for booking in bookings}
+        kept = (booking for booking in self.bookings if booking.execution_id not in fresh)
         self.bookings = (*kept, *fresh.values())
         self._booked = {}
 
@@ -115,9 +121,14 @@ class NodesLater:
     def _turns(self) -> list[float]:
         """Return the times at which room becomes free."""
         ends = {ends_s for ends_s, _, _ in self._leaving if ends_s > self.now_s}
-        return [self.now_s, *sorted(ends | {one.ends_s for one in self.bookings if one.ends_s > self.now_s})]
+        return [
+            self.now_s,
+            *sorted(ends | {booking.ends_s for booking in self.bookings if booking.ends_s > self.now_s}),
+        ]
 
-    def _first(self, wanted: Execution, begins: Iterable[float], finish: Callable[[float], float]) -> Booking | None:
+    def _first_booking(
+        self, wanted: Execution, begins: Iterable[float], finish: Callable[[float], float]
+    ) -> Booking | None:
         for begins_s in begins:
             if begins_s == math.inf:
                 return None
@@ -126,11 +137,11 @@ class NodesLater:
                 continue
             if not self.shares.fit(wanted, self.bookings, begins_s, ends_s):
                 continue
-            ledger = self._at(begins_s)
+            ledger = self._ledger_at(begins_s)
             placer = ServicePlacer(ledger, self._policy, _Span(begins_s, ends_s), self._give_up)
             places = None if surely_refused(wanted, placer) else admit(wanted, placer)
             if isinstance(places, tuple):
-                amounts = ledger.wanted(wanted, places)
+                amounts = ledger.holdings_at(wanted, places)
                 named = tuple((ledger.nodes[node].name, amount) for node, amount in amounts)
                 return Booking(wanted.id, begins_s, ends_s, named, tenant=wanted.tenant, user=wanted.user)
         return None
@@ -154,13 +165,15 @@ class NodesLater:
     def _booked_cores(self, but: ExecutionId) -> Iterator[Span]:
         """Yield the cores of all other bookings; of offers for one execution, the maximum at each time."""
         of_each: dict[ExecutionId, list[Booking]] = defaultdict(list)
-        for one in self.bookings:
-            of_each[booked_for(one.execution_id)].append(one)
+        for booking in self.bookings:
+            of_each[booked_for(booking.execution_id)].append(booking)
         for some in (some for name, some in of_each.items() if name != but):
-            for from_s, until_s in pairwise(sorted({at_s for one in some for at_s in (one.begins_s, one.ends_s)})):
+            for from_s, until_s in pairwise(
+                sorted({at_s for entry in some for at_s in (entry.begins_s, entry.ends_s)})
+            ):
                 yield from_s, until_s, max((o.cores_milli for o in some if o.begins_s <= from_s < o.ends_s), default=0)
 
-    def _at(self, begins_s: float) -> Ledger:
+    def _ledger_at(self, begins_s: float) -> Ledger:
         """Return the accounts at a later time, continued from the nearest earlier ones."""
         known = max((at_s for at_s in self._made if at_s <= begins_s), default=None)
         ledger, done = (self._base.copy(), 0) if known is None else self._made[known]
@@ -186,11 +199,13 @@ class _Span:
         return self._span
 
 
-def _given_back(active: Iterable[Execution], ledger: Ledger, *, takes_back: bool) -> Iterator[tuple[int, Resources]]:
+def _returned_amounts(
+    active: Iterable[Execution], ledger: Ledger, *, takes_back: bool
+) -> Iterator[tuple[int, Resources]]:
     """Yield resources that are leaving, or taken back on demand."""
     for execution in active:
         stopping = execution.state is ExecutionState.STOPPING
-        for service, amount in held(execution, ledger.gateway):
+        for service, amount in held_resources(execution, ledger.gateway):
             goes = stopping or service.state is ServiceState.STOPPING or (takes_back and not service.core)
             if goes and service.node in ledger.index:
                 yield ledger.index[service.node], amount

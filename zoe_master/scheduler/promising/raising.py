@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.values.finish_times import Promise
 from zoe_lib.domain.values.progress import ExecutionProgress, remaining_s
-from zoe_master.scheduler.promising.adjusting import DONE_LEAST, EARLY, LATE, rested
+from zoe_master.scheduler.promising.adjusting import DONE_LEAST, EARLY, LATE, pause_is_over
 
 ENOUGH = 0.8
 """A higher rate is enough if the execution then needs at most this share of the time left."""
@@ -19,7 +19,7 @@ _HELPS = 0.95
 """An insufficient rate is held only if the execution then needs at most this share of its present need."""
 
 
-def raised(
+def raised_rate(
     execution: Execution,
     left_s: float | None,
     takes_s: Callable[[int], float | None],
@@ -40,12 +40,12 @@ def raised(
     if Mark.STORAGE_WITHDRAWN in execution.marks:  # the store does not guarantee this much
         return promised if now > promised else None
     there_is_s = promise.terms.finish_s - now_s
-    if left_s is None or there_is_s <= 0 or not rested(execution, promise, now_s):
+    if left_s is None or there_is_s <= 0 or not pause_is_over(execution, promise, now_s):
         return None
-    needs_s = {rate: left_s * one / present for rate, one, present in _times(takes_s, now, [promised, now, *rates])}
+    needs_s = {rate: left_s * value / present for rate, value, present in _times(takes_s, now, [promised, now, *rates])}
     if now > promised and needs_s.get(promised, left_s) <= EARLY * there_is_s:
         return promised
-    higher = {rate: one for rate, one in needs_s.items() if rate > now}
+    higher = {rate: value for rate, value in needs_s.items() if rate > now}
     return _least_enough(higher, left_s, there_is_s) if left_s > LATE * there_is_s else None
 
 
@@ -62,7 +62,7 @@ def _times(
 
 def _least_enough(needs_s: Mapping[int, float], left_s: float, there_is_s: float) -> int | None:
     """Return the lowest sufficient rate, else the quickest if it helps."""
-    enough = [rate for rate, one in needs_s.items() if one <= ENOUGH * there_is_s]
+    enough = [rate for rate, value in needs_s.items() if value <= ENOUGH * there_is_s]
     if enough:
         return min(enough)
     quickest = min(needs_s, key=lambda rate: (needs_s[rate], rate), default=None)
@@ -74,7 +74,9 @@ def rest_s(execution: Execution, progress: ExecutionProgress | None, now_s: floa
     promise = execution.promise
     if promise is None or progress is None or progress.attempt != execution.attempt:
         return None
-    left = remaining_s([one for one in progress.readings if one.at_s >= changed_at_s(execution, promise)], now_s)
+    left = remaining_s(
+        [reading for reading in progress.readings if reading.at_s >= changed_at_s(execution, promise)], now_s
+    )
     return None if left is None or (progress.share or 0.0) < DONE_LEAST else left.high_s
 
 

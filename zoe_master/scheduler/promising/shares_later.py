@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, offer_of
 from zoe_master.scheduler.booking.spans import Span, most_held
-from zoe_master.scheduler.ordering.limits_later import LimitsLater
+from zoe_master.scheduler.ordering.limits_later import FutureLimits
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 
@@ -29,25 +29,27 @@ class _Reader(NamedTuple):
     span: Span
 
 
-class SharesLater:
+class FutureShares:
     """The rest at later times.
 
     read_rate: bytes per second to read for promises; 0 if the capacity of the object store is unknown.
     """
 
     def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
-        self._policy, self._limits = policy, LimitsLater(snapshot, policy)
+        self._policy, self._limits = policy, FutureLimits(snapshot, policy)
         known = snapshot.storage is not None and not snapshot.storage.problem
         self._supply = snapshot.storage.rates.read if snapshot.storage is not None and known else 0
         self.read_rate = int(policy.promise_share * self._supply)
         self._readers: list[_Reader] = []
         estimates, now_s = snapshot.estimates(), snapshot.now_s
         self._now_s = now_s
-        for one in snapshot.active:
-            wanted = required(one.application)
+        for execution in snapshot.active:
+            wanted = required_rates(execution.application)
             if wanted is not None and wanted.read:
-                ends_s = estimates.cautious_end_s(one, now_s, CAUTION)
-                self._readers.append(_Reader(one.id, one.tenant, one.promise is not None, (now_s, ends_s, wanted.read)))
+                ends_s = estimates.cautious_end_s(execution, now_s, CAUTION)
+                self._readers.append(
+                    _Reader(execution.id, execution.tenant, execution.promise is not None, (now_s, ends_s, wanted.read))
+                )
 
     def fit(self, wanted: Execution, bookings: Iterable[Booking], begins_s: float, ends_s: float) -> bool:
         """Return whether its promised bandwidth, and its tenant's and user's limits, allow it in all of this time.
@@ -56,7 +58,7 @@ class SharesLater:
         rate = wanted.promise.terms.read_bytes_per_s if wanted.promise is not None else None
         if not rate and not self._limits.limited:
             return True
-        others = [one for one in bookings if booked_for(one.execution_id) != wanted.id]
+        others = [booking for booking in bookings if booked_for(booking.execution_id) != wanted.id]
         fits = self._rate_fits(wanted.tenant, rate or 0, others, begins_s, ends_s)
         return fits and self._limits.allow(wanted, others, begins_s, ends_s)
 
@@ -66,11 +68,11 @@ class SharesLater:
             return True
         group, number = offer_of(booking)
         others = [
-            one
-            for one in bookings
-            if one.read_bytes_per_s
-            and one.execution_id != booking.execution_id
-            and (offer_of(one)[0] != group or offer_of(one)[1] == number)
+            entry
+            for entry in bookings
+            if entry.read_bytes_per_s
+            and entry.execution_id != booking.execution_id
+            and (offer_of(entry)[0] != group or offer_of(entry)[1] == number)
         ]
         begins_s = max(booking.begins_s, self._now_s)
         return self._rate_fits(booking.tenant, booking.read_bytes_per_s, others, begins_s, booking.ends_s)
@@ -79,27 +81,31 @@ class SharesLater:
         """Return whether a running execution with bandwidth may have this total until it ends, and at least until this
         time.
         """
-        mine = self._of(execution)
+        mine = self._reader_of(execution)
         if mine is None:
             return False
         _, ends_s, now = mine.span
-        until_s, others = max(ends_s, until_s), [one for one in self._readers if one is not mine]
+        until_s, others = max(ends_s, until_s), [reader for reader in self._readers if reader is not mine]
         return rate <= now or self._rate_fits(mine.tenant, rate, bookings, self._now_s, until_s, others)
 
     def hold(self, execution: Execution, rate: int) -> None:
         """Count it with this much from now on."""
-        mine = self._of(execution)
+        mine = self._reader_of(execution)
         if mine is not None:
             begins_s, ends_s, _ = mine.span
             self._readers[self._readers.index(mine)] = mine._replace(span=(begins_s, ends_s, rate))
 
-    def _of(self, execution: Execution) -> _Reader | None:
-        return next((one for one in self._readers if one.execution_id == execution.id), None)
+    def _reader_of(self, execution: Execution) -> _Reader | None:
+        return next((reader for reader in self._readers if reader.execution_id == execution.id), None)
 
     def free_rate(self) -> int:
         """Return the bandwidth for promises that is free now, without bookings."""
         all_, promised = (
-            sum(one.span[2] for one in self._readers if one.span[1] > self._now_s and (one.promised or not only))
+            sum(
+                reader.span[2]
+                for reader in self._readers
+                if reader.span[1] > self._now_s and (reader.promised or not only)
+            )
             for only in (False, True)
         )
         return max(min(self._supply - all_, self.read_rate - promised), 0)
@@ -117,11 +123,13 @@ class SharesLater:
         if not rate:
             return True
         readers = self._readers if readers is None else readers
-        booked = [(one.tenant, one.reads(self._now_s)) for one in bookings if one.read_bytes_per_s]
-        limit = self._policy.limits.of(tenant).read_bytes_per_s
-        of_all = [one.span for one in readers] + [span for _, span in booked]
-        of_promises = [one.span for one in readers if one.promised] + [span for _, span in booked]
-        of_tenant = [one.span for one in readers if one.tenant == tenant]
+        booked = [
+            (booking.tenant, booking.bandwidth_span(self._now_s)) for booking in bookings if booking.read_bytes_per_s
+        ]
+        limit = self._policy.limits.for_subject(tenant).read_bytes_per_s
+        of_all = [reader.span for reader in readers] + [span for _, span in booked]
+        of_promises = [reader.span for reader in readers if reader.promised] + [span for _, span in booked]
+        of_tenant = [reader.span for reader in readers if reader.tenant == tenant]
         of_tenant += [span for name, span in booked if name == tenant]
         return all(
             most is None or most_held(spans, begins_s, ends_s) + rate <= most

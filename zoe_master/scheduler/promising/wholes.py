@@ -20,7 +20,7 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionId
 from zoe_lib.domain.values.finish_times import CONFIDENCE_MOST, FinishTerms, Offer, PromiseOffers
 from zoe_lib.domain.values.frozen import changed, value
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
-from zoe_master.scheduler.promising.choices import PromiseCost, least_rate_first, whole_s
+from zoe_master.scheduler.promising.choices import PromiseCost, least_rate_first, total_s
 from zoe_master.scheduler.promising.choosing import (
     LESS_SURE,
     OFFERS_MAX,
@@ -28,7 +28,7 @@ from zoe_master.scheduler.promising.choosing import (
     PromiseSearch,
     beyond_budget,
 )
-from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.scheduler.promising.future import FutureNodes
 
 PACES = (math.inf, 4.0, 2.0, 1.25, 1.0)
 """Factors of the quickest choice's time that each execution may take."""
@@ -37,69 +37,75 @@ _Found = Mapping[ExecutionId, tuple[FinishTerms, Booking]]
 
 
 @value(frozen=True, slots=True)
-class WholeLimits:
+class GroupLimits:
     """The begin and end that earlier promises of the group allow an execution; seconds since the epoch."""
 
     begin_s: float = -math.inf
     end_s: float = math.inf
 
 
-def wholes(asking: Iterable[Execution], promised: Iterable[Execution], now_s: float) -> list[list[Execution]]:
+def groups_to_promise(
+    asking: Iterable[Execution], promised: Iterable[Execution], now_s: float
+) -> list[list[Execution]]:
     """Return the groups that ask for a promise, dependencies first, once all members exist and wait only for each other
     or for a time; after a while without members that have ended meanwhile.
 
     promised: executions with a promise, some of them perhaps dependencies or dependents of these.
     """
     groups: dict[str, list[Execution]] = {}
-    for one in asking:
-        if one.conditions.whole:
-            groups.setdefault(one.conditions.whole, []).append(one)
+    for execution in asking:
+        if execution.conditions.whole:
+            groups.setdefault(execution.conditions.whole, []).append(execution)
     if not groups:
         return []
-    inside: dict[str, set[ExecutionId]] = {whole: {one.id for one in group} for whole, group in groups.items()}
-    for one in promised:
-        if one.conditions.whole in inside:
-            inside[one.conditions.whole].add(one.id)
+    inside: dict[str, set[ExecutionId]] = {
+        whole: {execution.id for execution in group} for whole, group in groups.items()
+    }
+    for entry in promised:
+        if entry.conditions.whole in inside:
+            inside[entry.conditions.whole].add(entry.id)
     ready = (
         group
         for whole, group in groups.items()
         if (len(group) >= group[0].conditions.members or now_s - group[0].submitted_at_s > _ALL_THERE_S)
-        and not any(_kept_from_outside(one, inside[whole]) for one in group)
+        and not any(_is_blocked_from_outside(entry, inside[whole]) for entry in group)
     )
     return [in_order(group) for group in ready]
 
 
-def _kept_from_outside(execution: Execution, inside: Container[ExecutionId]) -> bool:
+def _is_blocked_from_outside(execution: Execution, inside: Container[ExecutionId]) -> bool:
     """Return whether a hold, or a dependency outside its group such as an earlier run of its schedule, keeps it
     waiting.
     """
     conditions = execution.conditions
     if conditions.held is not None:
         return True
-    return not conditions.dependencies_met and any(need.on not in inside for need in conditions.awaited)
+    return not conditions.dependencies_met and any(need.on not in inside for need in conditions.undecided_dependencies)
 
 
-def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execution]) -> Mapping[str, WholeLimits]:
+def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execution]) -> Mapping[str, GroupLimits]:
     """Return the limits of members in a partly promised group: only some answers were journaled, since the others
     changed meanwhile.
     """
-    whole = {one.id: one for one in promised if one.conditions.whole == members[0].conditions.whole}
-    found: dict[str, WholeLimits] = {}
-    for one in members if whole else ():
-        before = [_terms(whole[need.on]).finish_s for need in one.conditions.after if need.on in whole]
+    whole = {
+        execution.id: execution for execution in promised if execution.conditions.whole == members[0].conditions.whole
+    }
+    found: dict[str, GroupLimits] = {}
+    for member in members if whole else ():
+        before = [_terms(whole[need.on]).finish_s for need in member.conditions.after if need.on in whole]
         after = [
             _terms(other).begin_by_s
             for other in whole.values()
-            if any(need.on == one.id for need in other.conditions.after)
+            if any(need.on == member.id for need in other.conditions.after)
         ]
-        found[one.id] = WholeLimits(max(before, default=-math.inf), min(after, default=math.inf))
+        found[member.id] = GroupLimits(max(before, default=-math.inf), min(after, default=math.inf))
     return found
 
 
 def in_order(group: Sequence[Execution]) -> list[Execution]:
     """Return executions, dependencies first."""
-    by_id = {one.id: one for one in group}
-    before = {one.id: [need.on for need in one.conditions.after if need.on in by_id] for one in group}
+    by_id = {entry.id: entry for entry in group}
+    before = {entry.id: [need.on for need in entry.conditions.after if need.on in by_id] for entry in group}
     return [by_id[name] for name in TopologicalSorter(before).static_order()]
 
 
@@ -108,10 +114,10 @@ def _terms(execution: Execution) -> FinishTerms:
     return execution.promise.terms
 
 
-def whole_answer(
+def answer_group(
     searches: Sequence[PromiseSearch],
-    limits: Mapping[ExecutionId, WholeLimits],
-    later: NodesLater,
+    limits: Mapping[ExecutionId, GroupLimits],
+    later: FutureNodes,
     offers_end_s: float | None,
 ) -> Mapping[ExecutionId, PromiseAnswer]:
     """Return an answer for each: terms for all of them, or up to three offers, of which the same numbers belong
@@ -120,50 +126,52 @@ def whole_answer(
     searches: at least one, dependencies first. limits: those of members with promised neighbours. offers_end_s: the end
     of offers; None: make none.
     """
-    return _WholeSearch(searches, limits, later, offers_end_s).answer()
+    return _GroupSearch(searches, limits, later, offers_end_s).answer()
 
 
-class _WholeSearch:
+class _GroupSearch:
     def __init__(
         self,
         searches: Sequence[PromiseSearch],
-        limits: Mapping[ExecutionId, WholeLimits],
-        later: NodesLater,
+        limits: Mapping[ExecutionId, GroupLimits],
+        later: FutureNodes,
         offers_end_s: float | None,
     ) -> None:
         self._searches, self._limits, self._later, self._offers_end_s = searches, limits, later, offers_end_s
         self._budget = searches[0].budget
-        names = {one.execution.id for one in searches}
+        names = {search.execution.id for search in searches}
         self._before = {
-            one.execution.id: [need.on for need in one.execution.conditions.after if need.on in names]
-            for one in searches
+            search.execution.id: [need.on for need in search.execution.conditions.after if need.on in names]
+            for search in searches
         }
 
     def answer(self) -> Mapping[ExecutionId, PromiseAnswer]:
         confidence = self._searches[0].wish.confidence
-        refusals = ((one.execution.name, one.refusal(self._each(confidence))) for one in self._searches)
+        refusals = (
+            (search.execution.name, search.refusal(self._member_confidence(confidence))) for search in self._searches
+        )
         for name, why in refusals:
             if why:
-                return self._none(f"{name}: {why[0].lower()}{why[1:]}")
+                return self._no_terms(f"{name}: {why[0].lower()}{why[1:]}")
         found = self._in_time(confidence, self._later.now_s)
         if found is not None:
             return {name: PromiseAnswer(terms=terms, bookings=(room,)) for name, (terms, room) in found.items()}
-        return self._offered() if self._offers_end_s is not None else self._none(self._why())
+        return self._make_offers() if self._offers_end_s is not None else self._no_terms(self._refusal_sentence())
 
-    def _none(self, why: str) -> Mapping[ExecutionId, PromiseAnswer]:
+    def _no_terms(self, why: str) -> Mapping[ExecutionId, PromiseAnswer]:
         offers = PromiseOffers(why, self._later.now_s)
-        return {one.execution.id: PromiseAnswer(offers=offers) for one in self._searches}
+        return {search.execution.id: PromiseAnswer(offers=offers) for search in self._searches}
 
-    def _each(self, confidence: float) -> float:
+    def _member_confidence(self, confidence: float) -> float:
         return min(1 - (1 - confidence) / len(self._searches), CONFIDENCE_MOST)
 
     def _choices(self, confidence: float, pace: float) -> list[PromiseCost]:
         """Return the cheapest choice of each that takes no longer than this pace allows."""
         found = []
         for search in self._searches:
-            allowed = search.allowed(self._each(confidence))
-            quickest_s = min(one.run.seconds for one in allowed)
-            found.append(next(one for one in least_rate_first(allowed) if one.run.seconds <= pace * quickest_s))
+            allowed = search.allowed_choices(self._member_confidence(confidence))
+            quickest_s = min(entry.run.seconds for entry in allowed)
+            found.append(next(entry for entry in least_rate_first(allowed) if entry.run.seconds <= pace * quickest_s))
         return found
 
     def _in_time(self, confidence: float, not_before_s: float, *, at_any_price: bool = False) -> _Found | None:
@@ -179,10 +187,10 @@ class _WholeSearch:
 
     def _latest(self, choices: Sequence[PromiseCost], confidence: float, not_before_s: float) -> _Found | None:
         found: dict[ExecutionId, tuple[FinishTerms, Booking]] = {}
-        end_by_s = {one.execution.id: one.execution.deadline_s or 0.0 for one in self._searches}
+        end_by_s = {search.execution.id: search.execution.deadline_s or 0.0 for search in self._searches}
         for search, choice in reversed(list(zip(self._searches, choices, strict=True))):
             name = search.execution.id
-            limits = self._limits.get(name, WholeLimits())
+            limits = self._limits.get(name, GroupLimits())
             begin_s = max(not_before_s, limits.begin_s)
             one = search.latest(choice, confidence, min(end_by_s[name], limits.end_s), begin_s)
             if one is None or one[1].begins_s < begin_s:
@@ -202,7 +210,7 @@ class _WholeSearch:
         with self._later.trial():
             for search, choice in zip(self._searches, choices, strict=True):
                 name = search.execution.id
-                begin_s = self._limits.get(name, WholeLimits()).begin_s
+                begin_s = self._limits.get(name, GroupLimits()).begin_s
                 ends_s = [found[before][0].finish_s for before in self._before[name]]
                 one = search.earliest(choice, confidence, max(self._offers_end_s or 0.0, begin_s, *ends_s, 0.0))
                 if one is None:
@@ -214,18 +222,18 @@ class _WholeSearch:
     def _affordable(self, choices: Sequence[PromiseCost]) -> bool:
         if self._budget is None:
             return True
-        prices = [one.price for one in choices]
-        return all(one is not None for one in prices) and _sum(prices) <= self._budget
+        prices = [choice.price for choice in choices]
+        return all(price is not None for price in prices) and _sum(prices) <= self._budget
 
     def _candidates(self) -> Iterator[tuple[OfferKind, _Found | None]]:
         confidence, end_s = self._searches[0].wish.confidence, self._offers_end_s or 0.0
         dear = self._beyond_budget()
         paces = (self._earliest(pace, confidence, at_any_price=dear) for pace in reversed(PACES))
-        yield OfferKind.EARLIEST, _first(paces)
+        yield OfferKind.EARLIEST, _first_found(paces)
         if self._budget is not None:
             yield OfferKind.DEARER, self._in_time(confidence, end_s, at_any_price=True)
-        less = (self._in_time(one, end_s) for one in LESS_SURE if one < confidence)
-        yield OfferKind.LESS_SURE, _first(less)
+        less = (self._in_time(entry, end_s) for entry in LESS_SURE if entry < confidence)
+        yield OfferKind.LESS_SURE, _first_found(less)
         yield OfferKind.CHEAPEST, self._earliest(math.inf, confidence, at_any_price=dear)
 
     def _beyond_budget(self) -> bool:
@@ -234,12 +242,12 @@ class _WholeSearch:
 
     def _least(self) -> list[PromiseCost]:
         """Return the cheapest choice of each."""
-        return [one.allowed(self._each(one.wish.confidence))[0] for one in self._searches]
+        return [search.allowed_choices(self._member_confidence(search.wish.confidence))[0] for search in self._searches]
 
-    def _why(self, offered: Iterable[OfferKind] = ()) -> str:
+    def _refusal_sentence(self, offered: Iterable[OfferKind] = ()) -> str:
         """Return the obstacle to a promise for all: the budget, the time, or room."""
         if self._beyond_budget():
-            return beyond_budget(self._budget, [one.price for one in self._least()])
+            return beyond_budget(self._budget, [entry.price for entry in self._least()])
         if OfferKind.DEARER in offered:
             return "Guarantees with which all of it would end in time cost more than its budget"
         return self._too_short() or "There is no room in time for all of its executions"
@@ -250,10 +258,10 @@ class _WholeSearch:
         ends_s: dict[ExecutionId, float] = {}
         late: dict[float, str] = {}
         for search in self._searches:
-            one, limits = search.execution, self._limits.get(search.execution.id, WholeLimits())
+            one, limits = search.execution, self._limits.get(search.execution.id, GroupLimits())
             begins_s = max(search.begins_s, limits.begin_s, *(ends_s[name] for name in self._before[one.id]))
-            quickest_s = min(each.run.seconds for each in search.allowed(self._each(confidence)))
-            ends_s[one.id] = begins_s + whole_s(quickest_s)
+            quickest_s = min(each.run.seconds for each in search.allowed_choices(self._member_confidence(confidence)))
+            ends_s[one.id] = begins_s + total_s(quickest_s)
             if ends_s[one.id] > min(one.deadline_s or 0.0, limits.end_s):
                 late[ends_s[one.id] - now_s] = one.name
         if not late:
@@ -264,16 +272,16 @@ class _WholeSearch:
             "seconds that each execution may take to begin, which exceeds the time left"
         )
 
-    def _offered(self) -> Mapping[ExecutionId, PromiseAnswer]:
+    def _make_offers(self) -> Mapping[ExecutionId, PromiseAnswer]:
         assert self._offers_end_s is not None
         made: list[tuple[OfferKind, _Found]] = []
         for kind, found in self._candidates():
-            cheaper = kind is not OfferKind.CHEAPEST or all(_price(found) < _price(one) for _, one in made)
-            if found is not None and cheaper and not any(_same(found, one) for _, one in made):
+            cheaper = kind is not OfferKind.CHEAPEST or all(_price(found) < _price(entry) for _, entry in made)
+            if found is not None and cheaper and not any(_same(found, entry) for _, entry in made):
                 made.append((kind, found))
-        why, made = self._why(kind for kind, _ in made), made[:OFFERS_MAX]
+        why, made = self._refusal_sentence(kind for kind, _ in made), made[:OFFERS_MAX]
         if not made:
-            return self._none(why)
+            return self._no_terms(why)
         answers = {}
         for search in self._searches:
             name = search.execution.id
@@ -286,8 +294,8 @@ class _WholeSearch:
         return answers
 
 
-def _first(found: Iterator[_Found | None]) -> _Found | None:
-    return next((one for one in found if one is not None), None)
+def _first_found(found: Iterator[_Found | None]) -> _Found | None:
+    return next((entry for entry in found if entry is not None), None)
 
 
 def _same(one: _Found, other: _Found) -> bool:
@@ -299,4 +307,4 @@ def _price(found: _Found | None) -> Decimal:
 
 
 def _sum(prices: Sequence[object]) -> Decimal:
-    return sum((getattr(one, "amount", Decimal(0)) for one in prices), Decimal(0))
+    return sum((getattr(price, "amount", Decimal(0)) for price in prices), Decimal(0))

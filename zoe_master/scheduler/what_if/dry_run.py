@@ -30,6 +30,6 @@ def dry_run(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> DryR
     nodes = tuple(replace(node, holds=policy.holds_of(node.name, snapshot.now_s)) for node in snapshot.nodes)
     held = replace(snapshot, nodes=nodes)
     plan = schedule(held, policy, give_up)
-    ordered = tuple(e.id for e in queue_sequence(Pass.of(held, policy)))
+    ordered = tuple(e.id for e in queue_sequence(Pass.from_snapshot(held, policy)))
     starts = tuple(execution for execution in ordered if execution in plan.starts)
     return DryRun(ordered, starts, sum(map(len, plan.preempt.values())))

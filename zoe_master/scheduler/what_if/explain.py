@@ -65,7 +65,7 @@ def explain(
     if execution is None:
         return None
     plan = schedule(snapshot, policy, too_late)
-    present = Pass.of(snapshot, policy)
+    present = Pass.from_snapshot(snapshot, policy)
     ordered = queue_sequence(present)
     placer = ServicePlacer(booked_ledger(snapshot, policy), policy, present.span, too_late)
     nodes = {} if isinstance(admit(execution, placer), tuple) else _refusals(execution, placer)
@@ -75,7 +75,7 @@ def explain(
     own = [e for e in of_tenant if e.user == execution.user]
     named = {e.id for e in (*of_tenant[:_IDS_MAX], *own[:_IDS_MAX])}
     ids = [e.id for e in of_tenant if e.id in named]
-    change = _what_helps(snapshot, policy, execution, reason, give_up)
+    change = _helpful_change(snapshot, policy, execution, reason, give_up)
     storage = execution.application.storage
     places = places_of(storage.inputs, execution.tenant, snapshot.locality) if storage is not None else ()
     return Explanation(reason, position, len(of_tenant), ids, nodes, change, places)
@@ -94,7 +94,7 @@ def _refusals(wanted: Execution, placer: ServicePlacer) -> dict[str, dict[str, s
     return nodes
 
 
-def _what_helps(
+def _helpful_change(
     snapshot: Snapshot, policy: Policy, wanted: Execution, reason: Reason | None, give_up: GiveUp
 ) -> ComponentChange | None:
     if reason is None or reason.code not in _ABOUT_ITS_SIZE:

@@ -63,29 +63,29 @@ def wait_of(
     `estimates`: the real run times to expect. Once `give_up` returns True, the rest is extrapolated; infinite if
     nothing was simulated yet.
     """
-    present = Pass.of(snapshot, policy)
+    present = Pass.from_snapshot(snapshot, policy)
     ordered = queue_sequence(present)
     position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
     if position is None:
         return None
     execution = ordered[position]
     ahead = ordered[: position + 1 + _BEHIND]
-    promised = [one for one in ordered[position + 1 + _BEHIND :] if one.promise is not None]
-    future = _Future(present, estimates, [*ahead, *promised], give_up)
+    promised = [execution for execution in ordered[position + 1 + _BEHIND :] if execution.promise is not None]
+    future = _FutureCluster(present, estimates, [*ahead, *promised], give_up)
     try:
         if give_up():
             raise OutOfBudget
         if future.never_starts(execution):
             return ForecastWait(math.inf)
         # Reservations ignore the limits of tenants and users, the steps do not.
-        if policy.backfill == "conservative" and not policy.limits.hold_up():
+        if policy.backfill == "conservative" and not policy.limits.can_delay_executions():
             return future.reserved_wait_of(execution)
         return future.wait_of(execution)
     except OutOfBudget:
         return ForecastWait(future.extrapolated_s(execution), extrapolated=True)
 
 
-class _Future:
+class _FutureCluster:
     """The cluster from now on, one expected end after the other, on one ledger."""
 
     def __init__(
@@ -111,7 +111,7 @@ class _Future:
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
         freed = (hold.until_s for node in snapshot.nodes for hold in node.holds)
-        booked_s = (at_s for one in snapshot.bookings for at_s in (one.begins_s, one.ends_s))
+        booked_s = (at_s for booking in snapshot.bookings for at_s in (booking.begins_s, booking.ends_s))
         self._ends += [(at_s, "") for at_s in booked_s if at_s > self._now_s]
         holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         self._ends += holds_end
@@ -152,7 +152,7 @@ class _Future:
         present = [i for i, node in enumerate(ledger.nodes) if node.open_to(wanted.tenant, self._now_s, math.inf)]
         cores, memory = (sum(max(free[i], 0) for i in present) for free in (ledger.free_cores, ledger.free_memory))
         ends = {execution_id: at_s for at_s, execution_id in self._ends if execution_id}
-        releases = ((ends[e.id], total(amount for _, amount in ledger.held(e))) for e in self._active.values())
+        releases = ((ends[e.id], total(amount for _, amount in ledger.holdings(e))) for e in self._active.values())
         reservations = Reservations(Resources(cores, memory), releases, self._now_s)
         latest_s = self._now_s
         for execution in islice(tuple(self._waiting.values()), _RESERVED_MAX):
@@ -173,7 +173,7 @@ class _Future:
         """Run one pass over the next executions of the queue; return which start now."""
         window = {e.id: e for e in islice(self._waiting.values(), _WINDOW)}
         window[wanted.id] = self._waiting[wanted.id]
-        due = (one.execution_id for one in self._bookings if one.begins_s <= self._now_s)
+        due = (booking.execution_id for booking in self._bookings if booking.begins_s <= self._now_s)
         window |= {name: self._waiting[name] for name in due if name in self._waiting}
         snapshot = replace(
             self._snapshot,
@@ -185,9 +185,9 @@ class _Future:
         )
         self._virtual.advance(self._now_s)
         self._book(snapshot, self._placer.ledger)
-        present = Pass.of(snapshot, self._policy, self._virtual)
+        present = Pass.from_snapshot(snapshot, self._policy, self._virtual)
         nothing_to_lend = ElasticReclaim(self._placer, ())
-        refuse = refusal if first or self._some_last else _blocked
+        refuse = refusal if first or self._some_last else _no_room_reason
         holdings = TenantReservations(snapshot.active, self._policy)
         walk = QueuePass(self._placer, nothing_to_lend, present, holdings, refuse)
         walk.walk(due_first(queue_sequence(present), self._bookings, self._now_s))
@@ -197,7 +197,7 @@ class _Future:
             run_s = self._estimates.run_s(execution)
             heapq.heappush(self._ends, (self._now_s + run_s, execution_id))
             self._given += _area(execution, run_s)
-        self._bookings = tuple(one for one in self._bookings if one.execution_id not in walk.starts)
+        self._bookings = tuple(booking for booking in self._bookings if booking.execution_id not in walk.starts)
         for execution_id in [k for k, reason in walk.reasons.own.items() if reason.code in self._hopeless]:
             del self._waiting[execution_id]
         return walk.starts
@@ -206,7 +206,7 @@ class _Future:
         """Reserve booked and unused room, like the scheduler."""
         if not self._bookings:
             return
-        self._bookings = tuple(one for one in self._bookings if one.ends_s > self._now_s)
+        self._bookings = tuple(booking for booking in self._bookings if booking.ends_s > self._now_s)
         leaving = leaving_later(snapshot, ledger, takes_back=self._gives_way)
         ledger.booked = BookingRoom(self._bookings, ledger.index, leaving)
 
@@ -221,7 +221,7 @@ class _Future:
         while self._ends and self._ends[0][0] <= self._now_s:
             _, execution_id = heapq.heappop(self._ends)
             ended = self._active.pop(execution_id, None)
-            for node, amount in self._placer.ledger.held(ended) if ended is not None else ():
+            for node, amount in self._placer.ledger.holdings(ended) if ended is not None else ():
                 self._placer.ledger.give_back(node, amount)
         return True
 
@@ -244,7 +244,7 @@ class _Future:
         return simulated_s + ahead * simulated_s / self._given
 
 
-def _blocked(_execution: Execution, _request: Request, _placer: ServicePlacer) -> Reason:
+def _no_room_reason(_execution: Execution, _request: Request, _placer: ServicePlacer) -> Reason:
     """Return that it does not fit: executions that could never fit were found in the first step."""
     return _NO_ROOM
 

@@ -69,11 +69,11 @@ def propose(
 
     `give_up` ends only the search for a change.
     """
-    with_it = _with(snapshot, execution)
+    with_it = _snapshot_with(snapshot, execution)
     plan = schedule(with_it, policy, too_late)
     if execution.id in plan.starts:
         return PlanProposal(True)
-    ordered = queue_sequence(Pass.of(with_it, policy))
+    ordered = queue_sequence(Pass.from_snapshot(with_it, policy))
     ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
     change, sought = smallest_change(snapshot, policy, execution, give_up)
     return PlanProposal(False, plan.reasons[execution.id], ahead, change, sought)
@@ -104,7 +104,7 @@ def _smallest_change(
             raise OutOfBudget
         services = new_services(execution.id, application, execution.attempt)
         changed = replace(execution, application=application, services=services)
-        return changed.id in schedule(_with(snapshot, changed), policy, give_up).starts
+        return changed.id in schedule(_snapshot_with(snapshot, changed), policy, give_up).starts
 
     found: list[tuple[float, ComponentChange]] = []
     for component in execution.application.components:
@@ -112,7 +112,7 @@ def _smallest_change(
             after = _most_that_starts(execution.application, component, part, before, starts)
             if after is not None:
                 found.append((1 - after / before, ComponentChange(component.name, part, before, after)))
-    return min(found, key=lambda one: (one[0], one[1].component, one[1].part))[1] if found else None
+    return min(found, key=lambda item: (item[0], item[1].component, item[1].part))[1] if found else None
 
 
 def _shrinkable(component: Component) -> Iterator[tuple[ComponentPart, int]]:
@@ -163,5 +163,5 @@ def _shrunk(application: Application, component: Component, part: ComponentPart,
     return replace(application, components=tuple(smaller if c is component else c for c in application.components))
 
 
-def _with(snapshot: Snapshot, execution: Execution) -> Snapshot:
+def _snapshot_with(snapshot: Snapshot, execution: Execution) -> Snapshot:
     return replace(snapshot, queued=(*snapshot.queued, execution))

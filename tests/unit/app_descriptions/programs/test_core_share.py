@@ -67,7 +67,7 @@ def test_it_ends_at_once_when_it_is_told_even_while_the_command_is_stopped() -> 
     process.terminate()
     assert process.wait(10) == 128 + signal.SIGTERM
     assert children
-    assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children)
+    assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
 
 
 @pytest.mark.parametrize("arguments", [[], ["0.5"], ["0", "true"], ["2", "true"], ["nan", "true"], ["half", "true"]])

@@ -37,7 +37,7 @@ def folder(tmp_path: Path, trace: Trace) -> Path:
 
 
 def load_of(workload: tuple[Arrival, ...], processors: float) -> float:
-    return sum(one.area for one in workload) / (processors * workload[-1].submit_s)
+    return sum(arrival.area for arrival in workload) / (processors * workload[-1].submit_s)
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
@@ -50,17 +50,21 @@ def test_arrivals_are_compressed_to_the_load(trace: Trace, load: float, populati
 def test_as_logged_nothing_is_scaled_and_the_same_comes_out_again(trace: Trace) -> None:
     first = window_of(trace.jobs, 1, 100)
     workload = log_workload(trace, 1, 100, AS_LOGGED, "rigid")
-    assert [one.submit_s for one in workload] == pytest.approx([job.submit_s - first[0].submit_s for job in first])
-    assert [(one.run_s, one.estimate_s) for one in workload] == [(job.run_s, job.request_s) for job in first]
+    assert [arrival.submit_s for arrival in workload] == pytest.approx(
+        [job.submit_s - first[0].submit_s for job in first]
+    )
+    assert [(arrival.run_s, arrival.estimate_s) for arrival in workload] == [
+        (job.run_s, job.request_s) for job in first
+    ]
     assert workload == log_workload(trace, 1, 100, AS_LOGGED, "rigid")
 
 
 def test_windows_are_spread_over_the_log_and_full(trace: Trace) -> None:
     windows = [window_of(trace.jobs, number, 100) for number in range(WINDOWS)]
-    assert [len(one) for one in windows] == [100] * WINDOWS
+    assert [len(window) for window in windows] == [100] * WINDOWS
     assert windows[0][0] is trace.jobs[0]
     assert windows[-1][-1] is trace.jobs[-1]
-    assert len({one[0].id for one in windows}) == WINDOWS
+    assert len({window[0].id for window in windows}) == WINDOWS
 
 
 def test_populations_have_the_same_work_and_a_quarter_of_a_malleable_one_is_core(trace: Trace) -> None:
@@ -70,8 +74,8 @@ def test_populations_have_the_same_work_and_a_quarter_of_a_malleable_one_is_core
         assert (rigid.core, rigid.total) == (1, 1)
         assert malleable.core == -(-malleable.total // 4)
         assert (mixed.core, mixed.total) in {(1, 1), (malleable.core, malleable.total)}
-    shares = Counter(one.total > 1 for one in made["mixed"])
-    assert 0 < shares[True] < sum(one.total > 1 for one in made["malleable"])
+    shares = Counter(arrival.total > 1 for arrival in made["mixed"])
+    assert 0 < shares[True] < sum(arrival.total > 1 for arrival in made["malleable"])
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,7 @@ def test_cells_are_all_different_and_can_be_put_in_force() -> None:
     assert {cell.population for cell in every} == set(POPULATIONS)
     for cell in every[: len(POLICIES)]:
         assert problems(cell.policy) == []
-        assert LogCell.of(dict(zip(LogCell.names(), cell.key(), strict=True))) == cell
+        assert LogCell.from_row(dict(zip(LogCell.names(), cell.key(), strict=True))) == cell
 
 
 def arguments(out: Path, *more: str) -> Namespace:

@@ -43,8 +43,8 @@ def test_only_what_is_missing_or_was_cut_off_is_run_and_the_figures_are_the_same
 def test_rows_of_another_size_are_not_taken_for_the_wanted_ones(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(cell("fifo", 0), figures(1.0, applications=5))
-    assert results.there(4) == set()
-    assert results.there(5) == {cell("fifo", 0)}
+    assert results.completed_cells(4) == set()
+    assert results.completed_cells(5) == {cell("fifo", 0)}
 
 
 @pytest.mark.parametrize(("ratio", "text"), [(0.5, "0.50"), (1.0, "1.00")])

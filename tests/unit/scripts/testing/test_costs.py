@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scripts.testing import costs as costs_module
-from scripts.testing.costs import Costs, FileCosts, Measured
+from scripts.testing.costs import Costs, FileCosts, MeasuredRuns
 
 UNIT, API, WEB = "tests/unit/test_a.py", "tests/api/test_b.py", "tests/web/test_c.py"
 DEAR = f"{API}::test_dear[1]"
@@ -75,8 +75,8 @@ def ran(test: str, own_s: float, outcome: str = "passed", **session: float) -> d
     return {"test": test, "outcome": outcome, "own_s": own_s, "shared_s": 1.5, "session": session}
 
 
-def of_runs(*runs: list[dict[str, Any]]) -> Measured:
-    measured = Measured()
+def of_runs(*runs: list[dict[str, Any]]) -> MeasuredRuns:
+    measured = MeasuredRuns()
     for records in runs:
         measured.add("api/1", [{"begin": DEAR, "loop_s": 0.01}, *records], 0.01)
     return measured
@@ -121,7 +121,7 @@ def test_a_slow_machine_is_divided_out(tmp_path: Path) -> None:
     (folder := tmp_path / "20261129T000000-1").mkdir()
     records = [{"begin": DEAR, "loop_s": 0.02}, ran(DEAR, 1.25), {"whole_s": 5.75}]
     (folder / "api.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records) + '{"begin": "cut')
-    measured = Measured()
+    measured = MeasuredRuns()
     assert measured.add_run(folder, 0.01) == pytest.approx(5.75 / 2)
     assert measured.tests[DEAR] == [pytest.approx(1.25 / 2)]
 

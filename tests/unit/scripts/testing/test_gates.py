@@ -84,11 +84,11 @@ def test_a_row_without_a_date_and_a_reason_is_refused(
 ) -> None:
     (tmp_path / "q.toml").write_text(f'"{OWN}" = {row}\n')
     monkeypatch.setattr(gates, "QUARANTINE", tmp_path / "q.toml")
-    assert ["needs since" in one for one in gates.wrong_quarantine()] == [True]
+    assert ["needs since" in text for text in gates.wrong_quarantine()] == [True]
 
 
 def test_a_file_that_belongs_to_no_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tests" / "new").mkdir(parents=True)
     (tmp_path / "tests" / "new" / "test_x.py").touch()
     monkeypatch.setattr(gates, "TESTS", tmp_path / "tests")
-    assert ["tests/new/test_x.py belongs to no part" in one for one in gates.wrong_places()] == [True]
+    assert ["tests/new/test_x.py belongs to no part" in place for place in gates.wrong_places()] == [True]

@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from scripts.testing import mutants, mutants_tree
-from scripts.testing.mutants import NOT_COVERED, SURVIVED, Judge, drawn, prove, prove_all, sources_of, table
-from scripts.testing.mutants_cover import Covered
+from scripts.testing.mutants import NOT_COVERED, SURVIVED, Judge, draw_mutants, prove, prove_all, sources_of, table
+from scripts.testing.mutants_cover import Coverage
 from scripts.testing.mutants_places import Mutant, mutants_of, raising
 from scripts.testing.mutants_tree import Outcome, Tree, batches
 from scripts.testing.parts import ROOT
@@ -55,7 +55,7 @@ CHANGES = {
 
 def changed(source: str) -> list[str]:
     whole = source.encode()
-    return [one.applied(whole).decode() for one in mutants_of("m.py", whole)]
+    return [mutant.apply(whole).decode() for mutant in mutants_of("m.py", whole)]
 
 
 @pytest.mark.parametrize("line", CHANGES)
@@ -83,7 +83,7 @@ def test_an_operator_after_a_comment_is_found() -> None:
 
 def test_defaults_are_changed_and_run_at_an_import() -> None:
     source = b'A = 1\ndef f(a=1, *, b="x"): return a * 1\n'
-    found = {one.applied(source)[6:-1].decode(): one.imported for one in mutants_of("m.py", source)}
+    found = {mutant.apply(source)[6:-1].decode(): mutant.imported for mutant in mutants_of("m.py", source)}
     assert found['def f(a=2, *, b="x"): return a * 1'] is True
     assert found['def f(a=1, *, b="mutant"): return a * 1'] is True
     assert found['def f(a=1, *, b="x"): return a / 1'] is False
@@ -95,16 +95,16 @@ def test_what_is_for_type_checkers_and_decorators_stay() -> None:
 
 def test_a_change_knows_its_line_and_the_statement_around_it() -> None:
     source = b"\nx = f(\n    a,\n    1,\n)\n"
-    assert {(one.line, one.statement) for one in mutants_of("m.py", source)} == {(4, 2)}
+    assert {(mutant.line, mutant.statement) for mutant in mutants_of("m.py", source)} == {(4, 2)}
     assert mutants_of("m.py", source)[0].diff(source) in ("1, => 0,", "1, => 2,")
 
 
 def test_the_same_seed_draws_the_same_and_each_line_counts_once() -> None:
     places = [Mutant("a.py", 1, "constant", n, n + 1, "1") for n in range(50)]
     places += [Mutant("b.py", line, "constant", 0, 1, "1") for line in range(1, 100)]
-    assert drawn(places, 30, "s") == drawn(places, 30, "s") != drawn(places, 30, "t")
-    assert len(drawn(places, 1000, "s")) == 100
-    first = [drawn(places, 1, str(seed))[0].path for seed in range(300)]
+    assert draw_mutants(places, 30, "s") == draw_mutants(places, 30, "s") != draw_mutants(places, 30, "t")
+    assert len(draw_mutants(places, 1000, "s")) == 100
+    first = [draw_mutants(places, 1, str(seed))[0].path for seed in range(300)]
     assert first.count("a.py") < 12  # one line of a hundred, however much may change on it
 
 
@@ -134,7 +134,7 @@ def f(): return 2
 
 @pytest.mark.parametrize("name", ["f", "A.f", "A.h"])
 def test_a_function_only_raises_and_stays_of_its_kind(name: str) -> None:
-    known: dict[str, Any] = {"cached": lambda one: one}
+    known: dict[str, Any] = {"cached": lambda entry: entry}
     exec(raising(PROGRAM.encode(), name), known)
     call: Callable[[], Any] = {"f": known["f"], "A.f": lambda: known["A"]().f, "A.h": known["A"]().h}[name]
     if name == "A.h":
@@ -144,7 +144,7 @@ def test_a_function_only_raises_and_stays_of_its_kind(name: str) -> None:
     with pytest.raises(RuntimeError, match="mutant"):
         call()
     others = {"f": known["f"], "A.f": lambda: known["A"]().f}.items()
-    assert [one() for other, one in others if other != name]
+    assert [entry() for other, entry in others if other != name]
 
 
 def test_a_function_that_is_not_there() -> None:
@@ -161,7 +161,7 @@ class StubTree:
         self.root, self._run, self._changed = ROOT, run, dict[str, bytes]()
 
     @contextmanager
-    def changed(self, name: str, source: bytes) -> Iterator[None]:
+    def replaced_source(self, name: str, source: bytes) -> Iterator[None]:
         self._changed = {name: source}
         try:
             yield
@@ -173,18 +173,18 @@ class StubTree:
 
 
 SOURCE = b"def f():\n    return 1\n"
-COVERED = Covered({"t::slow": 2.0, "t::quick": 0.1}, {"m.py": {2: ["t::slow", "t::quick"]}}, cast("Any", None))
+COVERED = Coverage({"t::slow": 2.0, "t::quick": 0.1}, {"m.py": {2: ["t::slow", "t::quick"]}}, cast("Any", None))
 
 
-def result_of(fails: Callable[[list[str], dict[str, bytes]], Outcome], covered: Covered = COVERED) -> str:
-    one = next(one for one in mutants_of("m.py", SOURCE) if one.new == "2")
-    return Judge(cast("Tree", StubTree(fails)), covered).of(one, SOURCE)
+def result_of(fails: Callable[[list[str], dict[str, bytes]], Outcome], covered: Coverage = COVERED) -> str:
+    one = next(mutant for mutant in mutants_of("m.py", SOURCE) if mutant.new == "2")
+    return Judge(cast("Tree", StubTree(fails)), covered).result_of(one, SOURCE)
 
 
 def test_a_change_is_killed_by_the_first_test_that_fails_with_it_only() -> None:
     def run(tests: list[str], sources: dict[str, bytes]) -> Outcome:
         assert sources in ({}, {"m.py": b"def f():\n    return 2\n"})
-        broken = [one for one in tests if one == "t::quick" or sources]  # one fails in the copy at any rate
+        broken = [test for test in tests if test == "t::quick" or sources]  # one fails in the copy at any rate
         return Outcome(1, broken[0]) if broken else Outcome(0, "", len(tests))
 
     assert result_of(run) == "killed by t::slow"
@@ -192,7 +192,7 @@ def test_a_change_is_killed_by_the_first_test_that_fails_with_it_only() -> None:
 
 def test_a_change_survives_or_no_test_covers_it() -> None:
     assert result_of(lambda tests, _: Outcome(0, "", len(tests))) == SURVIVED
-    assert result_of(lambda *_: Outcome(1), Covered({}, {}, cast("Any", None))) == NOT_COVERED
+    assert result_of(lambda *_: Outcome(1), Coverage({}, {}, cast("Any", None))) == NOT_COVERED
     assert result_of(lambda tests, sources: Outcome(2, "t.py") if sources else Outcome(0, "", 1)) == "killed by t.py"
     with pytest.raises(SystemExit, match="t::quick does not pass in the copy"):  # nor can it be collected as it is
         result_of(lambda *_: Outcome(2, "t.py"))
@@ -211,7 +211,7 @@ def test_other_tests_judge_what_survived(tmp_path: Path, capsys: pytest.CaptureF
     name = "scripts/testing/rename.py"
     first, second, third = mutants_of(name, (ROOT / name).read_bytes())[:3]
     results = {first: SURVIVED, second: "killed by t", third: SURVIVED}
-    lines = [json.dumps({"key": mutants._key(one), "result": result}) for one, result in results.items()]
+    lines = [json.dumps({"key": mutants._key(mutant), "result": result}) for mutant, result in results.items()]
     (tmp_path / "first").write_text("\n".join(lines))
     seen: list[bytes] = []
 
@@ -222,9 +222,9 @@ def test_other_tests_judge_what_survived(tmp_path: Path, capsys: pytest.CaptureF
     for _ in range(2):  # the second time all is known
         assert mutants.judge_again(cast("Tree", StubTree(run)), tmp_path / "first", tmp_path / "second", ["x"]) == 0
         told = capsys.readouterr().out.splitlines()
-        assert [one.rpartition(": ")[2] for one in told[:2]] == ["killed by a, b", SURVIVED]
+        assert [text.rpartition(": ")[2] for text in told[:2]] == ["killed by a, b", SURVIVED]
         assert sorted(told[2:]) == ["   1 SURVIVED", "   1 a", "   1 b"]
-    assert seen == [one.applied((ROOT / name).read_bytes()) for one in (first, third)]
+    assert seen == [mutant.apply((ROOT / name).read_bytes()) for mutant in (first, third)]
 
 
 @pytest.mark.parametrize(
@@ -280,11 +280,11 @@ def test_the_table_counts_by_package() -> None:
 
 def test_results_are_kept_and_a_broken_last_line_is_dropped(tmp_path: Path) -> None:
     file = tmp_path / "results"
-    assert mutants._known(file) == {}
+    assert mutants._known_results(file) == {}
     mutants._write(file, {"key": "a", "result": SURVIVED})
     with file.open("a") as lines:
         lines.write(json.dumps({"key": "b", "result": SURVIVED})[:-4])
-    assert mutants._known(file) == {"a": SURVIVED}
+    assert mutants._known_results(file) == {"a": SURVIVED}
 
 
 @pytest.fixture(scope="module")
@@ -310,7 +310,7 @@ def test_a_changed_file_has_a_new_time_and_is_restored(tmp_path: Path) -> None:
     tree.path, tree._records = tmp_path, 0
     before, times = (tmp_path / "m.py").stat().st_mtime_ns, set()
     for source in (b"b", b"c"):
-        with tree.changed("m.py", source):
+        with tree.replaced_source("m.py", source):
             assert (tmp_path / "m.py").read_bytes() == source
             times.add(int((tmp_path / "m.py").stat().st_mtime))
     assert len(times) == 2  # bytecode is known by whole seconds, and the size

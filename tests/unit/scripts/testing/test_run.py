@@ -11,7 +11,7 @@ import pytest
 from scripts.testing import run
 from scripts.testing.costs import Costs, FileCosts
 from scripts.testing.parts import PARTS, ROOT, Part, files_at, part_of, run_side_by_side
-from scripts.testing.run import close, selected, unshown
+from scripts.testing.run import close, missing_capabilities, select_tests
 from scripts.testing.session import SOME_FAILED, Result, pytest_run
 
 TESTS = """
@@ -100,7 +100,7 @@ def test_an_interrupt_lets_no_further_test_begin(tmp_path: Path, monkeypatch: py
 def test_a_failure_in_quarantine_does_not_gate(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "quarantined", lambda: {"tests/a.py::test_x": {}})
+    monkeypatch.setattr(run, "quarantined_tests", lambda: {"tests/a.py::test_x": {}})
     assert close([Result("api", passed={"y"}, failed={"tests/a.py::test_x": "E  why"})]) == 0
     assert "FAILED, in quarantine: tests/a.py::test_x" in capsys.readouterr().out
 
@@ -110,9 +110,9 @@ def test_a_capability_that_did_not_run_fails_tier_1(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Costs, "read", lambda: Costs(1.0, {}, {}, frozenset({shown, skipped, missing})))
     results = [Result("api", passed={shown}, skips={skipped: "missing program"})]
     monkeypatch.setenv("ZOE_REQUIRE_ALL", "0")
-    assert unshown(results) == [missing]
+    assert missing_capabilities(results) == [missing]
     monkeypatch.setenv("ZOE_REQUIRE_ALL", "1")
-    assert unshown(results) == [skipped, missing]
+    assert missing_capabilities(results) == [skipped, missing]
 
 
 def test_a_run_that_costs_more_than_twice_the_table_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,13 +130,13 @@ def test_every_test_file_belongs_to_one_part() -> None:
     files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").glob("**/test_*.py"))
     assert {part_of(file) for file in files} == set(PARTS)
     assert sorted(file for part in PARTS for file in files_at(part.name)) == files
-    assert sorted(file for tests in selected([], 2).values() for file in tests) == files
+    assert sorted(file for tests in select_tests([], 2).values() for file in tests) == files
 
 
 @pytest.mark.parametrize("wrong", ["no_such_part", "tests/unit/test_gone.py", "tests/unit/conftest", "zoe_lib", "/etc"])
 def test_an_unknown_part_is_refused(wrong: str) -> None:
     with pytest.raises(SystemExit, match="no such part, file of tests or test"):
-        selected([wrong], 0)
+        select_tests([wrong], 0)
 
 
 def test_parts_run_side_by_side_where_they_fit() -> None:

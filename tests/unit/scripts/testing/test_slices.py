@@ -7,7 +7,7 @@ import random
 import pytest
 
 from scripts.testing.costs import Costs
-from scripts.testing.slices import MINUTES, SLICES, delays_of, pieces, rotated, slice_of
+from scripts.testing.slices import MINUTES, SLICES, delays_of, pieces, rotate, slice_of
 
 PIECE_S = 60 * MINUTES * 0.6
 """CPU seconds that a slice has for one of its two pieces, at least, where nothing else runs."""
@@ -61,7 +61,7 @@ def test_few_files_are_left_out_when_each_landing_has_many_commits(costs: dict[s
     ("begin", "files"), [(0.0, "abcd"), (0.2, "bcda"), (0.49, "bcda"), (0.5, "cdab"), (0.99, "dabc")]
 )
 def test_a_piece_begins_at_a_share_of_its_cost(begin: float, files: str) -> None:
-    assert "".join(rotated("abcd", {"a": 1.0, "b": 4.0, "c": 4.0, "d": 1.0}, begin)) == files
+    assert "".join(rotate("abcd", {"a": 1.0, "b": 4.0, "c": 4.0, "d": 1.0}, begin)) == files
 
 
 def test_every_slice_runs_with_delays_every_second_time() -> None:

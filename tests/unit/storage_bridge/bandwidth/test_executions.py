@@ -21,7 +21,7 @@ def claim(name: str, slo: int | None = None, demand: int | None = None) -> Trans
 
 def totals(*claims: TransferClaim, capacity: Capacity = ROOM) -> dict[str, int]:
     assignment = assign(claims, capacity, 0)
-    return {one.tenant: assignment.total(one.tenant) for one in claims}
+    return {claim.tenant: assignment.total(claim.tenant) for claim in claims}
 
 
 def test_spare_bandwidth_is_shared_by_tenants_however_many_executions_they_have() -> None:
@@ -73,5 +73,5 @@ def test_what_a_guarantee_does_not_use_is_lent_and_comes_back_within_a_second() 
     assert history[-1][X2] + history[-1]["acme"] > 18 * MB, "unused bandwidth is lent"
     wants[X1] = 20 * MB
     run(1.0)
-    assert history[-1][X1] >= 10 * MB, [round(one[X1] / MB, 2) for one in history[-4:]]
+    assert history[-1][X1] >= 10 * MB, [round(entry[X1] / MB, 2) for entry in history[-4:]]
     assert sum(history[-1].values()) <= 20 * MB

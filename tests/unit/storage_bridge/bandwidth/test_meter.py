@@ -13,7 +13,7 @@ def rates(
     meter: Meter, *told: dict[tuple[str, TransferKind], int]
 ) -> list[dict[tuple[str, TransferKind], float | None]]:
     reports = [meter.add(TransferProgress(0.25, amounts), number * 0.25) for number, amounts in enumerate(told)]
-    return [{(one.tenant, one.traffic): one.rate for one in report.transfers} for report in reports]
+    return [{(transfer.tenant, transfer.traffic): transfer.rate for transfer in report.transfers} for report in reports]
 
 
 def test_rates_are_means_of_a_second_counted_from_the_first_bytes() -> None:

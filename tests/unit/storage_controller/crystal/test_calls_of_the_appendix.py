@@ -9,7 +9,7 @@ from unittest import mock
 from starlette.routing import Match
 
 from storage_bridge.model import BandwidthSlo
-from storage_controller.app import Door, make_app
+from storage_controller.app import RequestCheck, make_app
 from storage_controller.database.ledger import Ledger
 from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.services import Services
@@ -24,7 +24,7 @@ CALLS_OF_THE_APPENDIX = 62
 def test_all_are_documented_and_have_a_route() -> None:
     ledger = Ledger(mock.Mock())
     views = KeptViews(ledger, mock.Mock(), mock.Mock())
-    app = make_app(Services(ledger, Promisable(BandwidthSlo(1, 1)), GivenReports(), views), Door("token"))
+    app = make_app(Services(ledger, Promisable(BandwidthSlo(1, 1)), GivenReports(), views), RequestCheck("token"))
 
     def answered(method: str, path: str) -> bool:
         scope = {"type": "http", "method": method, "path": path, "headers": []}

@@ -44,11 +44,11 @@ def patient() -> Iterator[None]:
 def children() -> set[str]:
     mine = f"{os.getpid()}"
     return {
-        one.name
-        for one in Path("/proc").iterdir()
-        if one.name.isdigit()
-        and (one / "stat").exists()
-        and (one / "stat").read_text().rpartition(")")[2].split()[1] == mine
+        path.name
+        for path in Path("/proc").iterdir()
+        if path.name.isdigit()
+        and (path / "stat").exists()
+        and (path / "stat").read_text().rpartition(")")[2].split()[1] == mine
     }
 
 

@@ -72,7 +72,7 @@ def test_a_program_that_floods_has_a_sentence() -> None:
     )
 )
 def test_any_answer_gives_finite_values_or_a_sentence(answer: Any) -> None:
-    for read in (read_answer, lambda one: read_prometheus(one, "tenant", "container")):
+    for read in (read_answer, lambda entry: read_prometheus(entry, "tenant", "container")):
         with suppress(MetricFault):  # any other error fails
             assert all(map(math.isfinite, read(answer).values()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from storage_controller.nodes.health import Bounds, Disk, Findings, NodeState, judge, spoken
+from storage_controller.nodes.health import Bounds, Disk, Findings, NodeState, duration_text, judge
 from storage_controller.settings import NodeKind
 
 NOW_S = 1_000_000.0
@@ -12,7 +12,7 @@ OBJECT, ACCOUNT = NodeKind.OBJECT, NodeKind.ACCOUNT
 
 
 def disks(*used: float | None) -> tuple[Disk, ...]:
-    return tuple(Disk(f"d{number}", one) for number, one in enumerate(used, start=1))
+    return tuple(Disk(f"d{number}", value) for number, value in enumerate(used, start=1))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,6 @@ def test_a_reason_is_bounded() -> None:
 
 
 def test_times_are_told_in_their_largest_unit() -> None:
-    assert [spoken(s) for s in (0, 59.6, 60, 119, 120, 3600, 7100, 7200, 86400, 172800)] == [
+    assert [duration_text(s) for s in (0, 59.6, 60, 119, 120, 3600, 7100, 7200, 86400, 172800)] == [
         "0 s", "60 s", "1 min", "119 s", "2 min", "1 h", "118 min", "2 h", "24 h", "2 d",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.nodes import watch as node_watch
 from storage_controller.nodes.collector import NodeCollector
@@ -33,7 +33,7 @@ class World:
     def look(self, after_s: float = 10.0) -> list[tuple[str, NodeState, str, float | None]]:
         self.clock.advance(after_s)
         self.watch.look()
-        return [(one.name, one.state, one.reason, one.since_s) for one in self.watch.nodes()]
+        return [(node.name, node.state, node.reason, node.since_s) for node in self.watch.nodes()]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def test_a_state_has_a_time_since_when_and_silence_is_counted_from_the_last_answer(world: World) -> None:
-    assert [one.state for one in world.watch.nodes()] == [NodeState.UNKNOWN] * 2
+    assert [node.state for node in world.watch.nodes()] == [NodeState.UNKNOWN] * 2
     up = ("a", NodeState.UP, "", 110.0)
     assert world.look()[0] == up
     world.told["http://b"] = Findings(away="connection refused")
@@ -80,10 +80,10 @@ def test_silence_goes_on_between_two_looks(world: World) -> None:
 def test_a_mode_that_is_set_is_told_at_once(world: World) -> None:
     world.look()
     world.watch.mode_set(Mode.ON)
-    assert [one.state for one in world.watch.nodes()] == [NodeState.UP] * 2, "it was on"
+    assert [node.state for node in world.watch.nodes()] == [NodeState.UP] * 2, "it was on"
     for mode, reason in ((Mode.OFF, "the controller health is off"), (Mode.ON, "not asked yet")):
         world.watch.mode_set(mode)
-        assert [(one.state, one.reason) for one in world.watch.nodes()] == [(NodeState.UNKNOWN, reason)] * 2
+        assert [(node.state, node.reason) for node in world.watch.nodes()] == [(NodeState.UNKNOWN, reason)] * 2
     world.watch.begin()
     until(lambda: world.watch.nodes()[0].state is NodeState.UP)
     world.clock.set(200.0)
@@ -95,7 +95,7 @@ def test_a_mode_that_is_set_is_told_at_once(world: World) -> None:
 
 def test_a_database_that_is_away_leaves_the_mode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def away() -> Mode:
-        raise Refused(503, "the database is away")
+        raise RequestRefusedError(503, "the database is away")
 
     monkeypatch.setattr(world.watch, "_mode", away)
     assert [state for _, state, _, _ in world.look()] == [NodeState.UP] * 2
@@ -117,9 +117,11 @@ def test_one_that_stands_by_asks_nothing(world: World, monkeypatch: pytest.Monke
 def test_metrics_have_one_state_for_each_node(world: World) -> None:
     world.told["http://b"] = Findings(away="connection refused")
     world.look()
-    families = {one.name: one for one in NodeCollector(StoreNodes(world.watch.nodes, NodeRestarts({}, 1.0))).collect()}
+    families = {
+        metric.name: metric for metric in NodeCollector(StoreNodes(world.watch.nodes, NodeRestarts({}, 1.0))).collect()
+    }
     held = [s.labels for s in families["zoe_storage_node_state"].samples if s.value == 1]
-    assert [(one["node"], one["state"]) for one in held] == [("a", "up"), ("b", "away")]
+    assert [(entry["node"], entry["state"]) for entry in held] == [("a", "up"), ("b", "away")]
     assert len(families["zoe_storage_node_state"].samples) == 8
 
 
@@ -146,11 +148,11 @@ def test_a_restart_runs_once_at_a_time_and_tells_its_end() -> None:
         ("bare", "bare cannot be restarted from here: set swift_nodes.bare.restart to a command"),
         ("absent", "the store has no node absent in the settings of its controller"),
     ):
-        with pytest.raises(Refused, match=sentence):
+        with pytest.raises(RequestRefusedError, match=sentence):
             restarts.begin(name, "root")
     go_on.set()
-    until(lambda: all((one := restarts.last(name)) is not None and one.ended_s == 50.0 for name in names[:-1]))
-    last = restarts.last("n0")
+    until(lambda: all((one := restarts.last_restart(name)) is not None and one.ended_s == 50.0 for name in names[:-1]))
+    last = restarts.last_restart("n0")
     assert last is not None
     assert (last.code, last.output, last.author) == (3, "no such unit", "root")
     assert told.is_set()

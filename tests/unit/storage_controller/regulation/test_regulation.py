@@ -17,7 +17,7 @@ import zmq
 from storage_bridge.bandwidth.assignment import TransferKind
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.database.ledger import Ledger
-from storage_controller.promises.held_places import HeldPlaces
+from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.servers import Endpoints
 from storage_filters.filter_host.records import KINDS
@@ -42,7 +42,7 @@ class Loop:
 
 
 @contextmanager
-def looping(places: HeldPlaces) -> Iterator[Loop]:
+def looping(places: EnforcingServers) -> Iterator[Loop]:
     server, client = zmq.curve_keypair(), zmq.curve_keypair()
     limits, told = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
     ledger = Ledger(sa.create_engine("postgresql+psycopg2://nobody@127.0.0.1:1/nothing"))
@@ -58,7 +58,7 @@ def looping(places: HeldPlaces) -> Iterator[Loop]:
 
 @pytest.fixture
 def loop() -> Iterator[Loop]:
-    with looping(HeldPlaces({"p1": 10**8})) as made:
+    with looping(EnforcingServers({"p1": 10**8})) as made:
         yield made
 
 
@@ -76,7 +76,7 @@ def counts(loop: Loop) -> bool:
     """Send one more, and look whether the tenant is known."""
     loop.proxy.send(report(time.monotonic_ns()))
     time.sleep(0.1)
-    return "acme" in loop.regulation.achieved()
+    return "acme" in loop.regulation.achieved_by_tenant()
 
 
 def report(number: int, **changes: object) -> bytes:
@@ -119,13 +119,13 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
 
 def test_what_the_proxies_host_is_known_by_their_reports(loop: Loop) -> None:
     """Until one reports, all is taken to be there; a proxy of an older version says nothing, and has no host."""
-    assert loop.regulation.hosted() == {*KINDS, CACHING, AT_OBJECT_SERVERS}
+    assert loop.regulation.hosted_filters() == {*KINDS, CACHING, AT_OBJECT_SERVERS}
     assert loop.regulation.hosted_by() == {}
     loop.proxy.send(report(time.monotonic_ns(), filters=["NOOP", "COMPRESSION"]))
-    until(lambda: loop.regulation.hosted() == {"NOOP", "COMPRESSION"})
+    until(lambda: loop.regulation.hosted_filters() == {"NOOP", "COMPRESSION"})
     assert set(loop.regulation.hosted_by().values()) == {frozenset({"NOOP", "COMPRESSION"})}
     loop.proxy.send(report(time.monotonic_ns()))
-    until(lambda: loop.regulation.hosted() == set())
+    until(lambda: loop.regulation.hosted_filters() == set())
 
 
 def told_limits(loop: Loop) -> Iterator[dict[str, Any]]:
@@ -144,7 +144,7 @@ def told_limits(loop: Loop) -> Iterator[dict[str, Any]]:
 
 
 def test_where_object_servers_hold_bandwidth_proxies_have_no_limits_and_are_counted_alone() -> None:
-    places = HeldPlaces({"p1": 10**9}, {"o1": 10**7, "o2": 10**7}, 2, frozenset({"o3"}))
+    places = EnforcingServers({"p1": 10**9}, {"o1": 10**7, "o2": 10**7}, 2, frozenset({"o3"}))
     with looping(places) as loop:
         give_up_s = time.monotonic() + DEADLINE_S
         for message in told_limits(loop):
@@ -158,14 +158,18 @@ def test_where_object_servers_hold_bandwidth_proxies_have_no_limits_and_are_coun
         assert set(message["others"]) == {"o1"}
         assert set(loop.regulation.silent_s()) == {"p1"}
         assert loop.regulation.silent_nodes_s()["o1"] < loop.regulation.silent_nodes_s()["o2"] == math.inf
-        [moved] = [one.read_bytes_per_s for name, one in loop.regulation.achieved().items() if name == "acme"]
+        [moved] = [
+            bandwidth.read_bytes_per_s
+            for name, bandwidth in loop.regulation.achieved_by_tenant().items()
+            if name == "acme"
+        ]
         assert moved == pytest.approx(4 * 10**6, rel=0.5), "what proxies count, and not twice"
 
 
 def test_writes_count_for_each_replica_where_object_servers_hold_bandwidth() -> None:
     slos = {("acme", TransferKind.READ): 100, ("acme", TransferKind.WRITE): 100}
-    at_nodes, at_proxies = HeldPlaces({"p1": 1}, {"o1": 1}, 3), HeldPlaces({"p1": 1}, {}, 3)
-    assert at_nodes.held(slos) == {("acme", TransferKind.READ): 100, ("acme", TransferKind.WRITE): 300}
-    assert (at_nodes.seen(300, TransferKind.WRITE), at_nodes.seen(300, TransferKind.READ)) == (100, 300)
-    assert at_proxies.held(slos) == slos
-    assert at_proxies.seen(300, TransferKind.WRITE) == 300
+    at_nodes, at_proxies = EnforcingServers({"p1": 1}, {"o1": 1}, 3), EnforcingServers({"p1": 1}, {}, 3)
+    assert at_nodes.server_rates(slos) == {("acme", TransferKind.READ): 100, ("acme", TransferKind.WRITE): 300}
+    assert (at_nodes.client_bytes(300, TransferKind.WRITE), at_nodes.client_bytes(300, TransferKind.READ)) == (100, 300)
+    assert at_proxies.server_rates(slos) == slos
+    assert at_proxies.client_bytes(300, TransferKind.WRITE) == 300

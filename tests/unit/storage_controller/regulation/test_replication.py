@@ -13,7 +13,7 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.database.controller_ledger import ControllerLedger
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Mode, Supervisor
-from storage_controller.promises.held_places import HeldPlaces
+from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.replication import NO_LIMIT, ReplicationPace
 from storage_controller.regulation.servers import Endpoints
@@ -62,7 +62,7 @@ def test_nodes_hear_it_with_the_limits_of_proxies_while_the_database_is_away() -
     limits, usage = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
     ledger = Ledger(sa.create_engine("postgresql+psycopg2://nobody@127.0.0.1:1/nothing"))
     endpoints = Endpoints(limits, usage, *server, frozenset({node[0]}))
-    places = HeldPlaces({"p1": 10**8})
+    places = EnforcingServers({"p1": 10**8})
     regulation = Regulation(ledger, places, endpoints, "AUTH_", RateSettings(), lambda: 1, replication=RATE)
     with closing(regulation), zmq.Context() as context, context.socket(zmq.SUB) as heard:
         heard.curve_serverkey, (heard.curve_publickey, heard.curve_secretkey) = server[0], node

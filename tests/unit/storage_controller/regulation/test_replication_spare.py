@@ -52,10 +52,10 @@ def test_what_is_promised_and_used_is_left_whenever_the_least_rate_leaves_it(
     found: list[tuple[int | None, int | None, TransferKind]], least: int, replicas: int
 ) -> None:
     disks = Disks(4, 100 * MB, replicas, least)
-    claims = [claim(f"t{number}", *one) for number, one in enumerate(found)]
+    claims = [claim(f"t{number}", *item) for number, item in enumerate(found)]
     rate = spare(disks, claims)
     assert least <= rate <= disks.bytes_per_s
-    due = sum(_due(one) * (replicas if one.traffic is TransferKind.WRITE else 1) for one in claims)
+    due = sum(_due(claim) * (replicas if claim.traffic is TransferKind.WRITE else 1) for claim in claims)
     if due + disks.servers * least <= disks.servers * disks.bytes_per_s:
         floors = 64 * 1024 * len(claims)  # each has a little, whatever it uses
         assert disks.servers * rate + due <= disks.servers * disks.bytes_per_s + floors

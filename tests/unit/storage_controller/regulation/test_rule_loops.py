@@ -35,7 +35,7 @@ def test_a_switch_is_told_once_with_its_values() -> None:
     for value in (1.0, 2.0, 6.0, 7.0, 8.0, 3.0):
         loops.judge({7: {"MY_METRIC": value, "GETS_SEC": 1.0}}, [HOT], {})
     switches = loops.take()
-    assert [(one.active, one.dry, one.metrics) for one in switches] == [
+    assert [(switch.active, switch.dry, switch.metrics) for switch in switches] == [
         (True, False, {"MY_METRIC": 6.0}),
         (False, False, {"MY_METRIC": 3.0}),
     ]
@@ -48,7 +48,7 @@ def test_a_dry_run_is_judged_by_its_own_values_and_told_as_such() -> None:
     supervisor = Supervisor(ManualClock(100.0))
     loops = RuleLoops(supervisor, ManualClock(5.0))
     loops.judge({}, [HOT], {7: {"MY_METRIC": 6.0}})
-    assert [(one.active, one.dry) for one in loops.take()] == [(True, True)]
+    assert [(switch.active, switch.dry) for switch in loops.take()] == [(True, True)]
     assert supervisor.states()[0].last == "would have switched on: MY_METRIC is 6"
     assert (loops.active(), loops.values()) == ({"rule-7": True}, {7: {"MY_METRIC": 6.0}})
     loops.judge({}, [HOT], {7: {}})
@@ -75,7 +75,7 @@ def test_who_is_set_on_after_a_dry_run_is_told_as_on(value: float, on: str, dry:
         for _ in range(2):
             loops.judge(held, [HOT], tried)
         assert supervisor.states()[0].last == told
-        switched = [(one.active, one.dry) for one in loops.take()]
+        switched = [(switch.active, switch.dry) for switch in loops.take()]
         assert switched == ([(True, bool(tried))] if value > 5 else []), "once, and only if it is active"
 
 
@@ -104,13 +104,13 @@ def test_one_that_crashes_holds_up_no_other_and_is_begun_again_later(monkeypatch
     monkeypatch.setattr(rule_loops, "may_hold", judged)
     for _ in range(3):
         loops.judge({}, [HOT, other], {})
-    states = {one.name: one for one in supervisor.states()}
+    states = {state.name: state for state in supervisor.states()}
     assert (states["rule-7"].failures, states["rule-7"].waits_s, states["rule-8"].runs) == (1, BACK_OFF_S, 3)
     assert "a defect" in states["rule-7"].problem
     assert loops.active() == {"rule-8": True}
     clock.advance(BACK_OFF_S)
     loops.judge({}, [HOT, other], {})
-    assert {one.name: one.waits_s for one in supervisor.states()}["rule-7"] == 2 * BACK_OFF_S
+    assert {state.name: state.waits_s for state in supervisor.states()}["rule-7"] == 2 * BACK_OFF_S
     crashes.clear()
     clock.advance(2 * BACK_OFF_S)
     loops.judge({}, [HOT, other], {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.rules.checks import check
 from storage_controller.rules.dsl import parse_rule
 from storage_controller.rules.verdicts import verdicts_on
@@ -17,7 +17,7 @@ A = ObjectRequest("acme", "c", "a", 1000)
 
 def sentences(text: str, *hosted: str) -> list[str]:
     found = verdicts_on(RuleBook((parse_rule(text),)), A, lambda _: (), hosted)
-    return [one.sentence.partition("; it runs ")[2] for one in found.verdicts]
+    return [verdict.sentence.partition("; it runs ")[2] for verdict in found.verdicts]
 
 
 def test_a_dry_run_says_where_a_filter_on_object_would_run() -> None:
@@ -44,5 +44,5 @@ def test_what_stays_at_the_proxy_takes_along_what_runs_before_it() -> None:
     ],
 )
 def test_what_cannot_run_at_object_servers_is_refused_with_a_sentence(action: str, sentence: str) -> None:
-    with pytest.raises(Refused, match=sentence):
+    with pytest.raises(RequestRefusedError, match=sentence):
         check(parse_rule(f"FOR TENANT acme DO SET {action} ON OBJECT"), (), ())

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
-from storage_controller.swift.objects import Listed, SwiftObjects, while_alive
+from storage_controller.swift.objects import ListedEntry, SwiftObjects, while_alive
 from storage_controller.swift.rewrite_ledger import RewriteJob
 
 JOB = RewriteJob("acme", "c", False, True, 100_000)
@@ -34,10 +34,10 @@ def test_proxies_that_are_silent_are_noticed_long_before_an_object_is_late() -> 
 
     def silent() -> None:
         looks.append(1)
-        raise Refused(503, "cannot reach Swift: timed out")
+        raise RequestRefusedError(503, "cannot reach Swift: timed out")
 
     began_s = time.monotonic()
-    with pytest.raises(Refused, match="timed out"):
+    with pytest.raises(RequestRefusedError, match="timed out"):
         while_alive(lambda: end.wait(600), silent, look_s=0.01)
     end.set()
     assert len(looks) == 2
@@ -45,7 +45,7 @@ def test_proxies_that_are_silent_are_noticed_long_before_an_object_is_late() -> 
 
 
 def test_a_slow_object_is_waited_for_while_proxies_answer() -> None:
-    asked, answers = threading.Event(), iter([Refused(503, "once"), None, None])
+    asked, answers = threading.Event(), iter([RequestRefusedError(503, "once"), None, None])
 
     def look() -> None:
         if (error := next(answers, None)) is not None:
@@ -57,15 +57,15 @@ def test_a_slow_object_is_waited_for_while_proxies_answer() -> None:
 
 def test_what_the_work_raises_is_raised() -> None:
     def work() -> None:
-        raise Refused(409, "no")
+        raise RequestRefusedError(409, "no")
 
-    with pytest.raises(Refused, match="no"):
+    with pytest.raises(RequestRefusedError, match="no"):
         while_alive(work, lambda: None)
 
 
 def test_it_says_what_is_wanted_and_waits_as_long_as_the_rate_says(monkeypatch: pytest.MonkeyPatch) -> None:
     objects, asked = at(monkeypatch, 200, '{"outcome": "changed", "bytes": 5}')
-    assert objects.rewrite(JOB, "a b", Listed("d/é", 10**9), "digest")["outcome"] == "changed"
+    assert objects.rewrite(JOB, "a b", ListedEntry("d/é", 10**9), "digest")["outcome"] == "changed"
     [(method, account, path, headers, timeout_s)] = asked
     assert (method, account, path) == (REWRITE, "AUTH_acme", "a%20b/d/%C3%A9")
     assert headers == {REWRITE_HEADER: "rules", DRY_HEADER: "yes", RATE_HEADER: "100000", BOOK_HEADER: "digest"}
@@ -89,14 +89,14 @@ def test_what_is_no_answer_is_refused(
     monkeypatch: pytest.MonkeyPatch, status: int, text: str, refused: int, sentence: str
 ) -> None:
     objects, _ = at(monkeypatch, status, text)
-    with pytest.raises(Refused, match=sentence) as told:
-        objects.rewrite(JOB, "c", Listed("a", 5), "")
+    with pytest.raises(RequestRefusedError, match=sentence) as told:
+        objects.rewrite(JOB, "c", ListedEntry("a", 5), "")
     assert told.value.status == refused
 
 
 def test_a_proxy_that_cannot_now_is_asked_later(monkeypatch: pytest.MonkeyPatch) -> None:
     objects, _ = at(monkeypatch, 503, "the rules of this proxy are damaged\n")
-    found = objects.rewrite(JOB, "c", Listed("a", 5), "")
+    found = objects.rewrite(JOB, "c", ListedEntry("a", 5), "")
     assert (found["outcome"], found["sentence"]) == ("later", "the rules of this proxy are damaged")
 
 
@@ -104,7 +104,7 @@ def test_a_proxy_that_cannot_now_is_asked_later(monkeypatch: pytest.MonkeyPatch)
 def test_a_listing_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, status: int, text: str) -> None:
     objects, _ = at(monkeypatch, status, text)
     for call in (lambda: objects.containers("acme", ""), lambda: objects.objects("acme", "c", "")):
-        with pytest.raises(Refused, match=f"Swift answers {status}"):
+        with pytest.raises(RequestRefusedError, match=f"Swift answers {status}"):
             call()
     assert at(monkeypatch, 404, "")[0].containers("acme", "") == []
 
@@ -117,5 +117,5 @@ def test_a_look_finds_whether_a_proxy_answers(listens: bool) -> None:
         if listens:
             stopped.listen()
         url = f"http://127.0.0.1:{stopped.getsockname()[1]}/auth/v1.0"
-        with pytest.raises(Refused, match="cannot reach Swift"):
+        with pytest.raises(RequestRefusedError, match="cannot reach Swift"):
             SwiftHttp(SwiftAdmin(url, "admin", "key")).look(0.2)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage_bridge.model import VIEW_PREFIX, RewriteOutcome
-from storage_controller.answers import Refused
-from storage_controller.swift.objects import Listed
+from storage_controller.answers import RequestRefusedError
+from storage_controller.swift.objects import ListedEntry
 from storage_controller.swift.rewrite_ledger import Counts, RewriteJob, Running
 from storage_controller.swift.rewriter import LOOK_BYTES, PATIENCE_S, Rewriter
 from storage_filters.rules.documents import RuleBook
@@ -48,8 +48,8 @@ class Jobs:
         self, number: int, container: str, name: str, counts: Counts, waits: str = "", sentence: str | None = None
     ) -> bool:
         assert self.now is not None
-        for one in self.counts:
-            self.counts[one] += getattr(counts, one)
+        for count in self.counts:
+            self.counts[count] += getattr(counts, count)
         if not waits or self.waits_since_s is None:
             self.waits_since_s = self.clock() if waits else None
         self.waits, self.sentence = waits, self.sentence if sentence is None else sentence
@@ -82,21 +82,21 @@ class Objects:
     def _call(self) -> None:
         self.calls += 1
         if self.calls in self.away:
-            raise Refused(503, "cannot reach Swift")
+            raise RequestRefusedError(503, "cannot reach Swift")
 
-    def containers(self, _tenant: str, after: str) -> list[Listed]:
+    def containers(self, _tenant: str, after: str) -> list[ListedEntry]:
         self._call()
-        return [Listed(name, len(self.held[name])) for name in sorted(self.held) if name > after][:2]
+        return [ListedEntry(name, len(self.held[name])) for name in sorted(self.held) if name > after][:2]
 
-    def objects(self, _tenant: str, container: str, after: str) -> list[Listed]:
+    def objects(self, _tenant: str, container: str, after: str) -> list[ListedEntry]:
         self._call()
-        return [Listed(name, BYTES) for name in sorted(self.held.get(container, ())) if name > after][:2]
+        return [ListedEntry(name, BYTES) for name in sorted(self.held.get(container, ())) if name > after][:2]
 
     def count(self, _tenant: str, container: str) -> int:
         self._call()
         return len(self.held[container])
 
-    def rewrite(self, _job: RewriteJob, container: str, listed: Listed, book: str) -> Mapping[str, Any]:
+    def rewrite(self, _job: RewriteJob, container: str, listed: ListedEntry, book: str) -> Mapping[str, Any]:
         assert len(book) == 64
         self._call()
         self.asked.append((container, listed.name))
@@ -187,7 +187,7 @@ def test_it_gives_up_a_store_that_stays_away_and_goes_on_when_it_is_resumed() ->
 def test_an_object_that_alone_fails_is_counted_and_passed() -> None:
     def answer(_container: str, name: str) -> Mapping[str, Any]:
         if name == "b":
-            raise Refused(503, "Swift answers 500 to the request to rewrite an object")
+            raise RequestRefusedError(503, "Swift answers 500 to the request to rewrite an object")
         return {"outcome": "failed", "sentence": "no key", "bytes": 1} if name == "a" else changed("", "")
 
     site = Site(Objects({"c": {"a", "b", "d"}}, answer), "c")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.storage_policies import NewStoragePolicy, PolicyMaker
 
 DEVICES = {"r1z1-192.168.1.5:6000/sdb1": "200", "r1z1-192.168.1.6:6000/sdb2": "200"}
@@ -88,10 +88,10 @@ def test_what_the_program_says_is_told_when_it_fails() -> None:
         (3, "", "exit code 3"),
         (None, "killed", "killed"),
     ):
-        with pytest.raises(Refused, match=f"fast was not made: {told}") as refused:
+        with pytest.raises(RequestRefusedError, match=f"fast was not made: {told}") as refused:
             PolicyMaker(["x"], 1.0, lambda *_, code=code, said=said: (code, said)).make(wanted)  # type: ignore[misc]
         assert refused.value.status == 409
-    with pytest.raises(Refused, match="swift_policy_command"):
+    with pytest.raises(RequestRefusedError, match="swift_policy_command"):
         PolicyMaker([], 1.0).make(wanted)
 
 
@@ -107,7 +107,7 @@ def test_one_is_made_at_a_time() -> None:
     first = threading.Thread(target=maker.make, args=(wanted,))
     first.start()
     assert began.wait(30)
-    with pytest.raises(Refused, match="another storage policy"):
+    with pytest.raises(RequestRefusedError, match="another storage policy"):
         maker.make(wanted)
     go.set()
     first.join()

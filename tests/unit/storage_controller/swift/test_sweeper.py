@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from storage_controller.answers import Refused
+from storage_controller.answers import RequestRefusedError
 from storage_controller.database.lead import STANDBY
 from storage_controller.swift.sweeper import ViewSweeper
 
@@ -31,7 +31,7 @@ def swept_twice(error: Exception) -> None:
 
 def test_a_lost_lead_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
-        swept_twice(Refused(503, STANDBY))
+        swept_twice(RequestRefusedError(503, STANDBY))
     assert caplog.records == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from storage_controller.rules.dsl import parse_rule
 from storage_controller.traffic import contents as contents_module
 from storage_controller.traffic.collectors import ContentsCollector
-from storage_controller.traffic.contents import MINUTE_S, Contents, Sampled
+from storage_controller.traffic.contents import MINUTE_S, Contents, SampledBytes
 from tests.support.manual_clock import ManualClock
 
 LOGS, PICTURES = "PUT/AUTH_acme/logs", "PUT/AUTH_acme/pictures"
@@ -38,7 +38,7 @@ def test_places_have_what_was_sampled_in_them_at_all_proxies(contents: Contents)
     assert value(contents, "G shared", {"shared": frozenset({"acme/logs", "beta"})}) == 80.0
     assert value(contents, "TENANT beta") is None
     assert contents.values(parse_rule("FOR TENANT acme WHEN GETS_SEC > 1 DO SET NOOP"), {}) == {}
-    assert contents.totals()["acme", "logs"] == Sampled(2000, 400)
+    assert contents.totals()["acme", "logs"] == SampledBytes(2000, 400)
 
 
 def test_a_value_follows_what_is_stored_now_and_stays_while_nothing_is(contents: Contents, clock: ManualClock) -> None:
@@ -57,11 +57,11 @@ def test_reports_may_be_lost_repeated_or_begin_anew(contents: Contents) -> None:
     contents.hear("p1", {LOGS: (1, 1000, 100)})
     contents.hear("p1", {LOGS: (1, 1000, 100)})
     contents.hear("p1", {LOGS: (1, 3000, 300)})
-    assert contents.totals()["acme", "logs"] == Sampled(3000, 300)
+    assert contents.totals()["acme", "logs"] == SampledBytes(3000, 300)
     contents.hear("p1", {LOGS: (1, 1000, 100)})  # an older one, by another way
     assert value(contents, "CONTAINER acme/logs") == 90.0
     contents.hear("p1", {LOGS: (2, 1000, 1000)})  # after the machine was started again
-    assert contents.totals()["acme", "logs"] == Sampled(1000, 1000)
+    assert contents.totals()["acme", "logs"] == SampledBytes(1000, 1000)
 
 
 @pytest.mark.parametrize("numbers", [(1, 2), (1, 2, 3, 4), (1, -2, 3), ("x", 1, 1), None])
@@ -81,7 +81,9 @@ def test_places_are_bounded(contents: Contents, monkeypatch: pytest.MonkeyPatch)
 
 def test_prometheus_is_told_of_both_amounts(contents: Contents) -> None:
     contents.hear("p1", {LOGS: (1, 2000, 100)})
-    told = {one.name: [(s.labels, s.value) for s in one.samples] for one in ContentsCollector(contents).collect()}
+    told = {
+        metric.name: [(s.labels, s.value) for s in metric.samples] for metric in ContentsCollector(contents).collect()
+    }
     labels = {"tenant": "acme", "container": "logs"}
     assert told == {
         "zoe_object_store_content_sampled_bytes": [(labels, 2000)],

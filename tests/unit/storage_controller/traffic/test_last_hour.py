@@ -37,10 +37,10 @@ def test_they_are_those_of_a_list_of_all_requests_of_the_own_tenant(text: str, m
         everything.append((clock.now_s(), tenant, container, method, moved))
     found = hour.under([parse_rule(text)], GROUPS, "acme")
     first_s = min((at for at, *_ in everything if clock.now_s() - at < HOUR_S - SPAN_S))
-    mine = [one for one in everything if one[1] == "acme" and matches(one[1], one[2])]
+    mine = [item for item in everything if item[1] == "acme" and matches(item[1], item[2])]
     for method, count in (("PUT", found.puts), ("GET", found.gets)):
-        whole = [one for one in mine if one[3] == method and clock.now_s() - one[0] < HOUR_S]
-        surely = [one for one in whole if one[0] >= first_s]
+        whole = [item for item in mine if item[3] == method and clock.now_s() - item[0] < HOUR_S]
+        surely = [item for item in whole if item[0] >= first_s]
         assert len(surely) <= count <= len(whole)
     assert (found.narrowed, found.seconds) == (narrowed, HOUR_S)
 

@@ -12,7 +12,7 @@ from storage_controller.rules.dsl import parse_rule
 from storage_controller.traffic.operation_meter import OperationMeter
 from storage_filters.rules.chains import chain_of
 from storage_filters.rules.documents import RuleBook
-from storage_filters.rules.metrics import WINDOW_S, counted_for, settled
+from storage_filters.rules.metrics import WINDOW_S, rules_to_count, values_to_send
 from storage_filters.wsgi.object_requests import ObjectRequest
 
 RULE = replace(parse_rule("FOR CONTAINER a/b WHEN GETS_SEC > 5 AND OBJECT_SIZE<10M DO SET NOOP TRANSIENT"), id=7)
@@ -47,13 +47,13 @@ def test_what_is_told_always_says_the_same_as_what_is(values: list[float]) -> No
     told = None
     changes = 0
     for value in values:
-        before, told = told, settled(RULE, told, {"GETS_SEC": value})
+        before, told = told, values_to_send(RULE, told, {"GETS_SEC": value})
         assert (told["GETS_SEC"] > 5) == (value > 5)
         changes += told is not before
     truths = [value > 5 for value in values]
-    assert changes == 1 + sum(one != other for one, other in itertools.pairwise(truths))
+    assert changes == 1 + sum(flag != other for flag, other in itertools.pairwise(truths))
 
 
 def test_only_rules_with_metrics_are_counted_for_objects_of_their_targets() -> None:
-    assert list(counted_for(BOOK, ObjectRequest("a", "b", "x"))) == [7]
-    assert list(counted_for(BOOK, ObjectRequest("a", "c", "x"))) == []
+    assert list(rules_to_count(BOOK, ObjectRequest("a", "b", "x"))) == [7]
+    assert list(rules_to_count(BOOK, ObjectRequest("a", "c", "x"))) == []

@@ -8,7 +8,7 @@ import pytest
 
 from storage_controller.traffic import traffic as traffic_module
 from storage_controller.traffic.collectors import TrafficCollector
-from storage_controller.traffic.traffic import COUNTERS_MAX, DIMENSIONS, NO_REQUESTS, Subject, Traffic, grouped
+from storage_controller.traffic.traffic import COUNTERS_MAX, DIMENSIONS, NO_REQUESTS, Subject, Traffic, group_by
 from storage_filters.counting.request_counters import LATENCY_CLASSES, request_name
 from tests.support.manual_clock import ManualClock
 
@@ -92,12 +92,12 @@ def test_rates_are_those_of_what_was_reported_within_the_time(traffic: Traffic, 
     seconds = draw.uniform(1, 60)
     covered_s, recent = traffic.recent(seconds)
     assert covered_s == seconds
-    total = sum((one.answered for one in recent.values()), 0)
+    total = sum((requests.answered for requests in recent.values()), 0)
     # A span has the time of its first report, so the window begins up to a span later or earlier.
     most = sum(amount for at_s, amount in reports if at_s > clock.now_s() - seconds)
     least = sum(amount for at_s, amount in reports if at_s > clock.now_s() - seconds + 1.0)
     assert least <= total <= most
-    assert sum(one.answered for one in traffic.totals().values()) == sum(told)
+    assert sum(total.answered for total in traffic.totals().values()) == sum(told)
 
 
 def test_a_flood_of_containers_is_bounded_and_the_rest_is_added_up(traffic: Traffic) -> None:
@@ -107,7 +107,7 @@ def test_a_flood_of_containers_is_bounded_and_the_rest_is_added_up(traffic: Traf
             {request_name("PUT", "AUTH_acme", f"c{first + k}"): numbers(BEGAN_NS, 1, first + k) for k in range(400)},
         )
     assert len(traffic.totals()) == COUNTERS_MAX
-    families = {one.name: one for one in TrafficCollector(traffic).collect()}
+    families = {metric.name: metric for metric in TrafficCollector(traffic).collect()}
     requests = families["zoe_object_store_requests"].samples
     assert len(requests) <= 3 * 2001
     answered = {s.labels["container"]: s.value for s in requests if s.labels["result"] == "answered"}
@@ -126,7 +126,7 @@ def test_cpu_time_grows_beside_the_requests_it_was_taken_for(traffic: Traffic, c
     for total in (traffic.totals()[SUBJECT], traffic.recent(10)[1][SUBJECT]):
         assert (total.answered, total.read_bytes, total.cpu_us, total.waited_us) == (3, 900, 4_000_000, 250_000)
     assert traffic.recent(1)[1][SUBJECT].cpu_us == 2_500_000
-    families = {one.name: one for one in TrafficCollector(traffic).collect()}
+    families = {metric.name: metric for metric in TrafficCollector(traffic).collect()}
     [cpu] = families["zoe_object_store_cpu_seconds"].samples
     [waited] = families["zoe_object_store_cpu_wait_seconds"].samples
     assert (cpu.labels["tenant"], cpu.value, waited.value) == ("acme", 4.0, 0.25)
@@ -140,12 +140,12 @@ def test_sums_by_each_dimension(traffic: Traffic) -> None:
         for method in ("GET", "PUT"):
             for tenant in ("acme", "beta"):
                 traffic.hear(proxy, {request_name(method, f"AUTH_{tenant}", "c"): numbers(BEGAN_NS, 1)})
-    everything = grouped(traffic.totals(), ())
+    everything = group_by(traffic.totals(), ())
     assert everything[()].answered == 8
     for dimension, groups in zip(DIMENSIONS, (2, 1, 2, 2), strict=True):
-        found = grouped(traffic.totals(), (dimension,))
-        assert [one.answered for one in found.values()] == [8 // groups] * groups
-    assert grouped({}, DIMENSIONS) == {}
+        found = group_by(traffic.totals(), (dimension,))
+        assert [requests.answered for requests in found.values()] == [8 // groups] * groups
+    assert group_by({}, DIMENSIONS) == {}
     assert NO_REQUESTS.count == 0
 
 

@@ -9,9 +9,9 @@ HOUR_NS = 3600 * 10**9
 
 
 def heard(newest: NewestMessage, epoch: int, number: int, now_s: float) -> bool:
-    if newest.outdated((epoch, number), now_s):
+    if newest.is_outdated((epoch, number), now_s):
         return False
-    newest.heard((epoch, number), now_s)
+    newest.record((epoch, number), now_s)
     return True
 
 

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage_filters.cache.entry import BLOCK_BYTES, DamagedEntryError, Entry, file_bytes
-from storage_filters.cache.files import EVICTED_MAX, CacheFiles, CacheRefused
+from storage_filters.cache.files import EVICTED_MAX, CacheFiles, UnusableCacheError
 
 ABOUT = {"version": ["etag", "3", "now"], "headers": {}}
 NAMES = [f"{number:064x}" for number in range(200)]
@@ -101,7 +101,7 @@ def test_it_keeps_within_its_bytes_and_forgets_what_was_used_longest_ago(tmp_pat
         for number in range(10):
             keep(files, NAMES[number], b"x" * 1000)
             time.sleep(0.002)
-        files.used(NAMES[0])
+        files.touch(NAMES[0])
         keep(files, NAMES[10], b"y" * 1000)
         assert files.totals() == (10 * size, 10)
         assert read(files, NAMES[1]) is None
@@ -238,13 +238,13 @@ def test_a_damaged_index_begins_anew(tmp_path: Path) -> None:
 
 def test_links_and_open_directories_are_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    with pytest.raises(CacheRefused):
+    with pytest.raises(UnusableCacheError):
         CacheFiles(tmp_path / "link", 10**6)
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o755)
-    with pytest.raises(CacheRefused, match="mode 0700"):
+    with pytest.raises(UnusableCacheError, match="mode 0700"):
         CacheFiles(tmp_path / "open", 10**6)
-    with pytest.raises(CacheRefused):
+    with pytest.raises(UnusableCacheError):
         CacheFiles(tmp_path / "missing" / "cache", 10**6)
 
 

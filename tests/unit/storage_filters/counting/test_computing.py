@@ -22,7 +22,7 @@ class Account:
     def __init__(self) -> None:
         self.booked: list[tuple[int, int]] = []
 
-    def spent(self, cpu_ns: int, waited_ns: int) -> None:
+    def book(self, cpu_ns: int, waited_ns: int) -> None:
         self.booked.append((cpu_ns, waited_ns))
 
     def left_s(self) -> float:
@@ -87,7 +87,7 @@ def test_what_is_booked_is_what_the_filters_took(cpu: Cpu, account: Account, com
                 work()
                 yield chunk
             if draw.random() < 0.2:
-                computing.rest()
+                computing.yield_turn()
             work()
 
     found = list(computing.pieces(stage, computing.pieces(stage, source())))
@@ -125,7 +125,7 @@ def test_without_an_account_nothing_is_measured(cpu: Cpu) -> None:
     assert uncounted.run(lambda: 5) == 5
     uncounted.add(5 * SLICE_NS)
     assert cpu.pauses == []
-    uncounted.rest()
+    uncounted.yield_turn()
     assert cpu.pauses == [0]
 
 
@@ -144,18 +144,18 @@ class World:
     def run(self, requests: list[tuple[str, int]], for_s: float) -> list[int]:
         """Return what each request computed. requests: accounts, and CPU ns of each of their pieces."""
         end_ns = self.now_ns + round(for_s * 1e9)
-        spending = [self.budget.of_request(NAME, account) for account, _ in requests]
+        spending = [self.budget.spending_for(NAME, account) for account, _ in requests]
         wakes = [0] * len(requests)
         took = [0] * len(requests)
         while self.now_ns < end_ns:
-            ready = [one for one, at_ns in enumerate(wakes) if at_ns <= self.now_ns]
-            for one in ready:
-                if (left_s := spending[one].left_s()) > 0:
-                    wakes[one] = self.now_ns + round(min(left_s, LOOK_S) * 1e9) + 1
+            ready = [number for number, at_ns in enumerate(wakes) if at_ns <= self.now_ns]
+            for number in ready:
+                if (left_s := spending[number].left_s()) > 0:
+                    wakes[number] = self.now_ns + round(min(left_s, LOOK_S) * 1e9) + 1
                     continue
-                self.now_ns += requests[one][1]
-                spending[one].spent(requests[one][1], 0)
-                took[one] += requests[one][1]
+                self.now_ns += requests[number][1]
+                spending[number].book(requests[number][1], 0)
+                took[number] += requests[number][1]
             if not ready:
                 self.now_ns = min(wakes)
         return took
@@ -206,9 +206,9 @@ def test_bounds_follow_what_is_told(budget: CpuBudget, monkeypatch: pytest.Monke
 
 def test_what_was_taken_is_counted(budget: CpuBudget) -> None:
     heard: list[int] = []
-    spending = budget.of_request(NAME, "AUTH_acme", heard.append)
-    spending.spent(5 * MS, 2 * MS)
-    spending.spent(1 * MS, 0)
+    spending = budget.spending_for(NAME, "AUTH_acme", heard.append)
+    spending.book(5 * MS, 2 * MS)
+    spending.book(1 * MS, 0)
     [(name, (_, cpu_us, waited_us))] = budget.counts().items()
     assert (name, cpu_us, waited_us) == (NAME, 6000, 2000)
     assert heard == [5000, 1000]

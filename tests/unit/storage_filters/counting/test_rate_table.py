@@ -33,7 +33,7 @@ def table(tmp_path: Path) -> RateTable:
 def test_without_a_limit_nobody_waits_and_bytes_are_counted(table: RateTable) -> None:
     assert table.turn("acme", "get", 10**9, NOW).wait_s == 0
     assert table.turn("acme", "get", 10**9, NOW).wait_s == 0
-    assert table.uses(NOW) == {("acme", "get"): Use(2 * 10**9, waits=False)}
+    assert table.uses_by_account(NOW) == {("acme", "get"): Use(2 * 10**9, waits=False)}
 
 
 def test_pieces_follow_each_other_at_the_rate_after_a_burst(table: RateTable) -> None:
@@ -77,10 +77,10 @@ def test_who_waits_when_the_rate_falls_waits_by_the_new_one_and_in_the_same_orde
 def test_who_waits_is_told_until_its_last_turn(table: RateTable) -> None:
     table.set_rates({("acme", "get"): RATE}, NOW)
     table.turn("acme", "get", 500, NOW)
-    assert table.uses(NOW) == {("acme", "get"): Use(500, waits=False)}
+    assert table.uses_by_account(NOW) == {("acme", "get"): Use(500, waits=False)}
     table.turn("acme", "get", 500, NOW)
-    assert table.uses(NOW + 0.4) == {("acme", "get"): Use(1000, waits=True)}
-    assert table.uses(NOW + 0.5) == {("acme", "get"): Use(1000, waits=False)}
+    assert table.uses_by_account(NOW + 0.4) == {("acme", "get"): Use(1000, waits=True)}
+    assert table.uses_by_account(NOW + 0.5) == {("acme", "get"): Use(1000, waits=False)}
 
 
 def test_who_was_not_held_has_no_burst_saved_when_it_is(table: RateTable) -> None:
@@ -116,7 +116,7 @@ def test_processes_share_one_pace(tmp_path: Path) -> None:
     for worker in workers:
         worker.join(60)
         assert worker.exitcode == 0
-    assert table.uses(NOW) == {("acme", "get"): Use(20_000, waits=True)}
+    assert table.uses_by_account(NOW) == {("acme", "get"): Use(20_000, waits=True)}
     # 20,000 bytes were given their time, in whichever process; allowed were two bursts of half a second.
     assert table.turn("acme", "get", 10, NOW).wait_s == pytest.approx(19.5, abs=0.51)
 
@@ -130,7 +130,7 @@ def test_accounts_beyond_the_table_share_one_pace_and_are_never_refused(table: R
     assert table.turn("later", "get", 100, NOW).wait_s == pytest.approx(9.5)
     assert table.turn("later", "put", 100, NOW).rate == 20.0
     assert table.turn("a0", "get", 1, NOW).rate == RATE
-    uses = table.uses(NOW)
+    uses = table.uses_by_account(NOW)
     assert len(uses) == SLOTS_OF_ACCOUNTS + 2
     assert (uses[ALL_FURTHER, "get"].total, uses[ALL_FURTHER, "put"].total) == (200, 100)
 
@@ -143,11 +143,11 @@ def test_executions_have_a_pace_of_their_own_and_leave_the_table_when_idle(tmp_p
     assert one.turn("acme", "get", 10_000, NOW).wait_s == 0
     assert other.turn(name, "get", 1, NOW).wait_s > 5
     one.set_rates({}, NOW + 30)
-    assert (name, "get") in one.uses(NOW + 30), "a limit that is lifted is not the end"
+    assert (name, "get") in one.uses_by_account(NOW + 30), "a limit that is lifted is not the end"
     one.set_rates({}, NOW + 90)
-    assert set(one.uses(NOW + 90)) == {("acme", "get")}, "accounts stay"
+    assert set(one.uses_by_account(NOW + 90)) == {("acme", "get")}, "accounts stay"
     assert other.turn(name, "get", 7, NOW + 91) == Turn(0.0, 0.0, 0), "by the other process it is found again"
-    assert one.uses(NOW + 91)[name, "get"].total == 7
+    assert one.uses_by_account(NOW + 91)[name, "get"].total == 7
 
 
 def test_many_executions_one_after_the_other_never_fill_the_table(table: RateTable) -> None:
@@ -156,8 +156,8 @@ def test_many_executions_one_after_the_other_never_fill_the_table(table: RateTab
         table.turn(f"acme/x{number}", "get", 1, at_s)
         if number % 50 == 0:
             table.set_rates({}, at_s)
-    assert (ALL_FURTHER, "get") not in table.uses(at_s)
-    assert table.uses(at_s)[f"acme/x{number}", "get"].total == 1
+    assert (ALL_FURTHER, "get") not in table.uses_by_account(at_s)
+    assert table.uses_by_account(at_s)[f"acme/x{number}", "get"].total == 1
 
 
 def test_a_name_that_does_not_fit_counts_for_its_account() -> None:

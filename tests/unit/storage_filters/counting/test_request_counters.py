@@ -70,31 +70,31 @@ def test_names_are_bounded(counters: RequestCounters, asked: tuple[str, str, str
 
 
 def test_a_request_that_never_got_an_answer_failed(counters: RequestCounters) -> None:
-    CountedRequest((counters, GET)).ended()
+    CountedRequest((counters, GET)).end()
     assert counters.counts() == {}  # it is unknown whether such an account exists
     answered = CountedRequest((counters, GET))
-    answered.answered("200 OK")
-    answered.moved("get", 10)
-    answered.moved("put", 4)
-    answered.ended()
-    CountedRequest((counters, GET)).ended()
+    answered.note_status("200 OK")
+    answered.count_piece("get", 10)
+    answered.count_piece("put", 4)
+    answered.end()
+    CountedRequest((counters, GET)).end()
     assert [fields(counters, GET)[name] for name in FIELDS[1:6]] == [1, 0, 1, 10, 4]
 
 
 def test_a_request_is_counted_by_each_of_its_counters_and_later_by_others(tmp_path: Path) -> None:
     first, second = RequestCounters(tmp_path / "first"), RequestCounters(tmp_path / "second")
     request = CountedRequest((first, GET), (second, "GET/AUTH_acme/ann"))
-    request.answered("200 OK")
-    request.ended()
-    assert [list(one.counts()) for one in (first, second)] == [[GET], ["GET/AUTH_acme/ann"]]
+    request.note_status("200 OK")
+    request.end()
+    assert [list(counters.counts()) for counters in (first, second)] == [[GET], ["GET/AUTH_acme/ann"]]
     refused = CountedRequest((first, GET), (second, "GET/AUTH_acme/bob"))
-    refused.of((first, "GET/AUTH_beta/"))
-    refused.answered("403 Forbidden")
-    refused.ended()
+    refused.count_by((first, "GET/AUTH_beta/"))
+    refused.note_status("403 Forbidden")
+    refused.end()
     assert sorted(first.counts()) == sorted([GET, "GET/AUTH_beta/"])
     assert list(second.counts()) == ["GET/AUTH_acme/ann"]
-    for one in (first, second):
-        one.close()
+    for counters in (first, second):
+        counters.close()
 
 
 def test_reports_are_bounded_and_each_counter_has_its_turn() -> None:

@@ -111,11 +111,11 @@ def test_a_client_that_takes_its_time_does_not_make_the_store_slow(
     request = CountedRequest((RequestCounters(tmp_path / "requests"), request_name("GET", "AUTH_acme", "meters")))
     wait, nobody = StoreWait(counters, ONE, request), StoreWait(counters, "", request)
     now_s[0] += 0.5
-    wait.moved("get", 64)
-    nobody.moved("get", 64)
+    wait.count_piece("get", 64)
+    nobody.count_piece("get", 64)
     now_s[0] += 30  # the client computes
-    wait.begins()
+    wait.begin_wait()
     now_s[0] += 0.25
-    wait.moved("get", 36)
+    wait.count_piece("get", 36)
     assert amounts(counters, ONE) == [100, 0, 750_000, 750_000]
     assert list(counters.counts()) == [ONE]

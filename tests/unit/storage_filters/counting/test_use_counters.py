@@ -28,8 +28,8 @@ def test_requests_are_counted_by_method_and_container_and_rules_by_way(counters:
     counters.request(ANN, "PUT", "out", True, (0, 5), True)
     counters.rules(ANN, [(3, "COMPRESSION"), (4, "ENCRYPTION")], "put")
     counters.rules(ANN, [(3, "COMPRESSION")], "get")
-    counters.computed(ANN, "PUT", "out", 1500)
-    counters.computed(ANN, "PUT", "out", 20)
+    counters.add_cpu_time(ANN, "PUT", "out", 1500)
+    counters.add_cpu_time(ANN, "PUT", "out", 20)
     assert amounts(counters) == {
         ("x1", 7, "request/GET/meters"): (1, 1, 120, 0),
         ("x1", 7, "request/PUT/out"): (1, 0, 0, 5),
@@ -55,7 +55,7 @@ def test_a_request_that_no_counter_of_its_owner_has_counts_for_the_execution(
         (RequestCounters(tmp_path / "requests"), "GET/AUTH_beta/c"),
         also=lambda served, moved: counters.request(ANN, "GET", "c", served, moved, False),
     )
-    request.answered("403 Forbidden")
-    request.of()
-    request.ended()
+    request.note_status("403 Forbidden")
+    request.count_by()
+    request.end()
     assert amounts(counters) == {("x1", 7, "request/GET/c"): (0, 1, 0, 0)}

@@ -74,7 +74,7 @@ def test_no_changed_token_is_valid() -> None:
         f"{TOKEN_PREFIX}ä.{signature}",
         TOKEN_PREFIX,
     ]
-    assert {user_of_token([SECRET], "AUTH_", one, NOW_S) for one in forged} == {None}
+    assert {user_of_token([SECRET], "AUTH_", text, NOW_S) for text in forged} == {None}
     key_as_secret = token_of(key_of(SECRET, ACCOUNT, USER).encode(), ACCOUNT, USER, NOW_S + 10)
     assert user_of_token([SECRET], "AUTH_", key_as_secret, NOW_S) is None
 
@@ -92,27 +92,27 @@ def test_a_short_or_missing_secret_is_refused(tmp_path: Path) -> None:
 def test_the_list_is_shared_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "zoe-rates.executions"
     writer, reader = AliveFile(path), AliveFile(path)
-    assert reader.allows(ACCOUNT, USER), "nothing was heard yet, so the key proves it"
+    assert reader.is_allowed(ACCOUNT, USER), "nothing was heard yet, so the key proves it"
     writer.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 7}}))
-    assert reader.allows(ACCOUNT, USER)
-    assert not reader.allows(ACCOUNT, ExecutionUser("acme", "x1abc", 6))
-    assert not reader.allows("AUTH_beta", ExecutionUser("beta", "x1abc", 7))
+    assert reader.is_allowed(ACCOUNT, USER)
+    assert not reader.is_allowed(ACCOUNT, ExecutionUser("acme", "x1abc", 6))
+    assert not reader.is_allowed("AUTH_beta", ExecutionUser("beta", "x1abc", 7))
     before = path.stat().st_ino
     writer.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 7}}))
     assert path.stat().st_ino == before, "the same list is not written again"
     writer.write(AliveExecutions(7, {}))
-    assert not reader.allows(ACCOUNT, USER)
-    assert not AliveFile(path).allows(ACCOUNT, USER), "a proxy that starts again knows it"
+    assert not reader.is_allowed(ACCOUNT, USER)
+    assert not AliveFile(path).is_allowed(ACCOUNT, USER), "a proxy that starts again knows it"
 
 
 def test_a_list_judges_only_credentials_that_are_older_than_it(tmp_path: Path) -> None:
     file = AliveFile(tmp_path / "zoe-rates.executions")
     file.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 5}}))
-    assert file.allows(ACCOUNT, ExecutionUser("acme", "x2", 8)), "given after the list was made"
-    assert file.allows(ACCOUNT, ExecutionUser("acme", "x1abc", 8)), "also to an execution that had one before"
-    assert not file.allows(ACCOUNT, ExecutionUser("acme", "x2", 7))
+    assert file.is_allowed(ACCOUNT, ExecutionUser("acme", "x2", 8)), "given after the list was made"
+    assert file.is_allowed(ACCOUNT, ExecutionUser("acme", "x1abc", 8)), "also to an execution that had one before"
+    assert not file.is_allowed(ACCOUNT, ExecutionUser("acme", "x2", 7))
     file.write(AliveExecutions(8, {ACCOUNT: {"x1abc": 5}}))
-    assert not file.allows(ACCOUNT, ExecutionUser("acme", "x2", 8)), "it has ended before it was in any list"
+    assert not file.is_allowed(ACCOUNT, ExecutionUser("acme", "x2", 8)), "it has ended before it was in any list"
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_a_file_of_another_shape_refuses_all_and_says_so_once(tmp_path: Path, te
     path.write_text(text, errors="surrogateescape")
     told: list[str] = []
     file = AliveFile(path, told.append)
-    assert not file.allows(ACCOUNT, USER)
-    assert not file.allows(ACCOUNT, USER)
-    assert [str(path) in one for one in told] == [True]
+    assert not file.is_allowed(ACCOUNT, USER)
+    assert not file.is_allowed(ACCOUNT, USER)
+    assert [str(path) in text for text in told] == [True]
     file.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 7}}))
-    assert file.allows(ACCOUNT, USER), "the controller has said it again"
+    assert file.is_allowed(ACCOUNT, USER), "the controller has said it again"
 
 
 def test_what_is_no_list_is_not_taken_in() -> None:

@@ -39,22 +39,22 @@ def presigned(method: str = "PUT", *headers: tuple[str, str], query: str = "", s
         f"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential={CREDENTIAL.replace('/', '%2F')}&X-Amz-Date={DATE}"
         f"&X-Amz-Expires=60&X-Amz-SignedHeaders={signed.replace(';', '%3B')}&X-Amz-Signature={SIGNATURE}"
     )
-    return why_refused(SignedRequest.of(method, f"{text}&{query}".rstrip("&"), [HOST, *headers]), NOW_S)
+    return why_refused(SignedRequest.from_query(method, f"{text}&{query}".rstrip("&"), [HOST, *headers]), NOW_S)
 
 
 def by_header(
     *headers: tuple[str, str], signed: str = "host;x-amz-content-sha256", query: str = "", text: str | None = None
 ) -> Refusal | None:
     line = text or f"AWS4-HMAC-SHA256 Credential={CREDENTIAL}, SignedHeaders={signed}, Signature={SIGNATURE}"
-    return why_refused(SignedRequest.of("PUT", query, [HOST, SHA, ("Authorization", line), *headers]), NOW_S)
+    return why_refused(SignedRequest.from_query("PUT", query, [HOST, SHA, ("Authorization", line), *headers]), NOW_S)
 
 
 def version2(*headers: tuple[str, str], query: str = "", method: str = "PUT", url: bool = True) -> Refusal | None:
     if url:
         query = f"AWSAccessKeyId=acme:ann&Expires=1790000060&Signature=abc%3D&{query}".rstrip("&")
-        return why_refused(SignedRequest.of(method, query, [HOST, *headers]), NOW_S)
+        return why_refused(SignedRequest.from_query(method, query, [HOST, *headers]), NOW_S)
     line = ("Authorization", "AWS acme:ann:abc=")
-    return why_refused(SignedRequest.of(method, query, [HOST, line, *headers]), NOW_S)
+    return why_refused(SignedRequest.from_query(method, query, [HOST, line, *headers]), NOW_S)
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)
@@ -117,7 +117,7 @@ def test_chunks_of_a_body_are_no_encoding_that_is_stored() -> None:
             ("Content-Encoding", encoding),
             *more,
         ]
-        return why_refused(SignedRequest.of("PUT", "", headers), NOW_S)
+        return why_refused(SignedRequest.from_query("PUT", "", headers), NOW_S)
 
     assert streamed("aws-chunked", "STREAMING-UNSIGNED-PAYLOAD-TRAILER") is None
     second = ("content-encoding", "gzip")
@@ -127,7 +127,7 @@ def test_chunks_of_a_body_are_no_encoding_that_is_stored() -> None:
 
 
 def test_an_admin_names_further_plain_headers() -> None:
-    request = SignedRequest.of(
+    request = SignedRequest.from_query(
         "GET", f"X-Amz-Credential=a&X-Amz-Date={DATE}&X-Amz-SignedHeaders=host", [("X-Own", "1")]
     )
     assert why_refused(request, NOW_S) is not None
@@ -159,7 +159,7 @@ def test_a_user_agent_does_not_take_the_port_out_of_the_host() -> None:
 @pytest.mark.parametrize(
     ("date", "allowed"),
     [(DATE, True), (LATER, True), (TOO_LATE, False), ("20991231T000000Z", False), ("20261301T000000Z", False)]
-    + [(one, False) for one in ("", "2026-09-21", "20260921T141320z", DATE + "Z", "٢0260921T141320Z")],
+    + [(text, False) for text in ("", "2026-09-21", "20260921T141320z", DATE + "Z", "٢0260921T141320Z")],
 )
 def test_a_date_may_be_a_quarter_of_an_hour_ahead(date: str, allowed: bool) -> None:
     query = [("X-Amz-Credential", CREDENTIAL), ("X-Amz-Date", date), ("X-Amz-SignedHeaders", "host")]
@@ -277,14 +277,14 @@ def test_a_length_is_in_digits(value: str) -> None:
 
 def test_requests_that_are_not_of_s3_pass() -> None:
     for headers in ([("X-Auth-Token", "t"), ("X-Copy-From", "/a/b")], [("Authorization", "Basic x")], []):
-        assert why_refused(SignedRequest.of("PUT", "format=json&format=xml", headers), NOW_S) is None
+        assert why_refused(SignedRequest.from_query("PUT", "format=json&format=xml", headers), NOW_S) is None
 
 
 def test_a_body_in_chunks_is_known_by_its_header() -> None:
     for value, streamed in (("STREAMING-UNSIGNED-PAYLOAD-TRAILER", True), ("UNSIGNED-PAYLOAD", False)):
-        request = SignedRequest.of("PUT", "", [("X-Amz-Content-SHA256", value)])
+        request = SignedRequest.from_query("PUT", "", [("X-Amz-Content-SHA256", value)])
         assert is_streamed(request) is streamed
-    assert not is_streamed(SignedRequest.of("GET", "", [("x-amz-content-sha256", "STREAMING-X")]))
+    assert not is_streamed(SignedRequest.from_query("GET", "", [("x-amz-content-sha256", "STREAMING-X")]))
 
 
 NAMES = st.text(st.sampled_from("abz09-_"), min_size=1, max_size=20)

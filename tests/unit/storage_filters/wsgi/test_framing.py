@@ -8,8 +8,8 @@ import pytest
 
 from storage_filters.wsgi.framing import (
     TRAILER_BYTES_MAX,
+    AmbiguousRequestError,
     ChunkLines,
-    TwoReadings,
     check_head,
     check_headers,
     check_path,
@@ -31,7 +31,7 @@ def check_both(head: bytes) -> None:
 @pytest.mark.parametrize("name", HEADS)
 def test_a_head_with_two_readings_is_refused(name: str) -> None:
     head = request(name).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
-    with pytest.raises(TwoReadings):
+    with pytest.raises(AmbiguousRequestError):
         check_both(head)
 
 
@@ -53,7 +53,7 @@ def test_a_head_with_one_reading_passes(lines: str, old: bool) -> None:
 def test_the_first_version_has_no_codings() -> None:
     head = b"PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert is_old(head)
-    with pytest.raises(TwoReadings, match=r"in HTTP/1\.1"):
+    with pytest.raises(AmbiguousRequestError, match=r"in HTTP/1\.1"):
         check_headers(parsed(head), True)
 
 
@@ -81,10 +81,10 @@ def read_with(lines: ChunkLines) -> bytes:
 def test_chunks_with_two_readings_are_refused_and_stay_refused(name: str) -> None:
     file = io.BytesIO(CHUNKS[name][1])
     lines = ChunkLines(file)
-    with pytest.raises(TwoReadings):
+    with pytest.raises(AmbiguousRequestError):
         read_with(lines)
     for again in (lines.readline, lines.read):
-        with pytest.raises(TwoReadings):
+        with pytest.raises(AmbiguousRequestError):
             again()
     assert lines.refused is not None
 
@@ -98,14 +98,14 @@ def test_chunks_with_one_reading_are_read_to_their_end() -> None:
     "end", [b" folded\r\n\r\n", b"no colon\r\n\r\n", b"X: y\n\r\n", b"X: y\r\n" * (TRAILER_BYTES_MAX // 6 + 2)]
 )
 def test_trailers_are_checked_and_bounded(end: bytes) -> None:
-    with pytest.raises(TwoReadings):
+    with pytest.raises(AmbiguousRequestError):
         read_as_eventlet(b"3\r\nabc\r\n0\r\nX-A: b\r\n" + end)
 
 
 @pytest.mark.parametrize("path", ["//", "//x/y", "//../x", "", "*", "http://host/v1/a"])
 def test_a_path_begins_with_one_slash(path: str) -> None:
     """By S3, Swift's proxy answered 500 with a traceback, also to strangers."""
-    with pytest.raises(TwoReadings):
+    with pytest.raises(AmbiguousRequestError):
         check_path(path)
 
 
@@ -116,9 +116,9 @@ def test_other_paths_pass(path: str) -> None:
 
 def test_eventlet_and_swift_know_the_refusal() -> None:
     """Where a rest of a body was read after the answer, eventlet wrote a traceback."""
-    assert issubclass(TwoReadings, OSError)
-    assert issubclass(TwoReadings, ValueError)
-    assert str(TwoReadings("why")) == "why"
+    assert issubclass(AmbiguousRequestError, OSError)
+    assert issubclass(AmbiguousRequestError, ValueError)
+    assert str(AmbiguousRequestError("why")) == "why"
 
 
 def test_a_client_that_breaks_off_is_left_to_the_server() -> None:

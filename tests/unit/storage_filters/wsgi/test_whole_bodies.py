@@ -25,10 +25,10 @@ class Raising:
 
 
 READS: list[Callable[[WholeBody], bytes]] = [
-    lambda one: one.read(),
-    lambda one: one.read(9),
-    lambda one: one.read(3) + one.read(3),
-    lambda one: one.readline() + one.readline(),
+    lambda body: body.read(),
+    lambda body: body.read(9),
+    lambda body: body.read(3) + body.read(3),
+    lambda body: body.readline() + body.readline(),
 ]
 
 

@@ -50,7 +50,7 @@ def test_it_never_says_less_than_there_is(steps: list[str]) -> None:
                 stored.append(on_way.pop(0))
                 there += stored[-1][0]
             case "done" if stored:
-                ledger.done(*stored.pop())
+                ledger.finish(*stored.pop())
             case "refuse" if on_way:
                 ledger.give_back(*on_way.pop())
             case "begin":
@@ -62,9 +62,9 @@ def test_it_never_says_less_than_there_is(steps: list[str]) -> None:
             case "time":
                 on_way, stored = (_told_again(ledger, uploads, now) for uploads in (on_way, stored))
                 now += 1
-        count = ledger.counted()
+        count = ledger.newest_count()
         if count is not None:
-            used = ledger.used(count, ledger.take(NOTHING, now))
+            used = ledger.use(count, ledger.take(NOTHING, now))
             wanted = sum((amount for amount, _ in on_way), there)
             assert used.size >= wanted.size
             assert used.objects >= wanted.objects
@@ -79,18 +79,18 @@ def _told_again(ledger: Ledger, uploads: list[tuple[Amount, int]], now: int) -> 
 
 def test_it_says_what_there_is_when_nothing_crosses() -> None:
     ledger = Ledger(Memory(), "a/c")
-    assert ledger.counted() is None
+    assert ledger.newest_count() is None
     ledger.keep(Count(Amount(100, 2), ledger.begin_count(), 0.0, 0.0))
     ledger.take(Amount(10, 1), 7)
-    ledger.done(Amount(10, 1), 7)
+    ledger.finish(Amount(10, 1), 7)
     ledger.take(Amount(5, 1), 7)
     ledger.give_back(Amount(5, 1), 7)
-    count = ledger.counted()
+    count = ledger.newest_count()
     assert count is not None
-    assert ledger.used(count, ledger.take(NOTHING, 7)) == Amount(110, 3)
+    assert ledger.use(count, ledger.take(NOTHING, 7)) == Amount(110, 3)
     for _ in range(9):
         ledger.begin_count()
-    assert ledger.counted() is None, "counts that many have begun since are not kept"
+    assert ledger.newest_count() is None, "counts that many have begun since are not kept"
 
 
 def test_what_nobody_tells_again_is_forgotten_after_a_minute() -> None:
@@ -111,10 +111,10 @@ def test_a_count_is_not_kept_when_the_number_of_its_generation_is_lost() -> None
     for _ in range(3):
         generation = ledger.begin_count()
     ledger.keep(Count(NOTHING, generation, 0.0, 0.0))
-    assert ledger.counted() is not None
+    assert ledger.newest_count() is not None
     del memory.kept["zoe-quota/a/c/generation"]
-    ledger.done(Amount(10, 1), 7)
-    assert ledger.counted() is None, "later uploads are in no generation of it"
+    ledger.finish(Amount(10, 1), 7)
+    assert ledger.newest_count() is None, "later uploads are in no generation of it"
 
 
 def test_counting_takes_its_share_of_the_time() -> None:

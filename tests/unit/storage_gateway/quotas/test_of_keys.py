@@ -16,11 +16,11 @@ def kept(headers: dict[str, str]) -> dict[str, str]:
 def test_a_key_is_told_apart_from_every_other() -> None:
     sysmeta = kept(key_quotas.changes({"X-Account-Key-Quota-Bytes": "acme:ann=7"}, {}))
     sysmeta |= kept(key_quotas.changes({"x-account-key-quota-count": " * = 5 "}, sysmeta))
-    assert key_quotas.has_some(sysmeta)
+    assert key_quotas.has_quotas(sysmeta)
     assert key_quotas.quota_of("acme:ann", sysmeta) == (7, 5)
     assert key_quotas.quota_of("acme:amy", sysmeta) == (None, 5)
     answer = {f"X-Account-Sysmeta-{name}": value for name, value in sysmeta.items()}
-    assert dict(key_quotas.shown(answer)) == {
+    assert dict(key_quotas.shown_headers(answer)) == {
         "X-Account-Key-Quota-Bytes": "acme:ann=7",
         "X-Account-Key-Quota-Count": "*=5",
     }

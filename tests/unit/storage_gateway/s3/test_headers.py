@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage_gateway.kept_headers import from_store, to_store
-from storage_gateway.s3.headers import changed, from_s3, to_s3
+from storage_gateway.s3.headers import changed_metadata, from_s3, to_s3
 
 values = st.text(st.characters(min_codepoint=33, max_codepoint=255), min_size=1, max_size=300) | st.sampled_from(
     ("a  b%20 =?x?=", "", "%")
@@ -41,7 +41,7 @@ def test_metadata_of_containers_is_changed_as_swift_does() -> None:
     headers = {
         "X-Container-Meta-A": "", "X-Remove-Container-Meta-B": "x", "X-Container-Meta-D": "4", "X-Trans-Id": "5",
     }  # fmt: skip
-    assert changed(before, headers) == {"x-container-meta-c": "3", "x-container-meta-d": "4"}
+    assert changed_metadata(before, headers) == {"x-container-meta-c": "3", "x-container-meta-d": "4"}
 
 
 @pytest.mark.parametrize("value", ["plain", "100 %", "d41d8; s3_etag=x-2; slo_etag=%22a%22", "\u00fc\u4e2d", "x" * 700])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage_gateway.s3.listings import Wanted, chosen
-from storage_gateway.s3.pages import Item, Unreadable, key_of, page_of
+from storage_gateway.s3.listings import ListingRequest, select
+from storage_gateway.s3.pages import Item, UnreadableListingError, key_of, page_of
 
 PAGE = b"""<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
 <IsTruncated>true</IsTruncated><EncodingType>url</EncodingType>
@@ -28,7 +28,7 @@ def test_a_page_is_read() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<a>", b"<!DOCTYPE x><a/>", PAGE.replace(b">3<", b">x<")])
 def test_what_is_no_page_is_said(body: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableListingError):
         page_of(body)
 
 
@@ -38,7 +38,7 @@ def test_pages_of_a_client_are_the_whole(
     found: list[str], prefix: str, delimiter: str, marker: str, end: str, limit: int, reverse: bool
 ) -> None:
     items = [Item(name, modified="x") for name in sorted(found, key=key_of, reverse=reverse)]
-    whole = [item.name for item in chosen(items, Wanted(prefix, delimiter, reverse=reverse))]
+    whole = [item.name for item in select(items, ListingRequest(prefix, delimiter, reverse=reverse))]
     assert whole == list(
         dict.fromkeys(shown(name, prefix, delimiter) for name in (i.name for i in items) if name.startswith(prefix))
     )
@@ -46,14 +46,15 @@ def test_pages_of_a_client_are_the_whole(
     last = ""
     for _ in range(len(whole) + 1):
         page = [
-            item.name for item in chosen(items, Wanted(prefix, delimiter, last, limit=max(limit, 1), reverse=reverse))
+            item.name
+            for item in select(items, ListingRequest(prefix, delimiter, last, limit=max(limit, 1), reverse=reverse))
         ]
         if not page:
             break
         pages += page
         last = page[-1]
     assert pages == whole
-    plain = [item.name for item in chosen(items, Wanted(prefix, "", marker, end, limit, reverse))]
+    plain = [item.name for item in select(items, ListingRequest(prefix, "", marker, end, limit, reverse))]
     between = [n for n in (i.name for i in items) if n.startswith(prefix) and inside(n, marker, end, reverse)]
     assert plain == between[:limit]
 

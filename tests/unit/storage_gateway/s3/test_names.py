@@ -17,7 +17,7 @@ words = st.text(st.characters(exclude_characters="/", exclude_categories=["Cs"])
 def test_every_container_has_a_bucket_of_its_own_that_s3_allows(account: str, container: str, other: str) -> None:
     names = {bucket_of(account, container), book_of(account)}
     assert len(names) == 2
-    assert all(RULE.fullmatch(one) for one in names)
+    assert all(RULE.fullmatch(name) for name in names)
     assert (bucket_of(account, other) in names) == (other == container)
     assert (bucket_of(other, container) in names) == (other == account)
 

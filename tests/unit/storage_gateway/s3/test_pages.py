@@ -31,7 +31,7 @@ def written(
 
 
 @given(
-    found=st.lists(objects, min_size=1, max_size=5, unique_by=lambda one: one[0]),
+    found=st.lists(objects, min_size=1, max_size=5, unique_by=lambda entry: entry[0]),
     quote=st.sampled_from(["&quot;", "&#34;", '"']),
     truncated=st.booleans(),
     marker=st.sampled_from(["", "<NextMarker>a%2Bb</NextMarker>"]),

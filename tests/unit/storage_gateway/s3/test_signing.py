@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from storage_filters.s3_signed.signatures import SignedRequest, why_refused
-from storage_gateway.s3.signing import query_of, quoted_path, signed
+from storage_gateway.s3.signing import query_of, quoted_path, signed_headers
 
 AT_S = calendar.timegm((2013, 5, 24, 0, 0, 0))
 NOTHING = hashlib.sha256(b"").hexdigest()
@@ -22,7 +22,7 @@ NOTHING = hashlib.sha256(b"").hexdigest()
     ],
 )
 def test_examples_of_aws(query: dict[str, str], signature: str) -> None:
-    headers = signed(
+    headers = signed_headers(
         "GET", "examplebucket.s3.amazonaws.com", "/", query_of(query), {"Range": "bytes=0-9"}, "AKIAIOSFODNN7EXAMPLE",
         "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "us-east-1", AT_S, NOTHING,
     )  # fmt: skip
@@ -50,13 +50,13 @@ def test_another_store_of_zoe_takes_what_the_gateway_signs() -> None:
         "Content-Length": "3",
         "If-None-Match": "*",
     }
-    sent = signed("PUT", "store", "/b/o", "", kept, "acme:ann", "key", "us-east-1", AT_S)
-    assert why_refused(SignedRequest.of("PUT", "", list(sent.items())), float(AT_S)) is None
+    sent = signed_headers("PUT", "store", "/b/o", "", kept, "acme:ann", "key", "us-east-1", AT_S)
+    assert why_refused(SignedRequest.from_query("PUT", "", list(sent.items())), float(AT_S)) is None
     names = sent["Authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
     assert names == sorted(
         [*(name.lower() for name in list(kept)[:5]), "host", "x-amz-content-sha256", "x-amz-date", "x-amz-meta-a"]
     )
-    doubtful = signed("PUT", "store", "/b/o", "", {"Content-Disposition": "a  b"}, "a", "key", "r", AT_S)
+    doubtful = signed_headers("PUT", "store", "/b/o", "", {"Content-Disposition": "a  b"}, "a", "key", "r", AT_S)
     assert "content-disposition" not in doubtful["Authorization"], (
         "a store may make one blank of two before it compares"
     )

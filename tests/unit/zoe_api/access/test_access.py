@@ -35,7 +35,7 @@ COOKIE = "a" * 43
 def accounts(scopes: frozenset[str] = frozenset({"read", "submit"}), role: str = "user") -> Accounts:
     made = Accounts()
     made.add_member(USER, role=role)
-    made.add_token(Token(TEXT.id, USER, TENANT, TEXT.hashed, scopes, 0.0))
+    made.add_token(Token(TEXT.id, USER, TENANT, TEXT.secret_hash, scopes, 0.0))
     made.add_session(Session(hash_of(COOKIE), USER, TENANT, 0.0, time.time() + 60, hash_of("proof")))
     return made
 
@@ -152,12 +152,12 @@ def test_a_cookie_alone_reads_only_and_the_try_to_change_is_recorded(method: str
     cookie = {"cookie": f"zoe-session={COOKIE}"}
     principal, asked, _ = known("GET", "list_executions", made, cookie, token=None)
     assert principal.session_id == hash_of(COOKIE)
-    assert not access.proved(asked)
+    assert not access.has_proof(asked)
     with refusal(Code.CSRF_TOKEN_MISSING):
         known(method, "cancel_execution", made, cookie, token=None)
-    assert [one.by for one in made.entries] == ["session"]
+    assert [entry.by for entry in made.entries] == ["session"]
     _, asked, _ = known(method, "cancel_execution", made, {**cookie, "x-csrf-token": "proof"}, token=None)
-    assert access.proved(asked)
+    assert access.has_proof(asked)
     assert len(made.entries) == 2
 
 
@@ -176,7 +176,7 @@ def test_a_page_that_keeps_the_proof_of_another_session_reads_only_which_session
 def test_terms_are_read_with_the_token_of_a_change_only() -> None:
     assert known("POST", "submit_execution")[1].state.terms == "terms"
     assert known("GET", "list_executions")[1].state.terms is None
-    assert access.proved(known("GET", "list_executions")[1])
+    assert access.has_proof(known("GET", "list_executions")[1])
 
 
 def test_a_token_is_no_session() -> None:
@@ -197,19 +197,19 @@ def test_access_is_confirmed_as_long_as_it_allows_all_that_it_did(by: str) -> No
         found = made.session(hash_of(COOKIE), time.time())
         assert found is not None
         principal = found
-    assert access.confirmed(made, principal) is True
-    assert access.still(made, principal)
-    assert access.confirmed(made, replace(principal, scopes=principal.scopes - {Scope.SUBMIT})) is True
-    assert access.confirmed(made, replace(principal, scopes=principal.scopes | {Scope.OPERATE})) is False
-    assert access.confirmed(made, replace(principal, tenant="another")) is False
+    assert access.confirm_access(made, principal) is True
+    assert access.still_allowed(made, principal)
+    assert access.confirm_access(made, replace(principal, scopes=principal.scopes - {Scope.SUBMIT})) is True
+    assert access.confirm_access(made, replace(principal, scopes=principal.scopes | {Scope.OPERATE})) is False
+    assert access.confirm_access(made, replace(principal, tenant="another")) is False
     made.away = True
-    assert access.confirmed(made, principal) is None
-    assert access.still(made, principal)
+    assert access.confirm_access(made, principal) is None
+    assert access.still_allowed(made, principal)
     made.away = False
     made.stored_tokens.clear()
     made.browsers.clear()
-    assert access.confirmed(made, principal) is False
-    assert not access.still(made, principal)
+    assert access.confirm_access(made, principal) is False
+    assert not access.still_allowed(made, principal)
 
 
 def test_an_entry_of_a_look_has_its_own_target_and_status() -> None:

@@ -30,7 +30,7 @@ def accounts() -> Accounts:
 
 
 def asked(*secrets: str, proof: str | None = None) -> Any:
-    cookie = "; ".join(f"zoe-session={one}" for one in secrets)
+    cookie = "; ".join(f"zoe-session={secret}" for secret in secrets)
     headers = {"cookie": cookie} if secrets else {}
     return request(headers=headers | ({} if proof is None else {"x-csrf-token": proof}))
 
@@ -88,11 +88,11 @@ def test_a_change_needs_the_proof_and_a_read_only_none_that_is_wrong() -> None:
     with refusal(Code.CSRF_TOKEN_MISSING) as missing:
         sessions.check_proved(unproved)
     assert "X-CSRF-Token" in missing.problem.hint
-    sessions.check_meant(unproved, asked(FIRST))
-    sessions.check_meant(unproved, asked(FIRST, proof=""))
-    sessions.check_meant(proved, asked(FIRST, proof=f"proof of {FIRST}"))
+    sessions.check_session_of_proof(unproved, asked(FIRST))
+    sessions.check_session_of_proof(unproved, asked(FIRST, proof=""))
+    sessions.check_session_of_proof(proved, asked(FIRST, proof=f"proof of {FIRST}"))
     with refusal(Code.CSRF_TOKEN_MISSING):
-        sessions.check_meant(unproved, asked(FIRST, proof="wrong"))
+        sessions.check_session_of_proof(unproved, asked(FIRST, proof="wrong"))
 
 
 def entered(made: Accounts, tenant: str | None, *secrets: str, user: str = USER) -> tuple[str, Any, Response]:

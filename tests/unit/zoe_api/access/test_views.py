@@ -33,10 +33,10 @@ def policy() -> Policy:
     )
     limits = made.limits
     for subject in (LimitSubject(TENANT), LimitSubject(ELSEWHERE), LimitSubject(TENANT, "*")):
-        limits = limits.changed(subject, {"cores_milli": 1000})
+        limits = limits.with_changed_amounts(subject, {"cores_milli": 1000})
     for user in ("ada", "bob"):
-        limits = limits.changed(LimitSubject(TENANT, user), {"cores_milli": 500})
-    return with_limits(made, limits.changed(LimitSubject(ELSEWHERE, "ada"), {"cores_milli": 100}))
+        limits = limits.with_changed_amounts(LimitSubject(TENANT, user), {"cores_milli": 500})
+    return with_limits(made, limits.with_changed_amounts(LimitSubject(ELSEWHERE, "ada"), {"cores_milli": 100}))
 
 
 def test_operators_see_the_whole_policy() -> None:
@@ -80,7 +80,9 @@ def test_of_the_installation_users_see_only_their_part_of_the_policy() -> None:
 @pytest.mark.parametrize("principal", [person(), operator()], ids=["user", "operator"])
 def test_no_event_has_the_description_of_a_change(principal: Any) -> None:
     one = execution(1)
-    changed = ev.Modified(at_s=1.0, before=ev.Requested.of(one), after=ev.Requested.of(one), user="ada", what="w")
+    changed = ev.Modified(
+        at_s=1.0, before=ev.Requested.of_execution(one), after=ev.Requested.of_execution(one), user="ada", what="w"
+    )
     data = event_data(changed)
     assert "application" in data["before"]
     seen = views.event_view(entry("modified", **data), principal).data

@@ -138,9 +138,9 @@ def test_secrets_are_for_owners_and_operators() -> None:
 
 
 def test_owning_takes_both_user_and_tenant() -> None:
-    assert visibility.owns(person(), MINE)
-    assert not visibility.owns(person(PEER), MINE)
-    assert not visibility.owns(person(USER, tenant=ELSEWHERE), MINE)
+    assert visibility.is_owner(person(), MINE)
+    assert not visibility.is_owner(person(PEER), MINE)
+    assert not visibility.is_owner(person(USER, tenant=ELSEWHERE), MINE)
 
 
 def token_of(made: Any, user: str, role: str = "user") -> Principal:

@@ -211,14 +211,14 @@ def test_a_node_tells_amounts_in_cores_and_its_earliest_hold() -> None:
     assert (view.reserved_cores, view.reserved_memory_bytes) == (1.5, 2 * GIB)
     assert (view.elastic_cores, view.elastic_memory_bytes, view.services) == (0.5, GIB, 3)
     assert view.hold is not None
-    assert (view.hold.tenant, [one.tenant for one in view.holds]) == ("red", ["red", None])
+    assert (view.hold.tenant, [hold.tenant for hold in view.holds]) == ("red", ["red", None])
     assert wire_forms.node_view(seen, Resources(), Resources(), 0).hold is None
 
 
 def policy() -> Policy:
     hold, window = NodeHold("red", note="x"), NodeHold(None, 5.0, 6.0)
     made = Policy(node_holds={"n1": hold}, node_windows={"n1": (window,)}, version=4)
-    limits = made.limits.changed(LimitSubject("red"), {"cores_milli": 1000, "executions": 7})
+    limits = made.limits.with_changed_amounts(LimitSubject("red"), {"cores_milli": 1000, "executions": 7})
     return with_limits(made, limits)
 
 
@@ -229,7 +229,7 @@ def test_a_policy_comes_back_from_its_document_with_limits_that_documents_do_not
     back = wire_forms.policy_of(PolicyView.model_validate(document), policy())
     assert back == policy()
     alone = wire_forms.policy_of(PolicyView.model_validate(document))
-    assert alone.limits.of("red").executions is None
+    assert alone.limits.for_subject("red").executions is None
     assert (alone.node_holds, alone.node_windows) == (policy().node_holds, policy().node_windows)
     assert isinstance(back.filters, tuple)
 
@@ -271,7 +271,7 @@ def test_offers_are_numbered_from_one() -> None:
     assert wire_forms.offers_view(None) is None
     told = wire_forms.offers_view(replace(OFFERS, offers=OFFERS.offers * 2))
     assert told is not None
-    assert [(one.number, one.kind) for one in told.offers] == [(1, "earliest"), (2, "earliest")]
+    assert [(offer.number, offer.kind) for offer in told.offers] == [(1, "earliest"), (2, "earliest")]
     assert (told.why, told.ends_s, told.offers[0].terms.price) == ("there is no room", 3600.0, "1.50")
     assert wire_forms.promise_view(None) is None
     promise = wire_forms.promise_view(Promise(TERMS, 7.0, 2))

@@ -24,7 +24,7 @@ def app_access(secret: str, execution_id: str = "e1", number: int = 0) -> AppAcc
 
 class Stored:
     def __init__(self, *found: AppAccess) -> None:
-        self.found = {one.id: one for one in found}
+        self.found = {access.id: access for access in found}
         self.looked_up: list[str] = []
 
     def add_app_access(self, one: AppAccess) -> None:
@@ -68,7 +68,7 @@ def test_a_ticket_admits_to_its_port_and_works_once(execution_id: str, number: i
 
 
 def test_a_browser_is_led_to_the_application_with_a_cookie() -> None:
-    answer = Accesses(Stored(), 100.0).entered(request(), FIRST, "//evil")
+    answer = Accesses(Stored(), 100.0).enter_application(request(), FIRST, "//evil")
     assert (answer.status_code, answer.headers["location"]) == (303, "/.//evil")
     assert f"zoe-app={FIRST}" in answer.headers["set-cookie"]
     assert "Max-Age=100" in answer.headers["set-cookie"]
@@ -76,8 +76,8 @@ def test_a_browser_is_led_to_the_application_with_a_cookie() -> None:
 
 
 def admitted(stored: Stored, *cookies: str, number: int = 0, accesses: Any = None) -> AppAccess | None:
-    asked = request(headers={"cookie": "; ".join(f"zoe-app={one}" for one in cookies)})
-    found: AppAccess | None = run((accesses or Accesses(stored, 1.0)).of(asked, "e1", number))
+    asked = request(headers={"cookie": "; ".join(f"zoe-app={cooky}" for cooky in cookies)})
+    found: AppAccess | None = run((accesses or Accesses(stored, 1.0)).find_access(asked, "e1", number))
     return found
 
 
@@ -105,7 +105,7 @@ def test_a_cookie_is_remembered_for_two_seconds(monkeypatch: pytest.MonkeyPatch)
     clock.advance(2.1)
     assert admitted(stored, FIRST, accesses=accesses) is None
     monkeypatch.setattr(access, "_REMEMBERED_MAX", 1)
-    stored.found = {one.id: one for one in (app_access(FIRST), app_access(SECOND))}
+    stored.found = {access.id: access for access in (app_access(FIRST), app_access(SECOND))}
     admitted(stored, FIRST, accesses=accesses)
     admitted(stored, SECOND, accesses=accesses)
     assert list(accesses._remembered) == [hash_of(SECOND)]

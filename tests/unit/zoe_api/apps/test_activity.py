@@ -46,12 +46,12 @@ def test_use_is_written_at_most_once_a_minute_for_each_application(monkeypatch: 
     made = Activity(store, clock)
     for after_s, execution_id in ((0.0, "a"), (EVERY_S - 0.1, "a"), (0.0, "b"), (0.2, "a")):
         clock.advance(after_s)
-        run(made.seen(execution_id))
+        run(made.record_use(execution_id))
     assert store.uses == ["a", "b", "a"]
     store.away = True
-    run(made.seen("c"))
+    run(made.record_use("c"))
     monkeypatch.setattr(activity, "_REMEMBERED_MAX", 2)
     store.away = False
-    run(made.seen("d"))
-    run(made.seen("b"))
+    run(made.record_use("d"))
+    run(made.record_use("b"))
     assert store.uses == ["a", "b", "a", "d", "b"]

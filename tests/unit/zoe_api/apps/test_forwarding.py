@@ -35,7 +35,7 @@ def test_the_length_of_no_body_is_dropped(status: int, kept: bool) -> None:
 
 
 def test_values_pass_whatever_their_encoding() -> None:
-    assert forwarding._encoded([("X-A", "é")]) == [(b"x-a", b"\xe9")]
+    assert forwarding._encode_headers([("X-A", "é")]) == [(b"x-a", b"\xe9")]
 
 
 def record(error: BaseException | None = None, text: str = "x") -> logging.LogRecord:
@@ -44,10 +44,10 @@ def record(error: BaseException | None = None, text: str = "x") -> logging.LogRe
 
 
 def test_an_answer_that_ended_early_has_one_line_of_its_own() -> None:
-    assert forwarding.not_told(record())
-    assert forwarding.not_told(record(ValueError()))
-    assert not forwarding.not_told(record(BrokeOff()))
-    assert not forwarding.not_told(record(text="ASGI callable returned without completing handshake."))
+    assert forwarding.has_no_log_line_yet(record())
+    assert forwarding.has_no_log_line_yet(record(ValueError()))
+    assert not forwarding.has_no_log_line_yet(record(BrokeOff()))
+    assert not forwarding.has_no_log_line_yet(record(text="ASGI callable returned without completing handshake."))
 
 
 class Answering:

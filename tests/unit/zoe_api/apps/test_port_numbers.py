@@ -19,7 +19,7 @@ ONE = started(after(execution(1, application=APP), ev.Submitted(at_s=1.0), ev.Qu
 
 
 def test_ports_are_numbered_in_the_order_of_the_description() -> None:
-    found = [(one.number, one.component, one.index, one.port.name) for one in port_numbers.proxied_ports(ONE)]
+    found = [(port.number, port.component, port.index, port.port.name) for port in port_numbers.proxied_ports(ONE)]
     assert found == [(0, "a", 0, "web"), (1, "a", 0, "api"), (2, "a", 1, "web"), (3, "a", 1, "api"), (4, "b", 0, "api")]
 
 

@@ -38,7 +38,7 @@ class Told:
         self.targets = Targets(self.services.store, self.master, self.clock)
 
     def of(self, execution_id: str = "e1", number: int = 0) -> Target | None:
-        found: Target | None = run(self.targets.of(execution_id, number))
+        found: Target | None = run(self.targets.find_target(execution_id, number))
         return found
 
 

@@ -43,7 +43,7 @@ def there(one: Array, made: int = 3, *events: ev.Event, master: Master | None = 
 
 def offered(number: int = 1) -> ev.Event:
     terms = [changed(TERMS, finish_s=9e11 + n) for n in range(number)]
-    offers = PromiseOffers("no room", time.time() + 60, tuple(Offer(OfferKind.EARLIEST, one) for one in terms))
+    offers = PromiseOffers("no room", time.time() + 60, tuple(Offer(OfferKind.EARLIEST, term) for term in terms))
     return ev.PromiseOffered(at_s=1.0, offers=offers)
 
 
@@ -130,7 +130,7 @@ def test_a_plan_asks_the_master_for_all_indices_together() -> None:
     assert plan.promise.terms is not None
     ((kind, body, request_id, asker),) = master.asked
     assert (kind, request_id, asker) == ("plan_together", "request-1", "ada")
-    assert [one["id"] for one in body["members"]] == [f"{ID}_{n}" for n in range(3)]
+    assert [entry["id"] for entry in body["members"]] == [f"{ID}_{n}" for n in range(3)]
     assert len(body["applications"]) == 1
     with refusal(Code.INVALID_REQUEST):
         array_promises.planned_array(caller_of(services(), ADA, request()), array(deadline_s=None))

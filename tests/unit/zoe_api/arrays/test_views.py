@@ -12,7 +12,7 @@ from tests.support.applications import application, component, execution
 from zoe_api.arrays import views as array_views
 from zoe_client.vocabulary import DependencyKind, Holder, IndexState
 from zoe_client.wire import IndexView
-from zoe_lib.domain.executions.arrays import CODES, Array, counted
+from zoe_lib.domain.executions.arrays import CODES, Array, count_by_state
 from zoe_lib.domain.executions.execution import Cause, ExecutionState
 from zoe_lib.domain.executions.indices import parse_array
 from zoe_lib.domain.values.conditions import Conditions, Dependency
@@ -24,14 +24,14 @@ WAITING, ACTIVE, SUCCEEDED, FAILED = (
     IndexState.FAILED,
 )
 FULL = application(component("main", environment=(("KEY", "secret"),)))
-STATES = bytes(CODES[one] for one in (SUCCEEDED, ACTIVE, WAITING, WAITING, FAILED))
+STATES = bytes(CODES[state] for state in (SUCCEEDED, ACTIVE, WAITING, WAITING, FAILED))
 
 
 def array(indices: str = "2-10:2", states: bytes = STATES, **changes: Any) -> Array:
     found, at_once = parse_array(indices, 100_000)
     given = {"corr": ("a0123456789abce",), "notes": ("note",), **changes}
     return Array(
-        "a0123456789abcd", "many", "iostack", "ada", FULL, 1.0, found, at_once, counts=counted(states), **given
+        "a0123456789abcd", "many", "iostack", "ada", FULL, 1.0, found, at_once, counts=count_by_state(states), **given
     )
 
 

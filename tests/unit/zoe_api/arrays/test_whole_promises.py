@@ -28,7 +28,7 @@ WISH = application(promise=PromiseWish())
 
 
 def offers(*terms: FinishTerms, ends_in_s: float = DAY_S) -> PromiseOffers:
-    several = tuple(Offer(OfferKind.EARLIEST, one) for one in terms)
+    several = tuple(Offer(OfferKind.EARLIEST, term) for term in terms)
     return PromiseOffers("no room", time.time() + ends_in_s, several)
 
 
@@ -43,10 +43,10 @@ def promised(number: int = 1, terms: FinishTerms = TERMS, offer: int = 0, **chan
 
 # -- together ----------------------------------------------------------------------------------------------------------
 def test_the_whole_ends_with_its_last_and_costs_what_all_cost() -> None:
-    told = whole_promises._together([LATER, TERMS])
+    told = whole_promises._common_terms([LATER, TERMS])
     assert (told.finish_s, told.confidence, told.price, told.currency) == (120.0, 0.8, "3.7500", "EUR")
-    assert whole_promises._together([TERMS, replace(LATER, price=None)]).price is None
-    assert whole_promises._together([replace(TERMS, price="0")]).price == "0.0000"
+    assert whole_promises._common_terms([TERMS, replace(LATER, price=None)]).price is None
+    assert whole_promises._common_terms([replace(TERMS, price="0")]).price == "0.0000"
 
 
 def test_a_plan_promises_if_all_are_promised() -> None:
@@ -58,15 +58,15 @@ def test_a_plan_promises_if_all_are_promised() -> None:
     assert told(yes, yes).terms.finish_s == 100.0
     part = told(yes, no)
     assert (part.terms, part.why, part.ends_s) == (None, "no room", None)
-    assert [(one.number, one.terms.finish_s) for one in part.offers] == [(1, 120.0)]
+    assert [(offer.number, offer.terms.finish_s) for offer in part.offers] == [(1, 120.0)]
 
 
 def test_each_application_is_asked_about_once() -> None:
     other = application(name="other", promise=PromiseWish())
     body = whole_promises._question([member(1), member(2, application=other, priority=5), member(3)])
-    assert [one["name"] for one in body["applications"]] == ["sums", "other"]
-    assert [one["application"] for one in body["members"]] == [0, 1, 0]
-    assert [one["priority"] for one in body["members"]] == [0, 5, 0]
+    assert [entry["name"] for entry in body["applications"]] == ["sums", "other"]
+    assert [entry["application"] for entry in body["members"]] == [0, 1, 0]
+    assert [entry["priority"] for entry in body["members"]] == [0, 5, 0]
     assert (body["tenant"], body["user"], body["submitted_at_s"]) == ("iostack", "ada", 1.0)
 
 
@@ -78,7 +78,7 @@ def test_what_is_promised_is_told_with_its_risks_first_notice_first() -> None:
     told = whole_promises.promise_of(
         [promised(1, far, notice=second), promised(2, far, notice=first), promised(3, far), member(4)]
     )
-    assert [(one.step, one.end_s) for one in told.risks] == [("sums 2", 130.0), ("sums 1", 140.0)]
+    assert [(risk.step, risk.end_s) for risk in told.risks] == [("sums 2", 130.0), ("sums 1", 140.0)]
     assert (told.status, told.why, told.offers) == (DeadlineStatus.AT_RISK, "", [])
     ended = replace(promised(1, far, notice=first), state=ExecutionState.SUCCEEDED)
     assert whole_promises.promise_of([ended, promised(2, far)]).risks == []
@@ -151,8 +151,8 @@ def accept(there: Any, number: int, user: str = "ada") -> bool:
 
 
 def promises(there: Any) -> list[int | None]:
-    found = [there.store.execution(one).promise for one in sorted(there.store._state.executions)]
-    return [None if one is None else one.offer for one in found]
+    found = [there.store.execution(execution).promise for execution in sorted(there.store._state.executions)]
+    return [None if entry is None else entry.offer for entry in found]
 
 
 def test_an_offer_is_accepted_for_all_at_once_and_only_once() -> None:
@@ -161,8 +161,10 @@ def test_an_offer_is_accepted_for_all_at_once_and_only_once() -> None:
     assert (promises(there), there.master.hints) == ([2, 2], 1)
     assert not accept(there, 2)
     assert there.master.hints == 1
-    entries = [one for one in there.store.journal(0, 10) if one.kind == "promised"]
-    assert [(one.data["user"], one.data["offer"], one.cause_id) for one in entries] == [("ada", 2, "request-1")] * 2
+    entries = [entry for entry in there.store.journal(0, 10) if entry.kind == "promised"]
+    assert [(entry.data["user"], entry.data["offer"], entry.cause_id) for entry in entries] == [
+        ("ada", 2, "request-1")
+    ] * 2
 
 
 def test_it_takes_the_level_to_control_all() -> None:

@@ -59,7 +59,7 @@ def test_a_user_has_no_limit_over_all_tenants() -> None:
 def test_users_have_no_limits_of_bandwidth_and_time() -> None:
     with refusal(Code.INVALID_REQUEST) as found:
         set_(there(), TENANT, USER, executions=1, time_limit_s=5.0, read_bytes_per_s=1_000_000)
-    assert [one.pointer for one in found.problem.errors] == [
+    assert [error.pointer for error in found.problem.errors] == [
         "/body/amounts/time_limit_s",
         "/body/amounts/read_bytes_per_s",
     ]
@@ -70,9 +70,9 @@ def test_a_limit_is_cleared_in_part_or_whole() -> None:
     made = there()
     set_(made, executions=1, cores_milli=2)
     limits.clear_limit(caller_of(made, ROOT, request()), TENANT, None, ["executions"])
-    assert made.store.policy().limits.own(LimitSubject(TENANT)) == {"cores_milli": 2}
+    assert made.store.policy().limits.own_amounts(LimitSubject(TENANT)) == {"cores_milli": 2}
     limits.clear_limit(caller_of(made, ROOT, request()), TENANT)
-    assert made.store.policy().limits.own(LimitSubject(TENANT)) == {}
+    assert made.store.policy().limits.own_amounts(LimitSubject(TENANT)) == {}
     with pytest.raises(NotFound, match=f"no limit is set for {TENANT}"):
         limits.clear_limit(caller_of(made, ROOT, request()), TENANT)
 
@@ -83,8 +83,8 @@ def test_a_list_has_all_limits_and_the_meters_of_all_that_exist() -> None:
     set_(made, "*", None, executions=9)
     set_(made, TENANT, "*", executions=2)
     told = limits.list_limits(ROOT, made.store)
-    assert [(one.tenant, one.user) for one in told.limits] == [("*", None), (TENANT, None), (TENANT, "*")]
-    assert [(one.tenant, one.user) for one in told.meters] == [(ELSEWHERE, None), (TENANT, None), (TENANT, USER)]
+    assert [(limit.tenant, limit.user) for limit in told.limits] == [("*", None), (TENANT, None), (TENANT, "*")]
+    assert [(meter.tenant, meter.user) for meter in told.meters] == [(ELSEWHERE, None), (TENANT, None), (TENANT, USER)]
     assert (told.meters[1].meters["executions"].used, told.meters[1].meters["executions"].limit) == (1, 5)
     assert told.meters[2].meters["executions"].limit == 2
 
@@ -95,8 +95,8 @@ def test_a_list_of_a_tenant_has_its_own_only() -> None:
     set_(made, "*", None, executions=9)
     told = limits.list_limits(ROOT, made.store, ELSEWHERE, "eve")
     assert told.limits == []
-    assert [(one.tenant, one.user) for one in told.meters] == [(ELSEWHERE, None), (ELSEWHERE, "eve")]
-    assert [one.tenant for one in limits.list_limits(ROOT, made.store, "*").limits] == ["*"]
+    assert [(meter.tenant, meter.user) for meter in told.meters] == [(ELSEWHERE, None), (ELSEWHERE, "eve")]
+    assert [limit.tenant for limit in limits.list_limits(ROOT, made.store, "*").limits] == ["*"]
     with pytest.raises(NotFound):
         limits.list_limits(ROOT, made.store, "nothing")
     with pytest.raises(NotFound):
@@ -108,8 +108,8 @@ def test_a_quota_is_three_limits_of_a_tenant() -> None:
     body = QuotaView(executions_max=4, executions_of_user_max=2, time_limit_s_max=60.0)
     assert limits.set_quota(TENANT, body, caller_of(made, ROOT, asked)) is body
     found = made.store.policy().limits
-    assert found.own(LimitSubject(TENANT)) == {"executions": 4, "time_limit_s": 60.0}
-    assert found.own(LimitSubject(TENANT, "*")) == {"executions": 2}
+    assert found.own_amounts(LimitSubject(TENANT)) == {"executions": 4, "time_limit_s": 60.0}
+    assert found.own_amounts(LimitSubject(TENANT, "*")) == {"executions": 2}
     assert limits.quota_of(found, TENANT) == body
     assert asked.state.audit_changes["executions_max"] == [None, 4]
     assert made.master.hints == 1
@@ -121,7 +121,7 @@ def test_what_a_quota_does_not_change_still_follows_the_default() -> None:
     made = there()
     set_(made, "*", None, executions=9)
     limits.set_quota(TENANT, QuotaView(executions_max=9, time_limit_s_max=60.0), caller_of(made, ROOT, request()))
-    assert made.store.policy().limits.own(LimitSubject(TENANT)) == {"time_limit_s": 60.0}
+    assert made.store.policy().limits.own_amounts(LimitSubject(TENANT)) == {"time_limit_s": 60.0}
 
 
 @pytest.mark.parametrize(

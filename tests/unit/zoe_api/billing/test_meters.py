@@ -8,7 +8,7 @@ from zoe_lib.domain.executions.limits import AMOUNTS, AMOUNTS_OF_USERS, Limits, 
 
 def test_each_amount_that_is_limited_has_a_meter_but_time_limits_are_used_up_by_nobody() -> None:
     tenant, user = LimitSubject("red"), LimitSubject("red", "ada")
-    limits = Limits().changed(tenant, {"cores_milli": 4000}).changed(user, {"executions": 3})
+    limits = Limits().with_changed_amounts(tenant, {"cores_milli": 4000}).with_changed_amounts(user, {"executions": 3})
     uses = {tenant: {"cores_milli": 1500, "executions": 7}, user: {"executions": 2}}
     told = meters(limits, uses, tenant)
     assert told.keys() == set(AMOUNTS) - {"time_limit_s"}

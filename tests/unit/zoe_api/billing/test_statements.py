@@ -170,7 +170,7 @@ def with_budgets(prices: bool = True) -> Any:
 @pytest.mark.parametrize(("principal", "users"), [(person(), [None, USER]), (operator(), [None, USER, PEER])])
 def test_users_see_their_budget_and_their_tenants(principal: Principal, users: list[str | None]) -> None:
     told = billing.get_budgets(principal, with_budgets().store)
-    assert [one.user for one in told.budgets] == users
+    assert [budget.user for budget in told.budgets] == users
     whole, own, *_ = told.budgets
     assert (whole.amount, whole.spent, whole.hourly, whole.refuses, whole.warn_percent) == ("100", "7", "0.5", True, 50)
     assert (own.amount, own.spent, own.hourly, own.currency) == ("10.50", "3", "0", "EUR")
@@ -179,7 +179,7 @@ def test_users_see_their_budget_and_their_tenants(principal: Principal, users: l
 
 def test_admins_see_all_budgets() -> None:
     told = billing.list_budgets(admin(), with_budgets().store)
-    assert [(one.tenant, one.user) for one in told.budgets][-1] == (ELSEWHERE, None)
+    assert [(budget.tenant, budget.user) for budget in told.budgets][-1] == (ELSEWHERE, None)
     assert len(told.budgets) == 4
 
 
@@ -207,13 +207,13 @@ def test_only_the_list_that_began_last_holds() -> None:
     for from_us, replaced in ((0, None), (5 * 10**6, None), (4 * 10**6, 3.0), (10**18, None)):
         made.store.billing.add_prices(PriceList("EUR", "UTC", from_us), replaced)
     told = billing.list_price_lists(SYSTEM_CLOCK, admin(), made.store)
-    assert [(one.id, one.holds, one.from_s) for one in told.price_lists] == [
+    assert [(entry.id, entry.holds, entry.from_s) for entry in told.price_lists] == [
         (1, False, 0),
         (2, True, 5.0),
         (4, False, 1e12),
     ]
     whole = billing.list_price_lists(SYSTEM_CLOCK, admin(), made.store, history=True).price_lists
-    assert [(one.id, one.holds, one.replaced_at_s) for one in whole][2] == (3, False, 3.0)
+    assert [(entry.id, entry.holds, entry.replaced_at_s) for entry in whole][2] == (3, False, 3.0)
 
 
 def test_a_bad_list_is_refused_with_all_its_errors() -> None:
@@ -234,5 +234,5 @@ def test_a_bad_list_is_refused_with_all_its_errors() -> None:
     ):
         with refusal(Code.INVALID_PRICE_LIST) as found:
             work()
-        assert [one.pointer for one in found.problem.errors] == ["/a", "/b"]
+        assert [error.pointer for error in found.problem.errors] == ["/a", "/b"]
         assert "first" in found.problem.detail

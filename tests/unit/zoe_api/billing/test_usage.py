@@ -44,17 +44,17 @@ def sample(one: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("principal", "seen"), [(person(), [1]), (person(PEER), [2]), (operator(), [1, 2, 3])])
 def test_users_see_the_present_use_of_what_they_see(principal: Principal, seen: list[int]) -> None:
-    master = Master(usage={"usage": [sample(one) for one in STORED]})
+    master = Master(usage={"usage": [sample(execution) for execution in STORED]})
     told = usage.current_usage(caller_of(None, principal, request()), services(*STORED).store, master)
-    assert [one.execution_id for one in told.usage] == [f"execution-{n:04}" for n in seen]
+    assert [usage.execution_id for usage in told.usage] == [f"execution-{n:04}" for n in seen]
 
 
 @pytest.mark.parametrize(("principal", "seen", "looks"), [(person(), [1], 0), (operator(), [1, 2, 3], 1)])
 def test_the_use_of_executions_is_of_those_that_are_visible(principal: Principal, seen: list[int], looks: int) -> None:
     made = services(*STORED)
-    made.store.use_of = lambda ids, _: [ExecutionUse(one, 5.0) for one in sorted(ids)]
-    told = usage.usage_of_executions(caller_of(made, principal, request()), [one.id for one in STORED])
-    assert [one.execution_id for one in told.use] == [f"execution-{n:04}" for n in seen]
+    made.store.use_of = lambda ids, _: [ExecutionUse(id_, 5.0) for id_ in sorted(ids)]
+    told = usage.usage_of_executions(caller_of(made, principal, request()), [execution.id for execution in STORED])
+    assert [use.execution_id for use in told.use] == [f"execution-{n:04}" for n in seen]
     assert len(made.accounts.entries) == looks
 
 
@@ -77,7 +77,7 @@ def test_days_are_in_order_and_amounts_in_hours() -> None:
     assert asked[0][:2] == (1, 3)
     assert asked[0][3] == TENANT
     assert daily(operator())[1][0][3] is None
-    assert [(one.day, one.user) for one in told.days] == [
+    assert [(day.day, day.user) for day in told.days] == [
         ("1970-01-02", USER),
         ("1970-01-03", "amy"),
         ("1970-01-03", "bob"),
@@ -102,7 +102,7 @@ def test_days_are_a_table_if_it_is_asked_for(form: Any, accept: str, as_csv: boo
 def test_a_quota_is_of_the_tenant_and_of_the_user_in_it() -> None:
     made = services(*STORED, execution(4))
     made.store.change_limits(
-        lambda now: now.changed(LimitSubject(TENANT), {"executions": 9, "time_limit_s": 60.0}), 1.0, "c"
+        lambda now: now.with_changed_amounts(LimitSubject(TENANT), {"executions": 9, "time_limit_s": 60.0}), 1.0, "c"
     )
     told = usage.get_quota(person(), made.store)
     assert (told.tenant, told.time_limit_s_max) == (TENANT, 60.0)

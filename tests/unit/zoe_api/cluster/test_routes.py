@@ -90,7 +90,7 @@ def test_a_policy_with_faults_is_refused() -> None:
     with refusal(Code.INVALID_POLICY) as found:
         set_policy(admin(), filters=("readiness", "none"))
     assert found.problem.errors
-    assert {one.code for one in found.problem.errors} == {"invalid_policy"}
+    assert {error.code for error in found.problem.errors} == {"invalid_policy"}
 
 
 def test_users_see_their_part_of_a_policy() -> None:

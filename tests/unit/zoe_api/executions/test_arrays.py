@@ -27,7 +27,7 @@ from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import Holder, IndexState
 from zoe_client.wire import ArrayModifyRequest, ArrayRequest
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.arrays import RUNS_MAX, Array, execution_of, made
+from zoe_lib.domain.executions.arrays import RUNS_MAX, Array, execution_of, with_executions
 from zoe_lib.domain.executions.events import Requested
 from zoe_lib.domain.executions.execution import Cause, ExecutionState, Outcome
 from zoe_lib.domain.executions.indices import parse_array
@@ -54,7 +54,7 @@ def services(indices: str = "0-3", active: int = 0, ended: int = 0, **changes: A
     there.store.submit_array(array, "cause")
 
     def begun(array: Array, states: bytearray) -> ArrayChange:
-        return ArrayChange(made(array, states, list(range(active + ended))), "array_modified", {})
+        return ArrayChange(with_executions(array, states, list(range(active + ended))), "array_modified", {})
 
     there.store.change_array(ID, begun, 2.0, "cause")
     for position in range(active + ended):
@@ -150,7 +150,7 @@ def test_a_hold_is_of_its_user_or_of_an_operator(principal: Principal, before: H
     assert (array.version > version) is (before is not held)
     assert there.store.execution(f"{ID}_0").conditions.held is not None
     if array.version > version:
-        (entry,) = [one for one in there.store.journal(0, 100, execution_id=ID) if one.kind == "array_held"]
+        (entry,) = [entry for entry in there.store.journal(0, 100, execution_id=ID) if entry.kind == "array_held"]
         assert entry.data == {"by": held.value, "user": principal.user}
 
 
@@ -228,10 +228,10 @@ def test_the_row_and_the_executions_that_wait_change_together() -> None:
     array = modified(there, priority=5, begin_at_s=9.0, time_limit_s=60.0, deadline="2040-01-01T00:00Z")
     assert (array.priority, array.conditions.begin_at_s, array.application.time_limit_s) == (5, 9.0, 60.0)
     assert array.deadline_s == 2208988800.0
-    one = Requested.of(there.store.execution(f"{ID}_0"))
+    one = Requested.of_execution(there.store.execution(f"{ID}_0"))
     assert (one.priority, one.begin_at_s, one.application.time_limit_s) == (5, 9.0, 60.0)
     assert one.deadline_s == 2208988800.0
-    (entry,) = [one for one in there.store.journal(2, 100, execution_id=ID) if one.kind == "array_modified"]
+    (entry,) = [entry for entry in there.store.journal(2, 100, execution_id=ID) if entry.kind == "array_modified"]
     assert entry.data["what"] == "priority 0 to 5; deadline; begin; time limit none to 60 s"
     assert entry.data["user"] == USER
 
@@ -243,7 +243,7 @@ def test_how_many_are_active_at_once_is_of_the_row_only() -> None:
     assert (array.at_once, array.priority, array.application.time_limit_s) == (3, 0, None)
     assert there.store.execution(f"{ID}_0").version == version
     assert modified(there, at_once_max=None).at_once is None
-    what = [one.data["what"] for one in there.store.journal(2, 100, execution_id=ID)]
+    what = [entry.data["what"] for entry in there.store.journal(2, 100, execution_id=ID)]
     assert what == ["at once 2 to 3", "at once 3 to any number"]
 
 
@@ -291,7 +291,7 @@ def test_indices_are_bounded(text: str, code: str | None, hint: str) -> None:
         return
     problem = refused_with(lambda: arrays._indices(text, there))
     assert (problem.code, problem.hint) == (Code.INVALID_REQUEST, hint)
-    assert [(one.pointer, one.code, one.hint) for one in problem.errors] == [("/indices", code, hint)]
+    assert [(error.pointer, error.code, error.hint) for error in problem.errors] == [("/indices", code, hint)]
 
 
 def partners(after: list[str], indices: str = "0-3") -> list[str]:
@@ -311,7 +311,7 @@ def test_an_array_runs_index_by_index_after_another_with_the_same_indices() -> N
 
 @pytest.mark.parametrize(("name", "called"), [(None, "sums"), ("mine", "mine")])
 def test_an_array_is_made_of_what_was_checked(name: str | None, called: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "checked", lambda *_: Checked(application(), 4, ("note",)))
+    monkeypatch.setattr(arrays, "check_description", lambda *_: Checked(application(), 4, ("note",)))
     body = ArrayRequest(application={}, indices="0-3%2", name=name, after=[f"corr:{ID}"], deadline_s=60.0)
     array = arrays.new_array(body, caller_of(services(), ADA, request(state={"terms": None})))
     assert (array.name, array.tenant, array.user, array.priority, array.at_once) == (called, "iostack", USER, 4, 2)

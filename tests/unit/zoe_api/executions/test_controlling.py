@@ -57,7 +57,7 @@ def held_by(holder: Holder | None, one: Execution = FRESH) -> Execution:
 # -- hold and release --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("one", [FRESH, QUEUED], ids=["submitted", "queued"])
 def test_what_waits_can_be_held(one: Execution) -> None:
-    event = controlling.held(one, caller_of(None, ADA, request()))
+    event = controlling.hold_event(one, caller_of(None, ADA, request()))
     assert isinstance(event, ev.Held)
     assert (event.by, event.user, event.cause_id) == (Holder.USER, "ada", REQUEST_ID)
     assert controlling.hold(caller_of(services(one), ADA, request()), one.id).conditions.held is Holder.USER
@@ -83,7 +83,7 @@ def test_what_does_not_wait_is_not_held(one: Execution) -> None:
     ],
 )
 def test_the_hold_of_an_operator_is_stronger(principal: Principal, already: Holder | None, by: Holder | None) -> None:
-    event: Any = controlling.held(held_by(already), caller_of(None, principal, request()))
+    event: Any = controlling.hold_event(held_by(already), caller_of(None, principal, request()))
     assert (None if event is None else event.by) == by
 
 
@@ -93,7 +93,7 @@ def test_the_hold_of_an_operator_is_stronger(principal: Principal, already: Hold
 )
 def test_a_hold_is_released(principal: Principal, holder: Holder | None, changes: bool) -> None:
     one = held_by(holder)
-    event = controlling.released(one, caller_of(None, principal, request()))
+    event = controlling.release_event(one, caller_of(None, principal, request()))
     assert (event is not None) is changes
     released = controlling.release(caller_of(services(one), principal, request()), one.id)
     assert released.conditions.held is None
@@ -102,14 +102,14 @@ def test_a_hold_is_released(principal: Principal, holder: Holder | None, changes
 
 def test_what_an_operator_holds_stays_so_for_users() -> None:
     with refusal(Code.HELD_BY_OPERATOR):
-        controlling.released(held_by(Holder.OPERATOR), caller_of(None, ADA, request()))
+        controlling.release_event(held_by(Holder.OPERATOR), caller_of(None, ADA, request()))
 
 
 def test_what_has_ended_is_not_released_and_what_runs_is_not_held() -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         controlling.release(caller_of(services(ENDED), ADA, request()), ENDED.id)
     assert found.problem.detail == "it has ended: it is failed"
-    assert controlling.released(STARTING, caller_of(None, ADA, request())) is None
+    assert controlling.release_event(STARTING, caller_of(None, ADA, request())) is None
 
 
 # -- requeue -----------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_users_give_no_higher_priority_than_the_policy_lets_them() -> None:
 
 def limited(seconds: float) -> Policy:
     made = Policy()
-    limits = made.limits.changed(LimitSubject(TENANT), {"time_limit_s": seconds})
+    limits = made.limits.with_changed_amounts(LimitSubject(TENANT), {"time_limit_s": seconds})
     return with_limits(made, limits)
 
 
@@ -239,7 +239,7 @@ DAY_S = 86_400.0
 # -- accept ------------------------------------------------------------------------------------------------------------
 def offered(number: int = 2, ends_in_s: float = DAY_S, **changes: Any) -> Execution:
     terms = [FinishTerms(9e11 + n, 0.9, 1, 5.0, 8e11) for n in range(number)]
-    offers = PromiseOffers("no room", time.time() + ends_in_s, tuple(Offer(OfferKind.EARLIEST, one) for one in terms))
+    offers = PromiseOffers("no room", time.time() + ends_in_s, tuple(Offer(OfferKind.EARLIEST, term) for term in terms))
     wish = application(promise=PromiseWish())
     one = after(execution(1, application=wish, deadline_s=1e12, **changes), ev.Submitted(at_s=1.0))
     return after(one, ev.PromiseOffered(at_s=1.0, offers=offers))

@@ -18,7 +18,7 @@ from zoe_lib.store.values import ExecutionUse
 
 def differences(before: Any, later: Any, hidden: bool = False, **use: ExecutionUse) -> dict[str, tuple[Any, Any, Any]]:
     told = diff_of(before, later, use, hidden)
-    return {one.path: (one.part.value, one.before, one.after) for one in told.entries}
+    return {entry.path: (entry.part.value, entry.before, entry.after) for entry in told.entries}
 
 
 ONE = execution(1, name="x")
@@ -107,8 +107,8 @@ def test_types_tell_values_apart_and_long_texts_are_cut() -> None:
     assert list(diffing._walk("", {"a": 1}, {"a": True})) == [("/a", 1, True)]
     assert list(diffing._walk("", {"a": 1}, {"a": 1.0})) == [("/a", 1, 1.0)]
     assert list(diffing._walk("", {"a": [1]}, {"a": [1]})) == []
-    assert diffing._shown("x" * 4000) == "x" * 4000
-    assert diffing._shown("x" * 4001) == "x" * 4000 + "..."
-    assert diffing._shown(diffing._MISSING) is None
+    assert diffing._shorten_value("x" * 4000) == "x" * 4000
+    assert diffing._shorten_value("x" * 4001) == "x" * 4000 + "..."
+    assert diffing._shorten_value(diffing._MISSING) is None
     assert diffing._by_name([]) == []
     assert diffing._by_name([{"name": "a"}, 5]) == [{"name": "a"}, 5]

@@ -49,7 +49,7 @@ def streamed(batches: list[Any], execution_id: str | None, over: bool, principal
 
     async def all_of() -> list[list[bytes]]:
         news: Any = News()
-        return [b async for b in events._encoded(news, 3, ALL, execution_id, over, principal or person())]
+        return [b async for b in events._encode_batches(news, 3, ALL, execution_id, over, principal or person())]
 
     found: list[list[bytes]] = run(all_of())
     return found

@@ -58,7 +58,7 @@ def listed(principal: Any, made: Any = None, **given: Any) -> list[str]:
     everything = (QUEUED, execution(2, user=PEER), execution(3, tenant=ELSEWHERE), execution(4))
     made = made or there(*everything)
     told = executions.list_executions(caller_of(made, principal, request()), **{"limit": 50, **given})
-    return [one.id.removeprefix("execution-000") for one in told.executions]
+    return [execution.id.removeprefix("execution-000") for execution in told.executions]
 
 
 def test_users_list_their_own_and_operators_the_tenant_or_all() -> None:
@@ -75,7 +75,7 @@ def test_the_look_of_an_operator_is_recorded() -> None:
     listed(ADA, made)
     assert made.accounts.entries == []
     listed(operator(), made)
-    assert [one.target for one in made.accounts.entries] == ["/api/v1/executions"]
+    assert [entry.target for entry in made.accounts.entries] == ["/api/v1/executions"]
 
 
 def test_a_list_is_restricted() -> None:
@@ -150,7 +150,7 @@ def test_the_master_names_those_ahead_but_users_see_their_own_only() -> None:
     answer = {
         "reason": REASON,
         "ahead": 5,
-        "ahead_ids": [one.id for one in more],
+        "ahead_ids": [execution.id for execution in more],
         "nodes": {"n1": {"worker": "full"}},
     }
     told = explained(QUEUED, lambda _: dict(answer), ADA, *more)

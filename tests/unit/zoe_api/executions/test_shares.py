@@ -72,7 +72,9 @@ def test_nobody_shares_with_themselves_or_too_often() -> None:
 def test_owners_and_operators_see_and_end_shares(principal: Principal, allowed: bool) -> None:
     made = there()
     if allowed:
-        assert [one.user for one in shares.list_shares(ONE.id, caller_of(made, principal, request())).shares] == [PEER]
+        assert [share.user for share in shares.list_shares(ONE.id, caller_of(made, principal, request())).shares] == [
+            PEER
+        ]
         shares.end_share(ONE.id, caller_of(made, principal, request()), PEER)
         assert made.accounts.given == [(ONE.id, PEER)]
         return

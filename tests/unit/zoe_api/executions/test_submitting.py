@@ -80,7 +80,7 @@ def test_the_refusal_of_a_batch_names_each_execution() -> None:
     faults = [Diagnostic(pointer="/application/name", code="missing", message="m")]
     first = SubmissionRefused("invalid_description", "bad", "hint", faults)
     second, third = SubmissionRefused("quota_exceeded", "", "wait"), SubmissionRefused("never_fits", "too large")
-    found = submissions._refused([(0, first), (3, second), (4, third)])
+    found = submissions._batch_refusal([(0, first), (3, second), (4, third)])
     assert (found.code, found.hint) == ("invalid_description", "hint")
     assert found.detail == "none of the batch was accepted, because 3 of its executions cannot be"
     assert [(e.pointer, e.code, e.message, e.hint) for e in found.errors] == [
@@ -99,7 +99,7 @@ def test_each_description_of_a_batch_is_checked_once(monkeypatch: pytest.MonkeyP
             raise SubmissionRefused("never_fits")
         return Checked(application(), 0, ())
 
-    monkeypatch.setattr(submissions, "checked", checked)
+    monkeypatch.setattr(submissions, "check_description", checked)
     bodies = [one(), one(), one(priority=1), one(name="other")]
     assert len(submissions._all_checked(bodies, caller_of(services(), person()), None)) == 4
     assert len(asked) == 2

@@ -36,9 +36,9 @@ def there(tmp_path: Path, **changes: str) -> Any:
             "s3a": {"url": "http://s3", **({"swift_url": changes["swift_url"]} if "swift_url" in changes else {})},
         },
     )
-    seal = Seal.of(tmp_path)
+    seal = Seal.from_keys_dir(tmp_path)
     found = [
-        SealedCredential(TENANT, service, "acme:ann", seal.sealed(f"key of {service}", TENANT, service, "acme:ann"))
+        SealedCredential(TENANT, service, "acme:ann", seal.encrypt(f"key of {service}", TENANT, service, "acme:ann"))
         for service in ("zoe", "s3a")
     ]
     made.accounts.storage_credentials = lambda tenant: found if tenant == TENANT else []

@@ -28,7 +28,7 @@ def sent(*lines: str, scheme: str = "http") -> list[str]:
 def test_over_tls_a_cookie_has_the_prefix_that_binds_it_to_the_host(scheme: str, secure: bool, name: str) -> None:
     connection = request(scheme=scheme)
     assert cookies.is_secure(connection) is secure
-    assert cookies.named(SESSION, secure) == name
+    assert cookies.cookie_name(SESSION, secure) == name
     answer = Response()
     cookies.put(answer, connection, SESSION, SECRET, 59.6)
     set_ = answer.headers["set-cookie"]
@@ -66,7 +66,7 @@ def test_over_tls_a_cookie_without_the_prefix_is_not_ours() -> None:
 
 def test_more_values_than_browsers_keep_are_ignored() -> None:
     values = [f"{number:043}" for number in range(cookies.VALUES_MAX + 1)]
-    assert sent("; ".join(f"zoe-session={one}" for one in values)) == values[:180]
+    assert sent("; ".join(f"zoe-session={value}" for value in values)) == values[:180]
 
 
 def test_a_cookie_is_sent_whatever_its_value() -> None:

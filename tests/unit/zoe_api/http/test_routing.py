@@ -107,7 +107,7 @@ def test_a_change_with_what_it_does_not_read_is_refused(query: str, given: dict[
     """It would change more than the client meant."""
     status, told = cancelled(query, **given)
     assert (status, told["code"]) == (422, "invalid_request")
-    assert [one["pointer"] for one in told["errors"]] == [pointer]
+    assert [entry["pointer"] for entry in told["errors"]] == [pointer]
 
 
 @pytest.mark.parametrize("takes_body", [True, False], ids=["reads its body", "takes none"])

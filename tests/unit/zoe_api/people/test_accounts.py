@@ -40,7 +40,7 @@ def test_the_client_sees_itself() -> None:
 
 
 def test_users_list_their_own_tokens() -> None:
-    assert [one.id for one in people.list_tokens(BY_TOKEN, there().accounts).tokens] == ["mine", "other"]
+    assert [token.id for token in people.list_tokens(BY_TOKEN, there().accounts).tokens] == ["mine", "other"]
 
 
 def test_a_token_is_of_its_maker_and_shown_once() -> None:
@@ -49,7 +49,7 @@ def test_a_token_is_of_its_maker_and_shown_once() -> None:
     stored = found.accounts.stored_tokens[told.id]
     text = TokenText.read(told.secret)
     assert text is not None
-    assert (text.id, text.hashed) == (stored.id, stored.secret_hash)
+    assert (text.id, text.secret_hash) == (stored.id, stored.secret_hash)
     assert (stored.user, stored.tenant, stored.made_by, stored.note) == (USER, TENANT, "mine", "n")
     assert stored.scopes == {"read", "submit"}
     assert abs(stored.created_at_s - time.time()) < 60

@@ -34,7 +34,7 @@ def there(**settings: Any) -> Any:
         made.accounts.members.append(Membership(user, tenant, Role(role)))
 
     def remove_member(user: str, tenant: str) -> None:
-        kept = [one for one in made.accounts.members if (one.user, one.tenant) != (user, tenant)]
+        kept = [member for member in made.accounts.members if (member.user, member.tenant) != (user, tenant)]
         made.accounts.members[:] = kept
 
     made.accounts.ensure_member, made.accounts.remove_member = ensure_member, remove_member
@@ -42,7 +42,7 @@ def there(**settings: Any) -> Any:
 
 
 def test_users_are_listed_with_their_roles() -> None:
-    told = {one.name: one for one in administration.list_users(ROOT, there().accounts).users}
+    told = {user.name: user for user in administration.list_users(ROOT, there().accounts).users}
     assert told[USER].roles == {TENANT: "user", ELSEWHERE: "viewer"}
     assert (told[PEER].disabled, told[PEER].password, told[PEER].roles) == (True, False, {TENANT: "operator"})
     assert not told[USER].disabled
@@ -50,11 +50,11 @@ def test_users_are_listed_with_their_roles() -> None:
 
 def test_tenants_are_listed_with_members_quotas_and_active_executions() -> None:
     made = there()
-    made.store.change_limits(lambda now: now.changed(LimitSubject(TENANT), {"executions": 5}), 1.0, "c")
-    told = {one.name: one for one in administration.list_tenants(ROOT, made.store).tenants}
+    made.store.change_limits(lambda now: now.with_changed_amounts(LimitSubject(TENANT), {"executions": 5}), 1.0, "c")
+    told = {tenant.name: tenant for tenant in administration.list_tenants(ROOT, made.store).tenants}
     assert (told[TENANT].executions, told[ELSEWHERE].executions) == (2, 1)
     assert (told[TENANT].executions_max, told[ELSEWHERE].executions_max) == (5, None)
-    assert [(one.user, one.role) for one in told[ELSEWHERE].members] == [(USER, "viewer")]
+    assert [(member.user, member.role) for member in told[ELSEWHERE].members] == [(USER, "viewer")]
     assert len(told[TENANT].members) == 3
 
 
@@ -119,7 +119,7 @@ def test_admins_do_not_take_their_own_role_or_account() -> None:
 
 def changed(made: Any, user: str = USER, **body: Any) -> Any:
     asked = request()
-    return administration._changed(user, UserChange(**body), caller_of(made, admin(), asked)), asked
+    return administration._apply_change(user, UserChange(**body), caller_of(made, admin(), asked)), asked
 
 
 def test_a_disabled_user_loses_all_access_and_an_enabled_one_none() -> None:
@@ -137,7 +137,7 @@ def test_a_disabled_user_loses_all_access_and_an_enabled_one_none() -> None:
 
 def test_a_new_password_is_noted_but_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(administration, "check_strength", lambda *_: None)
-    monkeypatch.setattr("zoe_api.people.sign_in.passwords.hashed", lambda text: f"hash of {text}")
+    monkeypatch.setattr("zoe_api.people.sign_in.passwords.hash_password", lambda text: f"hash of {text}")
     made = there()
     view, asked = changed(made, password="correct horse")
     assert made.accounts.user(USER).password_hash == "hash of correct horse"

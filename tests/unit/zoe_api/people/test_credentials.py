@@ -38,7 +38,7 @@ def test_a_credential_is_sealed_for_its_tenant_service_and_login(tmp_path: Path)
     (stored,) = kept
     assert (stored.tenant, stored.service, stored.login, stored.set_by) == (TENANT, "zoe", "acme:ann", USER)
     assert (told.tenant, told.service, told.user, told.set_by) == (TENANT, "zoe", "acme:ann", USER)
-    assert Seal.of(tmp_path).opened(stored.sealed, TENANT, "zoe", "acme:ann") == "k"
+    assert Seal.from_keys_dir(tmp_path).decrypt(stored.sealed, TENANT, "zoe", "acme:ann") == "k"
     with pytest.raises(NotFound, match="known: zoe"):
         credentials.set_storage_credential("other", body, caller_of(there, person()))
     with refusal(Code.NOT_ADMIN):

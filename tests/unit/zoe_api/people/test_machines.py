@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.plain_api import REQUEST_ID, TENANT, USER, caller_of, person, refusal, request, services
-from zoe_api.http.attempts.brake import Braked
+from zoe_api.http.attempts.brake import TooManyGuesses
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import machines
 from zoe_client.wire import MachineDecision, MachineRequest, MachineSecret
@@ -44,7 +44,7 @@ class Waiting:
         self.asked.append((wanted, bounds))
 
     def machine_sign_in(self, code: str, now_s: float) -> MachineSignIn | None:
-        return next((one for one, *_ in self.asked if one.code == code), None)
+        return next((entry for entry, *_ in self.asked if entry.code == code), None)
 
     def decide_machine(self, code: str, session_id: str | None, now_s: float) -> None:
         self.decided.append((code, session_id))
@@ -113,7 +113,7 @@ def test_a_token_is_told_once_it_is_allowed_and_recorded() -> None:
     told = redeem(made)
     text = TokenText.read(told.token)
     assert text is not None
-    assert (told.state, waiting.token.id, waiting.token.secret_hash) == ("allowed", text.id, text.hashed)
+    assert (told.state, waiting.token.id, waiting.token.secret_hash) == ("allowed", text.id, text.secret_hash)
     assert waiting.token.expires_at_s == pytest.approx(time.time() + 1000, abs=60)
     (entry,) = made.accounts.entries
     assert (entry.user, entry.tenant, entry.by, entry.target) == (USER, TENANT, "t9", "laptop")
@@ -164,7 +164,7 @@ def test_wrong_codes_are_counted_before_they_are_looked_up() -> None:
     decide(made, right, True)
     with pytest.raises(NotFound):
         decide(made, "wrong", True)
-    with pytest.raises(Braked) as braked:
+    with pytest.raises(TooManyGuesses) as braked:
         decide(made, right, True)
     assert braked.value.problem.retry_after_s == 300
     keys, limits, now_s = made.accounts.taken[-1]

@@ -56,11 +56,11 @@ def test_a_target_tells_when_it_is_tried_again() -> None:
 )
 def test_the_url_of_the_tenants_target_is_for_operators(url: str, shown: str) -> None:
     of_tenant = replace(HOOK, user=None, url=url, last_error="10.0.0.1 refused")
-    seen = notifications._seen(of_tenant, person())
+    seen = notifications._visible_target(of_tenant, person())
     assert (seen.url, seen.last_error) == (shown, "")
-    whole = notifications._seen(of_tenant, operator())
+    whole = notifications._visible_target(of_tenant, operator())
     assert (whole.url, whole.last_error) == (url, "10.0.0.1 refused")
-    assert notifications._seen(replace(HOOK, url=url), person()).url == url
+    assert notifications._visible_target(replace(HOOK, url=url), person()).url == url
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/x", "https://10.0.0.1/x", "mailto:a@other.example", "ftp://a"])

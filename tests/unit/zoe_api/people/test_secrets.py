@@ -36,7 +36,7 @@ def test_a_secret_is_sealed_for_its_owner(
         most,
     )
     assert (told.size_bytes, told.user, told.name) == (2, owner, "token")
-    assert Seal.of(tmp_path).opened(secret.sealed, "secret", TENANT, owner or "", "token") == "é"
+    assert Seal.from_keys_dir(tmp_path).decrypt(secret.sealed, "secret", TENANT, owner or "", "token") == "é"
 
 
 def test_too_many_secrets_are_refused(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def schedule(**given: Any) -> Schedule:
 
 class Stored:
     def __init__(self, *found: Schedule) -> None:
-        self.found = {(one.tenant, one.user, one.name): one for one in found}
+        self.found = {(schedule.tenant, schedule.user, schedule.name): schedule for schedule in found}
         self.removed: list[Any] = []
 
     def one(self, tenant: str, user: str, name: str) -> Schedule:
@@ -62,7 +62,7 @@ def test_a_schedule_is_its_makers_and_has_only_what_was_given() -> None:
 )
 def test_times_that_cannot_be_understood_are_refused(given: dict[str, Any], field: str) -> None:
     made = schedule(**given)
-    assert [one.pointer for one in wrong_times(made.expression, made.zone)] == [field]
+    assert [time_.pointer for time_ in wrong_times(made.expression, made.zone)] == [field]
 
 
 @pytest.mark.parametrize(
@@ -79,21 +79,23 @@ def test_times_that_cannot_be_understood_are_refused(given: dict[str, Any], fiel
 )
 def test_runs_are_submitted_ahead_within_bounds(ahead_s: float, jitter_s: float, overlap: str, why: str) -> None:
     found = wrong_ahead(schedule(ahead_s=ahead_s, jitter_s=jitter_s, overlap=overlap), 0.0)
-    assert [(one.pointer, one.message[: len(why)]) for one in found] == ([("/ahead_s", why)] if why else [])
+    assert [(diagnostic.pointer, diagnostic.message[: len(why)]) for diagnostic in found] == (
+        [("/ahead_s", why)] if why else []
+    )
 
 
 # -- whose it is -------------------------------------------------------------------------------------------------------
 def test_another_users_schedule_is_for_operators_whose_look_is_recorded() -> None:
     made = there()
-    assert schedules._found(caller_of(made, person(), request()), "mine", None).user == USER
-    assert schedules._found(caller_of(made, person(), request()), "mine", USER).user == USER
+    assert schedules._visible_schedule(caller_of(made, person(), request()), "mine", None).user == USER
+    assert schedules._visible_schedule(caller_of(made, person(), request()), "mine", USER).user == USER
     assert made.accounts.entries == []
-    assert schedules._found(caller_of(made, operator(), request()), "mine", USER).user == USER
-    assert [one.target for one in made.accounts.entries] == ["/api/v1/schedules/mine"]
+    assert schedules._visible_schedule(caller_of(made, operator(), request()), "mine", USER).user == USER
+    assert [entry.target for entry in made.accounts.entries] == ["/api/v1/schedules/mine"]
     with refusal(Code.ROLE_MISSING):
-        schedules._found(caller_of(made, person(PEER), request()), "mine", USER)
+        schedules._visible_schedule(caller_of(made, person(PEER), request()), "mine", USER)
     with pytest.raises(NotFound):
-        schedules._found(caller_of(made, operator(), request()), "mine", None)
+        schedules._visible_schedule(caller_of(made, operator(), request()), "mine", None)
 
 
 # -- holds -------------------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def test_runs_have_the_states_of_what_is_kept() -> None:
     there.store.submit_array(array, "cause")
 
     class Workflows:
-        def one(self, *_: Any) -> Any:
+        def workflow(self, *_: Any) -> Any:
             raise NotFound("gone")
 
     there.store.workflows = Workflows()
@@ -104,7 +104,7 @@ def test_runs_have_the_states_of_what_is_kept() -> None:
         ],
         there,
     )
-    assert [one.state for one in told] == ["submitted", "submitted", None, None, None]
+    assert [run.state for run in told] == ["submitted", "submitted", None, None, None]
     assert (told[0].due_s, told[0].at_s, told[0].run_id, told[0].number) == (5.0, 6.0, "execution-0001", 2)
     assert (told[0].code, told[0].message, told[0].kind, told[0].outcome) == ("c", "m", "execution", "made")
     assert schedule_views.run_views([], there) == []

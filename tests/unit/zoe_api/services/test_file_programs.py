@@ -100,8 +100,10 @@ def test_a_program_is_asked_for_once_and_again_when_it_moved() -> None:
 
 def test_a_refusal_of_the_master_is_an_answer() -> None:
     with refusal(Code.FILES_BUSY):
-        file_programs._asked(Master(files=MasterRefused("files_busy", "busy")).ask, person(), "r")
-    assert file_programs._asked(Master(files=place(1)).ask, person(), "r") == Endpoint("10.0.0.1", 1, "s3cret")
+        file_programs._request_endpoint(Master(files=MasterRefused("files_busy", "busy")).ask, person(), "r")
+    assert file_programs._request_endpoint(Master(files=place(1)).ask, person(), "r") == Endpoint(
+        "10.0.0.1", 1, "s3cret"
+    )
     assert "s3cret" not in repr(Endpoint("h", 1, "s3cret"))
 
 

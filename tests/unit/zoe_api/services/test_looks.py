@@ -54,4 +54,4 @@ def test_the_oldest_looks_are_forgotten(clock: ManualClock, monkeypatch: pytest.
         look(made, accounts, target)
         return len(accounts.entries) - before
 
-    assert [recorded(one) for one in ("/a", "/b", "/c", "/b", "/a")] == [1, 1, 1, 0, 1]
+    assert [recorded(entry) for entry in ("/a", "/b", "/c", "/b", "/a")] == [1, 1, 1, 0, 1]

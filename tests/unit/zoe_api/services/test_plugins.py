@@ -21,7 +21,7 @@ ABSENT = Plugin(PluginKind.WEIGHER, "absent", "other", "2", entry=ENTRY)
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "installed", lambda: (OWN, MINE, BROKEN, ABSENT))
+    monkeypatch.setattr(plugins, "installed_plugins", lambda: (OWN, MINE, BROKEN, ABSENT))
 
 
 def answer(problem: str = "") -> Master:
@@ -32,7 +32,7 @@ def answer(problem: str = "") -> Master:
 
 
 def test_the_master_has_problems_that_the_api_cannot_see() -> None:
-    told = {one.name: one.problem for one in plugins.plugins_of(answer("it is broken there"))}
+    told = {plugin.name: plugin.problem for plugin in plugins.plugins_of(answer("it is broken there"))}
     assert told["mine"] == "it is broken there"
     assert (told["readiness"], told["broken"]) == ("", "it is broken here")
     assert told["absent"].startswith("it is not installed for the master")

@@ -90,7 +90,7 @@ def test_four_requests_of_a_user_wait_at_a_time_and_others_go_on(pool: ThreadPoo
         positions.wait(7, "ada", late, newest)
     positions.wait(7, "bob", present, newest)
     clock.advance(WAIT_S)
-    for one in waiting:
+    for future in waiting:
         with refusal(Code.POSITION_NOT_REACHED):
-            one.result(10.0)
+            future.result(10.0)
     positions.wait(7, "ada", present, newest)

@@ -20,7 +20,7 @@ def test_it_gives_all_after_an_id_or_none(seed: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(recent_journal, "ENTRIES_MAX", 10)
     chance, recent, known = random.Random(seed), RecentJournal(), 0
     journal: list[JournalEntry] = []
-    assert recent.after(0, 5) is None
+    assert recent.entries_after(0, 5) is None
     for _ in range(60):
         here, newest = journal[-10:], journal[-1].id if journal else 0
         if chance.random() < 0.1:
@@ -32,7 +32,7 @@ def test_it_gives_all_after_an_id_or_none(seed: int, monkeypatch: pytest.MonkeyP
             assert recent.to_id == (new[-1].id if new else newest)
         journal += new
         after, limit = chance.randrange(newest + 5), chance.randrange(1, 8)
-        answer = recent.after(after, limit)
+        answer = recent.entries_after(after, limit)
         if answer is not None:
             assert list(answer) == [e for e in journal if e.id > after][:limit]
         elif recent.to_id is not None:

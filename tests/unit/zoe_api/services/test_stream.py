@@ -55,7 +55,7 @@ def kept(clock: Time, *steps: tuple[float, list[bytes]], may_go_on: Any = lambda
         return work()
 
     async def all_of() -> list[bytes]:
-        return [one async for one in stream._with_keep_alive(batches(), may_go_on)]
+        return [data async for data in stream._with_keep_alive(batches(), may_go_on)]
 
     return run(all_of())
 
@@ -124,7 +124,7 @@ def test_a_stream_ends_in_order_with_its_source_and_with_the_process() -> None:
         sent = streamed(nullcontext(), stopping)
         assert sent[0]["status"] == 200
         assert (b"x-accel-buffering", b"no") in sent[0]["headers"]
-        assert b"".join(one.get("body", b"") for one in sent[1:]) == b": open\n\nx"
+        assert b"".join(entry.get("body", b"") for entry in sent[1:]) == b": open\n\nx"
         assert not sent[-1]["more_body"]
 
 

@@ -97,7 +97,7 @@ def test_a_token_that_cannot_be_read_is_in_the_log_at_the_start(tmp_path: Path) 
         controller().check()
         assert lines == []
         controller(storage_token_file=tmp_path / "token").check()
-    assert [one["event"] for one in lines] == ["cannot ask the storage controller"]
+    assert [line["event"] for line in lines] == ["cannot ask the storage controller"]
 
 
 @pytest.mark.parametrize("text", ["secret\nsecond line\n", "s\u00e9cret", "\ufeffsecret", "sec ret"])

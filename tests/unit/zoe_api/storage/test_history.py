@@ -51,7 +51,7 @@ def test_uses_are_requests_rules_and_cpu_seconds() -> None:
     first, second = told.requests
     assert (first.method, first.container, first.done, first.refused, first.read_bytes) == ("GET", "data/a", 3, 1, 100)
     assert (first.cpu_s, second.cpu_s, second.container, second.written_bytes) == (1.5, 0.0, "", 50)
-    assert [(one.rule, one.filter, one.way, one.requests) for one in told.rules] == [
+    assert [(rule.rule, rule.filter, rule.way, rule.requests) for rule in told.rules] == [
         (None, "BANDWIDTH", "read", 5),
         (3, "zip", "write", 1),
         (7, "cache", "read", 6),
@@ -90,7 +90,7 @@ def history(principal: Principal, tenant: str | None = None) -> tuple[Any, Any]:
         execution(3, user=PEER),
         execution(4),
     ]
-    names = [one.id for one in stored] + ["gone"]
+    names = [execution.id for execution in stored] + ["gone"]
     controller: Any = StorageAnswers(executions=dict.fromkeys(names, EMPTY), stretch_s=30.0)
     told = storage_history.storage_history(caller_of(services(*stored), principal), controller, 0.0, 60.0, tenant)
     return told, controller.asked[0][2]
@@ -98,9 +98,9 @@ def history(principal: Principal, tenant: str | None = None) -> tuple[Any, Any]:
 
 def test_users_see_their_own_in_the_order_of_their_beginning() -> None:
     told, asked = history(person())
-    assert [one.execution_id[-1] for one in told.executions] == ["4", "2", "1"]
+    assert [execution.execution_id[-1] for execution in told.executions] == ["4", "2", "1"]
     assert (told.tenant, asked["tenant"]) == (TENANT, TENANT)
-    assert [one.execution_id[-1] for one in history(operator())[0].executions] == ["3", "4", "2", "1"]
+    assert [execution.execution_id[-1] for execution in history(operator())[0].executions] == ["3", "4", "2", "1"]
     assert history(operator(), ELSEWHERE)[1]["tenant"] == ELSEWHERE
     with refusal(Code.ROLE_MISSING):
         history(person(), ELSEWHERE)

@@ -28,7 +28,7 @@ TEXT, COOKIE = TokenText("t", "secret"), "a" * 43
 def there(user: str = USER, role: str = "user", scopes: frozenset[str] = frozenset(Scope), **settings: Any) -> Any:
     made = services(ONE, **settings)
     made.accounts.add_member(user, role=role)
-    made.accounts.add_token(Token("t", user, TENANT, TEXT.hashed, scopes, 0.0))
+    made.accounts.add_token(Token("t", user, TENANT, TEXT.secret_hash, scopes, 0.0))
     made.accounts.add_session(Session(hash_of(COOKIE), user, TENANT, 0.0, time.time() + 60, hash_of("proof")))
     return made
 
@@ -40,7 +40,7 @@ def checked(
     client = request(headers=given, services=made)
     client.scope["subprotocols"] = list(protocols)
     client.scope["app"] = SimpleNamespace(state=SimpleNamespace(services=made))
-    return terminals._checked(client, ONE.id, service)
+    return terminals._check_request(client, ONE.id, service)
 
 
 def test_the_owner_opens_a_terminal_by_a_token() -> None:

@@ -17,9 +17,9 @@ AFTER_A_FAILURE = replace(PLAIN, execution_id="execution-0002", facts={**PLAIN.f
 
 
 def test_only_the_first_run_is_promised() -> None:
-    assert workflow_promises.asked_for_promise(workflow(PROMISED, AFTER_A_FAILURE, run=1))
-    assert not workflow_promises.asked_for_promise(workflow(PROMISED, run=2))
-    assert not workflow_promises.asked_for_promise(workflow(PLAIN, AFTER_A_FAILURE, run=1))
+    assert workflow_promises.requests_promise(workflow(PROMISED, AFTER_A_FAILURE, run=1))
+    assert not workflow_promises.requests_promise(workflow(PROMISED, run=2))
+    assert not workflow_promises.requests_promise(workflow(PLAIN, AFTER_A_FAILURE, run=1))
 
 
 def test_only_steps_that_are_promised_together_are_looked_at() -> None:
@@ -35,4 +35,4 @@ def test_only_steps_that_are_promised_together_are_looked_at() -> None:
 
 def test_without_a_promise_there_is_nothing_to_accept() -> None:
     with refusal(Code.ILLEGAL_STATE):
-        workflow_promises.accept_whole(caller_of(services(), person(), request()), workflow(PROMISED, run=2), 1)
+        workflow_promises.accept_workflow(caller_of(services(), person(), request()), workflow(PROMISED, run=2), 1)

@@ -13,7 +13,7 @@ from tests.support.plain_api import caller_of, refusal, services
 from tests.support.plain_workflows import step, workflow
 from zoe_api.http.problems.codes import Code
 from zoe_api.workflows import resuming as workflow_resuming
-from zoe_api.workflows.resuming import Rest, rest_of
+from zoe_api.workflows.resuming import RemainingSteps, remaining_steps
 from zoe_client.vocabulary import Cause, ExecutionState, ListProblem
 from zoe_lib.store.workflow_values import StoredEntries, StoredStep
 
@@ -25,7 +25,7 @@ def plain(paths: bool = True, **after: tuple[int, ...]) -> Any:
     steps = [
         SimpleNamespace(
             name=name,
-            after=[SimpleNamespace(position=one) for one in needs],
+            after=[SimpleNamespace(position=need) for need in needs],
             paths={"out": "a"} if paths else {},
             each=None,
         )
@@ -54,7 +54,7 @@ def found(**states: Any) -> Any:
     ],
 )
 def test_what_has_not_succeeded_runs_again_with_all_that_runs_after_it(states: Any, again: set[str]) -> None:
-    assert rest_of(found(**states), CHAIN) == Rest(frozenset(again), frozenset())
+    assert remaining_steps(found(**states), CHAIN) == RemainingSteps(frozenset(again), frozenset())
 
 
 def test_when_every_step_has_succeeded_there_is_nothing_to_resume() -> None:
@@ -86,7 +86,7 @@ def test_a_mapped_step_goes_on_with_its_list_while_that_is_not_made_again(
 ) -> None:
     a, b, *others = found(**states, d=E.SUCCEEDED).steps
     b = replace(b, entries=StoredEntries(entries[0], {}, entries[1]))
-    assert rest_of(workflow(a, b, *others), MAPPED) == Rest(frozenset(again), frozenset(goes_on))
+    assert remaining_steps(workflow(a, b, *others), MAPPED) == RemainingSteps(frozenset(again), frozenset(goes_on))
 
 
 @pytest.mark.parametrize(
@@ -103,16 +103,20 @@ def test_results_are_kept_for_a_time(ended_ago_s: float, paths: bool, again: set
     ended = [step(E.FAILED, name=name, ended_at_s=time.time() - ended_ago_s - n) for n, name in enumerate("ab")]
     whole = workflow(*ended)
     if kept:
-        workflow_resuming._check_kept(whole, plain(paths, a=(), b=()), Rest(frozenset(again), frozenset()), there)
+        workflow_resuming._check_results_exist(
+            whole, plain(paths, a=(), b=()), RemainingSteps(frozenset(again), frozenset()), there
+        )
         return
     with refusal(Code.ILLEGAL_STATE) as refused:
-        workflow_resuming._check_kept(whole, plain(paths, a=(), b=()), Rest(frozenset(again), frozenset()), there)
+        workflow_resuming._check_results_exist(
+            whole, plain(paths, a=(), b=()), RemainingSteps(frozenset(again), frozenset()), there
+        )
     assert refused.problem.detail == "its results no longer exist"
 
 
 def test_a_workflow_of_which_executions_were_removed_is_run_anew() -> None:
     with refusal(Code.ILLEGAL_STATE) as refused:
-        workflow_resuming._check_kept(
-            found(a=E.FAILED), plain(a=(), b=()), Rest(frozenset("a"), frozenset()), services()
+        workflow_resuming._check_results_exist(
+            found(a=E.FAILED), plain(a=(), b=()), RemainingSteps(frozenset("a"), frozenset()), services()
         )
     assert refused.problem.hint == "run it anew"

@@ -24,7 +24,7 @@ class Stored:
         self.found = found
         self.asked: list[Any] = []
 
-    def one(self, workflow_id: str, visibility: Any) -> StoredWorkflow:
+    def workflow(self, workflow_id: str, visibility: Any) -> StoredWorkflow:
         self.asked.append(visibility)
         return self.found[0]
 
@@ -34,7 +34,9 @@ class Stored:
 
 
 WAITING = [after(execution(n), ev.Submitted(at_s=1.0), ev.Queued(at_s=1.0)) for n in (1, 2)]
-STEPS = tuple(replace(step(ExecutionState.QUEUED, name=str(n)), execution_id=one.id) for n, one in enumerate(WAITING))
+STEPS = tuple(
+    replace(step(ExecutionState.QUEUED, name=str(n)), execution_id=execution.id) for n, execution in enumerate(WAITING)
+)
 
 
 def there(*found: StoredWorkflow) -> Any:
@@ -46,7 +48,7 @@ def there(*found: StoredWorkflow) -> Any:
 def test_a_workflow_is_cancelled_from_its_end() -> None:
     made = there(workflow(*STEPS, step(ExecutionState.SUCCEEDED, name="done")))
     workflows.cancel_workflow("w1", caller_of(made, person(), request()))
-    cancelled = [one.execution_id for one in made.store.journal(0, 10)]
+    cancelled = [entry.execution_id for entry in made.store.journal(0, 10)]
     assert cancelled == ["execution-0002", "execution-0001"]
     ended = after(WAITING[1], ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS))
     again = there()
@@ -57,8 +59,8 @@ def test_a_workflow_is_cancelled_from_its_end() -> None:
 
 def test_another_refusal_of_a_cancellation_is_told() -> None:
     made = there()
-    for one in WAITING:
-        made.accounts.shared[one.id, TENANT, PEER] = ShareLevel.LOOK
+    for waiting in WAITING:
+        made.accounts.shared[waiting.id, TENANT, PEER] = ShareLevel.LOOK
     with refusal(Code.SHARE_TOO_LOW):
         workflows.cancel_workflow("w1", caller_of(made, person(PEER), request()))
 

@@ -8,7 +8,7 @@ import ssl
 import pytest
 
 from zoe_client import Unreachable
-from zoe_client.calls.terminals import Terminal, _why
+from zoe_client.calls.terminals import Terminal, _cause_of
 from zoe_client.wire import TerminalOpening
 
 REFUSED = "[Errno 111] Connect call failed ('{}', 1)"
@@ -27,7 +27,7 @@ REFUSED = "[Errno 111] Connect call failed ('{}', 1)"
     ],
 )
 def test_why_there_is_no_answer_is_said_once(error: Exception, said: str) -> None:
-    assert _why(error) == said
+    assert _cause_of(error) == said
 
 
 def test_where_nobody_listens_that_is_said() -> None:

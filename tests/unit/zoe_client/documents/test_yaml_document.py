@@ -19,7 +19,7 @@ def test_only_what_json_knows_is_not_a_text() -> None:
 def test_numbers_are_those_of_yaml_1_2() -> None:
     read = load_yaml("[2e-2, 0.10, 1e3, -1E+2, 0, !!str 3, '2e-2', !!int 4, .5, 1.]")
     assert read.document == [0.02, 0.1, 1000.0, -100.0, 0, "3", "2e-2", 4, ".5", "1."]
-    assert [type(one) for one in read.document[:5]] == [float, float, float, float, int]
+    assert [type(entry) for entry in read.document[:5]] == [float, float, float, float, int]
 
 
 def test_each_part_has_its_line_and_what_is_missing_that_of_its_owner() -> None:

@@ -25,7 +25,7 @@ PAIRS: list[tuple[Any, type[BaseModel]]] = [
 REASON = {"code": "no_resources", "sentence": "full", "counts": {"node": 1}, "hint": ""}
 
 
-@pytest.mark.parametrize(("kind", "model"), PAIRS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize(("kind", "model"), PAIRS, ids=lambda entry: entry.__name__)
 def test_a_plain_answer_has_every_field_of_its_model_in_order(kind: Any, model: type[BaseModel]) -> None:
     assert list(kind.__annotations__) == list(model.model_fields)
     nullable = {name for name, field in model.model_fields.items() if "None" in str(field.annotation)}
@@ -45,12 +45,12 @@ def test_a_plain_answer_has_every_field_of_its_model_in_order(kind: Any, model: 
     ],
 )
 def test_an_answer_fits_if_it_has_the_keys_and_types(change: dict[str, Any], fits: bool) -> None:
-    assert plain.fits({**REASON, **change}, plain.Reason) is fits
+    assert plain.matches_type({**REASON, **change}, plain.Reason) is fits
 
 
 def test_a_missing_key_and_another_kind_of_answer_do_not_fit() -> None:
-    assert not plain.fits({"code": "x"}, plain.Reason)
-    assert not plain.fits([], plain.Page)
+    assert not plain.matches_type({"code": "x"}, plain.Reason)
+    assert not plain.matches_type([], plain.Page)
     page: dict[str, Any] = {"executions": [], "next_cursor": None, "searched_to_s": 1}
-    assert plain.fits(page, plain.Page)
-    assert not plain.fits({**page, "executions": [REASON]}, plain.Page)
+    assert plain.matches_type(page, plain.Page)
+    assert not plain.matches_type({**page, "executions": [REASON]}, plain.Page)

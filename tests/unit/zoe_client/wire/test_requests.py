@@ -30,15 +30,15 @@ def _references(part: object) -> Iterator[str]:
 
 def _requests() -> set[str]:
     """Return the names of all schemas that a request's body may hold."""
-    operations = [one for path in DOCUMENT["paths"].values() for one in path.values() if isinstance(one, dict)]
-    found = {name for one in operations for name in _references(one.get("requestBody"))}
+    operations = [entry for path in DOCUMENT["paths"].values() for entry in path.values() if isinstance(entry, dict)]
+    found = {name for operation in operations for name in _references(operation.get("requestBody"))}
     while more := {name for schema in found for name in _references(SCHEMAS[schema])} - found:
         found |= more
     return {name for name in found if not name.startswith("Description")}  # these are tested with their parser
 
 
 def _is_number(field: dict[str, Any]) -> bool:
-    return field.get("type") in ("integer", "number") or any(_is_number(one) for one in field.get("anyOf", []))
+    return field.get("type") in ("integer", "number") or any(_is_number(entry) for entry in field.get("anyOf", []))
 
 
 NUMBERS = [

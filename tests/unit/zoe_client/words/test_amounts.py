@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from zoe_client.words.amounts import cores, counted, plain, size
+from zoe_client.words.amounts import cores, count_with_noun, plain, size
 
 GIB = 2**30
 
@@ -56,4 +56,4 @@ def test_no_amount_has_an_exponent() -> None:
 
 def test_nouns_follow_their_count() -> None:
     assert plain(12_345.6) == "12346"
-    assert [counted(n, "object") for n in (0, 1, 2)] == ["0 objects", "1 object", "2 objects"]
+    assert [count_with_noun(n, "object") for n in (0, 1, 2)] == ["0 objects", "1 object", "2 objects"]

@@ -19,12 +19,12 @@ def patterns(schema: Any) -> Iterator[str]:
         if isinstance(schema.get("pattern"), str):
             yield schema["pattern"]
         schema = list(schema.values())
-    for one in schema if isinstance(schema, list) else ():
-        yield from patterns(one)
+    for entry in schema if isinstance(schema, list) else ():
+        yield from patterns(entry)
 
 
 def test_each_expression_of_a_request_has_words() -> None:
-    found = {one for model in MODELS for one in patterns(model.model_json_schema())}
+    found = {pattern for model in MODELS for pattern in patterns(model.model_json_schema())}
     assert len(found) > 10
     assert sorted(found - WORDS.keys()) == []
 

@@ -61,24 +61,24 @@ def test_what_is_wrong_with_a_message_or_setting_is_plain(model: type[BaseModel]
     for _ in range(50):
         found += errors_of(model, {name: chance.choice(WRONG) for name in model.model_fields})
     assert found
-    raw = [one for one in found if RAW.search(one.partition(": ")[2])]
+    raw = [text for text in found if RAW.search(text.partition(": ")[2])]
     assert not raw, raw[:5]
-    assert all(len(one) < 2000 for one in found)
+    assert all(len(text) < 2000 for text in found)
 
 
 def test_what_is_wrong_inside_of_a_policy_is_plain() -> None:
     found = [
-        one
+        text
         for name, field in PolicyView.model_fields.items()
         if typing.get_origin(field.annotation) in (dict, list, types.UnionType)
         for value in WRONG
         for inner in ({"red": value}, {"red": {"cores_milli": value}}, {"red": {"since_s": value, "until_s": value}})
-        for one in errors_of(PolicyView, {name: inner})
+        for text in errors_of(PolicyView, {name: inner})
     ]
     assert "priorities_max.red: must be a whole number, is 1.5" in found
     assert "tenant_limits.red.cores_milli: must be at least 0, is -1" in found
     assert "priorities_max.red: must be a number, is true" in found
-    assert not [one for one in found if RAW.search(one)]
+    assert not [text for text in found if RAW.search(text)]
 
 
 PART = {"name": "main", "image": "zoe/tiny", "command": ["true"], "resources": {"memory": "64MiB"}}
@@ -120,9 +120,9 @@ def test_what_is_wrong_with_a_description_is_plain() -> None:
             try:
                 parse(replaced(whole, path, value))
             except DescriptionError as error:
-                for one in error.diagnostics:
-                    seen.add(one.code)
-                    assert not RAW.search(one.message), (path, value, one)
+                for diagnostic in error.diagnostics:
+                    seen.add(diagnostic.code)
+                    assert not RAW.search(diagnostic.message), (path, value, diagnostic)
     assert len(seen) > 4
 
 

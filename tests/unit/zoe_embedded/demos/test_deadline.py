@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from zoe_client.wire import FinishTermsView
-from zoe_embedded.demos.deadline import DeadlineChoice, chosen, curve, promised, three_of
+from zoe_embedded.demos.deadline import DeadlineChoice, choice_for, curve, run_promised, three_of
 from zoe_embedded.demos.deadline_job import JOB_CORES, PARTS, WORKERS_MOST, description
 from zoe_embedded.demos.deadline_runs import LEARNING, ExpectedRun, choice_text
 from zoe_embedded.demos.deadline_world import NODE_CORES
@@ -40,10 +40,10 @@ class Promises:
     least_s: dict[tuple[int, int | None], float]
     asked: list[float] = field(default_factory=list)
 
-    def expected(self, elastic: int, rate: int | None) -> ExpectedRun:
+    def expected_run(self, elastic: int, rate: int | None) -> ExpectedRun:
         return ExpectedRun(60.0, 70.0, 10)
 
-    def would_be(self, in_s: float) -> FinishTermsView | None:
+    def promise_for(self, in_s: float) -> FinishTermsView | None:
         self.asked.append(in_s)
         fitting = [key for key, least_s in self.least_s.items() if in_s >= least_s]
         return terms(*fitting[0]) if fitting else None
@@ -51,10 +51,10 @@ class Promises:
 
 def test_the_curve_has_each_choice_with_its_earliest_end() -> None:
     found = curve(Promises({(0, None): 80.0, (0, 2): 60.0, (1, 2): 50.0, (2, 4): 40.0}))
-    assert [one.key for one in found] == [(0, None), (0, 2), (1, 2), (2, 4)]
-    for one, least_s in zip(found, (80.0, 60.0, 50.0, 40.0), strict=True):
-        assert least_s <= one.first_s < 1.1 * least_s
-        assert least_s <= one.in_s <= min(one.last_s, 1.3 * least_s)
+    assert [choice.key for choice in found] == [(0, None), (0, 2), (1, 2), (2, 4)]
+    for choice, least_s in zip(found, (80.0, 60.0, 50.0, 40.0), strict=True):
+        assert least_s <= choice.first_s < 1.1 * least_s
+        assert least_s <= choice.in_s <= min(choice.last_s, 1.3 * least_s)
     assert [three_of(found)[name].key for name in ("late", "middle", "tight")] == [(0, None), (1, 2), (2, 4)]
 
 
@@ -73,11 +73,11 @@ def test_two_choices_are_not_three_deadlines() -> None:
 
 
 def test_a_choice_that_was_used_is_not_taken_again() -> None:
-    three = [DeadlineChoice(4.0 - one, 4.0 - one, terms(one, 2)) for one in range(3)]
-    assert chosen("middle", three, {three[0].key}) == three[1]
-    assert chosen("middle", three, {three[0].key, three[1].key}) is None, "the last one is for the tight deadline"
-    assert chosen("tight", three, {three[0].key, three[2].key}) == three[1]
-    assert chosen("tight", three, {one.key for one in three}) is None
+    three = [DeadlineChoice(4.0 - number, 4.0 - number, terms(number, 2)) for number in range(3)]
+    assert choice_for("middle", three, {three[0].key}) == three[1]
+    assert choice_for("middle", three, {three[0].key, three[1].key}) is None, "the last one is for the tight deadline"
+    assert choice_for("tight", three, {three[0].key, three[2].key}) == three[1]
+    assert choice_for("tight", three, {choice.key for choice in three}) is None
 
 
 class Answering(Promises):
@@ -99,28 +99,28 @@ def runs_of(answering: Answering) -> Any:
         answering.withdrew += 1
 
     return SimpleNamespace(
-        expected=answering.expected,
-        would_be=answering.would_be,
-        asked=answering.asked_for,
-        kept=lambda execution, _: execution.promise.terms,
-        withdrawn=withdrawn,
+        expected_run=answering.expected_run,
+        promise_for=answering.promise_for,
+        submit_with_deadline=answering.asked_for,
+        follow_promised=lambda execution, _: execution.promise.terms,
+        withdraw=withdrawn,
     )
 
 
 def test_a_deadline_is_asked_again_when_the_answer_is_not_what_was_told() -> None:
     answering = Answering([None, (0, None), (0, 2)])
-    found = promised(Console(quiet=True), runs_of(answering), "middle", {(0, None)})
+    found = run_promised(Console(quiet=True), runs_of(answering), "middle", {(0, None)})
     assert found is not None
     assert (found[1].elastic, found[1].read_bytes_per_s, answering.withdrew) == (0, 2, 2)  # type: ignore[attr-defined]
     never = Answering([None] * 9)
-    assert promised(Console(quiet=True), runs_of(never), "late", set()) is None
+    assert run_promised(Console(quiet=True), runs_of(never), "late", set()) is None
     assert len(never.answers) == 6
 
 
 @pytest.mark.parametrize(("workers", "rate"), LEARNING)
 def test_its_descriptions_are_valid_and_give_what_they_say(workers: int, rate: int | None) -> None:
     application = parse(description("r", workers, rate))
-    worker = next(one for one in application.components if one.name.endswith("worker"))
+    worker = next(component for component in application.components if component.name.endswith("worker"))
     assert (worker.essential_count, worker.total_count) == (workers, WORKERS_MOST)
     assert worker.reservation.cores_milli == worker.cores_limit_milli == 500
     assert PARTS % workers == 0

@@ -44,4 +44,4 @@ def test_the_idling_of_java_is_no_work() -> None:
 def test_output_is_read_on_from_the_last_look() -> None:
     movement = Movement(0.0)
     movement.stalled_s(0.0, signs(output=7))
-    assert movement.last.output_ends == {"s1": 7}
+    assert movement.last_signs.output_ends == {"s1": 7}

@@ -13,8 +13,8 @@ from rich.console import Console
 
 from tests.support.waiting import until
 from zoe_embedded.processes import keeping
-from zoe_embedded.processes.children import end_left
-from zoe_embedded.processes.keeping import REVIVALS_MAX, REVIVALS_WITHIN_S, KeptUp, Revivals
+from zoe_embedded.processes.children import end_orphans
+from zoe_embedded.processes.keeping import REVIVALS_MAX, REVIVALS_WITHIN_S, PartsKeeper, Revivals
 
 AGAIN = "Run this again"
 
@@ -30,7 +30,7 @@ def kept(revive: Callable[[], Sequence[str]], fails: bool, monkeypatch: pytest.M
         return revive()
 
     try:
-        with KeptUp(console, counted):
+        with PartsKeeper(console, counted):
             until(lambda: calls > 0)
             if fails:
                 raise RuntimeError
@@ -62,9 +62,9 @@ def test_what_cannot_be_restarted_is_told_and_left(monkeypatch: pytest.MonkeyPat
 
 def test_too_often_is_more_than_so_many_within_a_time() -> None:
     quick, slow = Revivals(), Revivals()
-    assert [quick.too_often(number) for number in range(REVIVALS_MAX + 1)] == [*[False] * REVIVALS_MAX, True]
+    assert [quick.record_restart(number) for number in range(REVIVALS_MAX + 1)] == [*[False] * REVIVALS_MAX, True]
     apart_s = REVIVALS_WITHIN_S / (REVIVALS_MAX - 1)
-    assert not any(slow.too_often(number * apart_s) for number in range(20))
+    assert not any(slow.record_restart(number * apart_s) for number in range(20))
 
 
 def test_processes_that_were_left_are_ended_by_their_words_and_variables() -> None:
@@ -72,12 +72,14 @@ def test_processes_that_were_left_are_ended_by_their_words_and_variables() -> No
     environment = {**os.environ, "ZOE_CONFIG": "/one/zoe.toml"}
     ours, other = subprocess.Popen(command, env=environment), subprocess.Popen(command)
     try:
-        for one in (ours, other):
-            until(lambda one=one: psutil.Process(one.pid).cmdline()[-1:] == ["left-of-a-test"])
-        end_left(lambda words, given: words[-1:] == ["left-of-a-test"] and given.get("ZOE_CONFIG") == "/one/zoe.toml")
+        for process in (ours, other):
+            until(lambda process=process: psutil.Process(process.pid).cmdline()[-1:] == ["left-of-a-test"])
+        end_orphans(
+            lambda words, given: words[-1:] == ["left-of-a-test"] and given.get("ZOE_CONFIG") == "/one/zoe.toml"
+        )
         assert ours.poll() is not None
         assert other.poll() is None
     finally:
-        for one in (ours, other):
-            one.kill()
-            one.wait()
+        for entry in (ours, other):
+            entry.kill()
+            entry.wait()

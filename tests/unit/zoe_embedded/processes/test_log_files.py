@@ -122,11 +122,11 @@ WAITING = {
     ("processes/log_files.py", "log_to"),
     ("runtimes/binaries.py", "run"),
     ("runtimes/interpreters.py", "_version"),
-    ("runtimes/pip_configuration.py", "configured_by"),
+    ("runtimes/pip_configuration.py", "configuration_of"),
 }
 
 
-@pytest.mark.parametrize("start", [one for many in STARTS.values() for one in many])
+@pytest.mark.parametrize("start", [entry for many in STARTS.values() for entry in many])
 def test_what_a_program_writes_is_bounded(
     start: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +155,7 @@ def test_every_program_that_is_started_here_writes_into_bounded_files() -> None:
                 if name == "subprocess.Popen":
                     found.add(place)
                     assert isinstance(call, ast.Call)
-                    outputs = {one.arg: ast.unparse(one.value) for one in call.keywords if one.arg}
+                    outputs = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg}
                     assert outputs["stdout"] == outputs["stderr"] == bound_by_log_to(function), place
     assert found == STARTS.keys()
     assert waiting == WAITING
@@ -201,7 +201,7 @@ def test_the_newest_is_kept_in_order(
     files = [log.with_name(f"a.log.{n}") if n else log for n in reversed(range(files_max))]
     kept = [file.read_bytes() for file in files if file.exists()]
     assert sorted(log.parent.iterdir()) == sorted(file for file in files if file.exists())
-    assert all(len(one) <= bytes_max for one in kept)
+    assert all(len(data) <= bytes_max for data in kept)
     written = b"".join(pieces)
     assert written.endswith(b"".join(kept))
     assert len(b"".join(kept)) >= min(len(written), bytes_max * (files_max - 1) // 2)

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from zoe_embedded.runtimes import pip_configuration
-from zoe_embedded.runtimes.pip_configuration import configured_by, downloading, options, trusted, variables
+from zoe_embedded.runtimes.pip_configuration import (
+    configuration_of,
+    download_environment,
+    options,
+    trust_context,
+    variables,
+)
 
 
 @pytest.fixture
@@ -22,7 +28,7 @@ def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     file = tmp_path / "pip.conf"
     monkeypatch.setenv("PIP_CONFIG_FILE", str(file))
-    configured_by.cache_clear()
+    configuration_of.cache_clear()
     return file
 
 
@@ -33,7 +39,7 @@ def test_the_authorities_and_the_index_of_pips_file_are_those_of_the_others(conf
         f"extra-index-url = https://a.example.org\n  https://b.example.org\nfind-links = /nowhere {tmp_path}\n"
         "[install]\ntrusted-host = pypi.example.org\n"
     )
-    env = downloading(Path(sys.executable))
+    env = download_environment(Path(sys.executable))
     assert env["SSL_CERT_FILE"] == env["NODE_EXTRA_CA_CERTS"] == str(authorities)
     assert env["UV_DEFAULT_INDEX"] == "https://pypi.example.org/simple"
     assert env["UV_INDEX"] == "https://a.example.org https://b.example.org"
@@ -44,7 +50,7 @@ def test_the_authorities_and_the_index_of_pips_file_are_those_of_the_others(conf
 def test_a_variable_of_pip_comes_before_its_file(configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configured.write_text("[global]\ncert = /file.pem\n")
     monkeypatch.setenv("PIP_CERT", "/variable.pem")
-    assert downloading(Path(sys.executable))["SSL_CERT_FILE"] == "/variable.pem"
+    assert download_environment(Path(sys.executable))["SSL_CERT_FILE"] == "/variable.pem"
 
 
 def test_what_is_set_for_the_others_stays() -> None:
@@ -58,14 +64,14 @@ def test_a_section_of_another_command_and_odd_lines_are_left_out() -> None:
 
 
 def test_a_python_without_pip_has_no_configuration(tmp_path: Path) -> None:
-    assert configured_by(tmp_path / "none") == {}
+    assert configuration_of(tmp_path / "none") == {}
 
 
 def test_a_file_without_certificates_is_an_error_of_the_download(configured: Path, tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("")
     configured.write_text(f"[global]\ncert = {tmp_path / 'ca.pem'}\n")
     with pytest.raises(OSError, match=r"(?i)no.certificate"):
-        trusted(Path(sys.executable))
+        trust_context(Path(sys.executable))
 
 
 def test_the_set_up_needs_only_a_bare_python(tmp_path: Path) -> None:

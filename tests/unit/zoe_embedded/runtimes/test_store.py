@@ -127,7 +127,7 @@ def test_only_those_used_last_stay(home: Home) -> None:
     provide(home, recipe("0", never))
     forget()
     newest = provide(home, recipe("new"))
-    assert [one.exists() for one in (*made, newest, other)] == [True, False, True, True, True]
+    assert [path.exists() for path in (*made, newest, other)] == [True, False, True, True, True]
 
 
 def test_one_that_a_process_uses_stays_until_it_ends(home: Home) -> None:

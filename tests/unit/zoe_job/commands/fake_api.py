@@ -62,8 +62,8 @@ class FakeApi:
     """Answers for these executions and arrays, and records changes."""
 
     def __init__(self, executions: list[dict[str, Any]], arrays: list[dict[str, Any]] | None = None) -> None:
-        self.executions = {one["id"]: one for one in executions}
-        self.arrays = {one["id"]: one for one in arrays or []}
+        self.executions = {execution["id"]: execution for execution in executions}
+        self.arrays = {array["id"]: array for array in arrays or []}
         self.calls: list[tuple[str, Any]] = []
         self.usage: list[dict[str, Any]] = []
         self.refusals: dict[str, RefusedError] = {}
@@ -71,15 +71,21 @@ class FakeApi:
     def get(self, path: str, **query: Any) -> Any:
         if path == "/executions":
             wanted = query.get("array")
-            found = [one for one in self.executions.values() if wanted is None or one["id"].startswith(f"{wanted}_")]
-            light = [{name: one[name] for name in one if name not in ("description", "services")} for one in found]
+            found = [
+                execution
+                for execution in self.executions.values()
+                if wanted is None or execution["id"].startswith(f"{wanted}_")
+            ]
+            light = [
+                {name: entry[name] for name in entry if name not in ("description", "services")} for entry in found
+            ]
             return {"executions": light, "next_cursor": None}
         if path == "/arrays":
-            light = [{name: one[name] for name in one if name != "description"} for one in self.arrays.values()]
+            light = [{name: array[name] for name in array if name != "description"} for array in self.arrays.values()]
             return {"arrays": light, "next_cursor": None}
         if path.endswith("/usage"):
             job = path.split("/")[2]
-            return {"usage": [one for one in self.usage if one["service_id"].startswith(f"{job}.")]}
+            return {"usage": [entry for entry in self.usage if entry["service_id"].startswith(f"{job}.")]}
         if path.endswith("/indices"):
             of_array = path.split("/")[2]
             if query.get("state") == "cancelled":
@@ -94,9 +100,12 @@ class FakeApi:
 
     def _cancelled(self, of_array: str, after: int | None) -> Any:
         """Return a page of two of the indices that are cancelled."""
-        found = [one for one in self.arrays[of_array].get("cancelled", ()) if after is None or one > after]
-        names = {one: f"{of_array}_{one}" for one in found}
-        rows = [{"index": one, "execution_id": names[one] if names[one] in self.executions else None} for one in found]
+        found = [entry for entry in self.arrays[of_array].get("cancelled", ()) if after is None or entry > after]
+        names = {entry: f"{of_array}_{entry}" for entry in found}
+        rows = [
+            {"index": entry, "execution_id": names[entry] if names[entry] in self.executions else None}
+            for entry in found
+        ]
         return {"indices": rows[:2], "next_after": found[1] if len(found) > 2 else None}
 
     def post(self, path: str, body: Any = None, key: str | None = None) -> Any:

@@ -20,7 +20,7 @@ BEGUN = {"PATH": "/bin", "LANG": "C", "SLURM_JOB_ID": "x1", "KEPT": "1"}
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The variables of a script, as it began."""
-    monkeypatch.setattr(exported, "_begun", lambda _: BEGUN)
+    monkeypatch.setattr(exported, "_initial_variables", lambda _: BEGUN)
     return dict(BEGUN)
 
 

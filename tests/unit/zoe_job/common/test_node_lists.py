@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_job.common.node_lists import NODES_MAX, BadNodesError, expanded
+from zoe_job.common.node_lists import NODES_MAX, BadNodesError, expand
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from zoe_job.common.node_lists import NODES_MAX, BadNodesError, expanded
     ],
 )
 def test_names_are_written_out(text: str, names: list[str]) -> None:
-    assert expanded(text) == names
+    assert expand(text) == names
 
 
 @pytest.mark.parametrize("text", ["a[", "a]", "a[1", "a[x]", "a[1-]", "a[1][2]", ",a", "a[0-999999999]", "[" * 10_000])
 def test_other_texts_and_too_many_names_are_refused(text: str) -> None:
     with pytest.raises(BadNodesError):
-        expanded(text)
-    assert len(expanded(f"a[1-{NODES_MAX}]")) == NODES_MAX
+        expand(text)
+    assert len(expand(f"a[1-{NODES_MAX}]")) == NODES_MAX

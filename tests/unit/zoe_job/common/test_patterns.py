@@ -30,4 +30,4 @@ def test_outside_of_arrays_an_index_is_that_of_slurm() -> None:
 
 
 def test_a_file_for_each_task() -> None:
-    assert [per_task(one) for one in ("a%t", "a%3t", "a%%t", "a%j")] == [True, True, False, False]
+    assert [per_task(entry) for entry in ("a%t", "a%3t", "a%%t", "a%j")] == [True, True, False, False]

@@ -8,7 +8,7 @@ from zoe_job.common.slurm_options import SBATCH, SRUN, BadOptionError, read
 
 
 def said(*words: str) -> list[tuple[str, str | None]]:
-    return [(one.name, one.value) for one in read(words, SBATCH)[0]]
+    return [(given.name, given.value) for given in read(words, SBATCH)[0]]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_options_are_read_as_getopt_reads_them(words: list[str], expected: list[
 
 def test_what_follows_the_first_other_word_belongs_to_the_program() -> None:
     given, rest, unknown = read(["-l", "-n", "2", "prog", "-n", "9"], SRUN)
-    assert ([one.name for one in given], rest, unknown) == (["label", "ntasks"], ["prog", "-n", "9"], [])
+    assert ([entry.name for entry in given], rest, unknown) == (["label", "ntasks"], ["prog", "-n", "9"], [])
 
 
 @pytest.mark.parametrize("word", ["--nonsense", "--gpu", "-Z", "--"])

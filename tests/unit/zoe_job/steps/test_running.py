@@ -19,7 +19,7 @@ from zoe_job.common.job import NAME, Job
 from zoe_job.steps.script import SCRIPT
 from zoe_job.submission.draft import _RUN, job_of, programs
 from zoe_job.submission.group_options import other_groups
-from zoe_job.submission.packed import packed
+from zoe_job.submission.packed import pack
 from zoe_job.submission.request import request_of
 from zoe_job.submission.script_lines import read_lines
 
@@ -35,8 +35,8 @@ class Running:
     def start(self, script: str, job: Job, **environment: str) -> subprocess.Popen[str]:
         """Start the nodes of a job, last the one that runs the script."""
         _write(self.files, {**programs(), SCRIPT: script, NAME: json.dumps(asdict(job))})
-        _write(self.packed, packed(programs()))
-        nodes = sum(one.nodes for one in job.groups)
+        _write(self.packed, pack(programs()))
+        nodes = sum(group.nodes for group in job.groups)
         addresses = [f"127.0.0.1:{self._node(number, environment)}" for number in range(1, nodes)]
         return self._run(self.files, ["run"], {"ZOE_JOB_NODES": ",".join(addresses), **environment})
 

@@ -14,7 +14,10 @@ def told(words: str) -> list[tuple[str, str]]:
     assert not rest
     assert not unknown
     _, found = whole_request(given)
-    return [("~" if one.partly else "0" if one.harmless else "-", f"{one.given.name}: {one.why}") for one in found]
+    return [
+        ("~" if finding.partly else "0" if finding.harmless else "-", f"{finding.given.name}: {finding.why}")
+        for finding in found
+    ]
 
 
 @pytest.mark.parametrize(

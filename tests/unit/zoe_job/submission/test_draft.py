@@ -38,9 +38,9 @@ def drafted(*lines: str) -> dict[str, Any]:
 )
 def test_what_each_node_gets(line: str, nodes: int, cores: int, memory: str, gpus: int | None) -> None:
     document = drafted(line)
-    assert sum(one.get("total_count", 1) for one in document["components"]) == nodes
-    for one in document["components"]:
-        resources = one["resources"]
+    assert sum(entry.get("total_count", 1) for entry in document["components"]) == nodes
+    for entry in document["components"]:
+        resources = entry["resources"]
         assert (resources["cores"], resources["memory"]) == (cores, memory)
         assert resources.get("devices", {}).get("gpu") == gpus
 
@@ -78,14 +78,14 @@ def test_the_last_option_wins() -> None:
 def test_what_has_no_effect_and_what_is_not_understood() -> None:
     found = read_lines("#!/bin/sh\n#SBATCH -p gpu --exclusive\n#SBATCH -L foo --dependency=singleton --mem=0\n")
     _, findings = request_of(found.given)
-    assert {one.given.name: one.harmless for one in findings} == {
+    assert {finding.given.name: finding.harmless for finding in findings} == {
         "partition": True,
         "exclusive": True,
         "licenses": False,
         "dependency": False,
         "mem": False,
     }
-    assert {one.given.line for one in findings if not one.harmless} == {3}
+    assert {finding.given.line for finding in findings if not finding.harmless} == {3}
 
 
 def test_variables_of_this_machine_travel_by_name_only(monkeypatch: pytest.MonkeyPatch) -> None:

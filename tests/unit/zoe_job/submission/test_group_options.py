@@ -23,20 +23,20 @@ def drafted(lines: str, words: str = "job.sh") -> tuple[dict[str, Any], list[str
     request, _ = request_of(of_first)
     others, findings = other_groups(request, of_first, found.others, more)
     document = job_draft(script, [], job_of(request, found, "job.sh", others), request)
-    return document, [f"{one.given.name}: {one.why}" for one in findings if not one.harmless]
+    return document, [f"{finding.given.name}: {finding.why}" for finding in findings if not finding.harmless]
 
 
 def shapes(document: dict[str, Any]) -> list[tuple[str, int, int, str, int]]:
     """Return name, number, cores, memory and GPUs of each component."""
     return [
         (
-            one["name"],
-            one.get("total_count", 1),
-            one["resources"]["cores"],
-            one["resources"]["memory"],
-            one["resources"].get("devices", {}).get("gpu", 0),
+            entry["name"],
+            entry.get("total_count", 1),
+            entry["resources"]["cores"],
+            entry["resources"]["memory"],
+            entry["resources"].get("devices", {}).get("gpu", 0),
         )
-        for one in document["components"]
+        for entry in document["components"]
     ]
 
 
@@ -53,7 +53,7 @@ def test_each_group_is_a_component_with_its_own_resources() -> None:
         ("group-1", 2, 1, "1024MiB", 0),
         ("group-2", 1, 1, "1024MiB", 0),
     ]
-    assert [one["command"][6] for one in document["components"][1:]] == ["1", "3", "5"]
+    assert [entry["command"][6] for entry in document["components"][1:]] == ["1", "3", "5"]
     assert parse(document).components
 
 

@@ -28,7 +28,7 @@ echo module
 
 def test_lines_up_to_the_first_command_are_read() -> None:
     found = read_lines(SCRIPT)
-    assert [(one.name, one.value, one.line) for one in found.given] == [
+    assert [(given.name, given.value, given.line) for given in found.given] == [
         ("nodes", "2", 5),
         ("ntasks", "4", 5),
         ("job-name", "my job", 6),
@@ -62,7 +62,7 @@ def test_which_lines_are_options_as_in_slurm(
 ) -> None:
     """Debian's Slurm 22.05 read and refused the same lines. Lines of here-documents are texts, and not told."""
     found = read_lines(f"#!/bin/sh\n{script}\n")
-    assert [one.name for one in found.given] == names
+    assert [given.name for given in found.given] == names
     assert (found.late, found.indented, [number for number, _, _ in found.refused]) == (late, indented, refused)
 
 

@@ -35,8 +35,8 @@ def test_nothing_is_sent_for_nothing() -> None:
 
 
 def test_kinds_of_mail_are_kinds_of_notifications() -> None:
-    assert set(mail("ALL,INVALID_DEPEND")) <= {one.value for one in NotificationKind}
+    assert set(mail("ALL,INVALID_DEPEND")) <= {kind.value for kind in NotificationKind}
 
 
 def test_reasons_are_those_of_the_api() -> None:
-    assert {*_REASONS} <= {one.value for one in ReasonCode}
+    assert {*_REASONS} <= {code.value for code in ReasonCode}

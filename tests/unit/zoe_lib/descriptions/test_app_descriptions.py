@@ -80,7 +80,7 @@ def test_each_form_fits_its_description(entry: object) -> None:
     assert catalogue_entry(entry.id) is entry
     assert entry.icon
     assert entry.tags
-    assert entry.allows("user")
+    assert entry.is_visible_to("user")
 
 
 def test_form_values_arrive_and_wrong_ones_are_told_together() -> None:

@@ -20,7 +20,7 @@ def component(document: dict[str, Any], name: str) -> Component:
 def found(document: dict[str, Any]) -> list[tuple[str, Code]]:
     with pytest.raises(DescriptionError) as caught:
         parse(document)
-    return [(one.pointer, one.code) for one in caught.value.diagnostics]
+    return [(diagnostic.pointer, diagnostic.code) for diagnostic in caught.value.diagnostics]
 
 
 def argument(of: Component, flag: str) -> str:

@@ -25,8 +25,8 @@ from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Pushdown
 def found(document: object) -> list[tuple[str, Code]]:
     with pytest.raises(DescriptionError) as caught:
         parse(document)
-    assert all(one.message for one in caught.value.diagnostics)
-    return [(one.pointer, one.code) for one in caught.value.diagnostics]
+    assert all(diagnostic.message for diagnostic in caught.value.diagnostics)
+    return [(diagnostic.pointer, diagnostic.code) for diagnostic in caught.value.diagnostics]
 
 
 def test_every_key_arrives() -> None:
@@ -212,8 +212,8 @@ def test_a_pushdown_is_understood_before_it_is_kept(
     with pytest.raises(DescriptionError) as caught:
         parse(document)
     place = "/storage/inputs/0/pushdown" + (f"/{finding[0]}" if finding[0] else "")
-    assert (place, finding[1]) in [(one.pointer, one.code) for one in caught.value.diagnostics]
-    assert any(words in one.message for one in caught.value.diagnostics)
+    assert (place, finding[1]) in [(diagnostic.pointer, diagnostic.code) for diagnostic in caught.value.diagnostics]
+    assert any(words in diagnostic.message for diagnostic in caught.value.diagnostics)
 
 
 @pytest.mark.parametrize("document", [None, [], "x", 4, {}, {"version": True}, b"x", object(), {1: 2}])
@@ -273,7 +273,7 @@ def test_names_of_columns_differ_in_more_than_case() -> None:
 def test_hints(change: dict[str, Any], hint: str) -> None:
     with pytest.raises(DescriptionError) as caught:
         parse(small(**change))
-    assert hint in [one.hint for one in caught.value.diagnostics]
+    assert hint in [diagnostic.hint for diagnostic in caught.value.diagnostics]
 
 
 def test_an_old_description_gets_the_hint_to_convert_it() -> None:

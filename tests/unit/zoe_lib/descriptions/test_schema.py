@@ -27,14 +27,14 @@ def test_every_key_is_described_in_schema_and_page() -> None:
 
 def test_nothing_is_unbounded() -> None:
     for key, schema in _keys(json_schema()):
-        for one in [schema, *schema.get("anyOf", [])]:
-            match one.get("type"):
+        for entry in [schema, *schema.get("anyOf", [])]:
+            match entry.get("type"):
                 case "string":
-                    assert one.keys() & {"maxLength", "enum", "const", "pattern"}, key
+                    assert entry.keys() & {"maxLength", "enum", "const", "pattern"}, key
                 case "integer" | "number":
-                    assert one.keys() >= {"maximum"} or "const" in one, key
+                    assert entry.keys() >= {"maximum"} or "const" in entry, key
                 case "array":
-                    assert "maxItems" in one, key
+                    assert "maxItems" in entry, key
 
 
 def test_codes_and_templates_are_on_the_page() -> None:

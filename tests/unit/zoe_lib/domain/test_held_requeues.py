@@ -73,5 +73,7 @@ def test_the_wait_of_a_held_requeue_begins_when_it_waits_again() -> None:
         HELD,
         ev.Requeued(at_s=25.0, not_before_s=25.0),
     ]
-    assert [(one.cause, one.since_s, one.until_s) for one in spans(told, 40.0)] == [(WaitCause.CONDITIONS, 25.0, 40.0)]
-    assert [one.cause for one in spans([told[0], HELD, RELEASED, told[2]], 40.0)] != [WaitCause.CONDITIONS]
+    assert [(span.cause, span.since_s, span.until_s) for span in spans(told, 40.0)] == [
+        (WaitCause.CONDITIONS, 25.0, 40.0)
+    ]
+    assert [span.cause for span in spans([told[0], HELD, RELEASED, told[2]], 40.0)] != [WaitCause.CONDITIONS]

@@ -9,7 +9,7 @@ import pytest
 from tests.support.applications import application, component, execution
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Outcome
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.values.finish_times import FinishTerms, Promise
 from zoe_lib.domain.values.storage import StorageDemand, StorageObject
@@ -26,7 +26,7 @@ def running(terms: FinishTerms = TERMS) -> Execution:
 
 
 def read_rate(one: Execution) -> int | None:
-    rates = required(one.application)
+    rates = required_rates(one.application)
     return None if rates is None else rates.read
 
 

@@ -61,7 +61,7 @@ def test_what_git_takes_for_something_else_is_no_version(text: str) -> None:
 def test_git_reads_the_parts_of_an_address_as_we_do(tmp_path: Path) -> None:
     """Which host gets the secret follows from them."""
     pieces = ["@", ":8443", "/", "/", "/", "a.example", "%2f", "%0a", "[::1]", "~", "..", "\\", "#", "https://"]
-    for text in drawn("ab1.-_", pieces, lambda one: git_url(f"https://{one}"), max(CHECKS // 10, 20)):
+    for text in drawn("ab1.-_", pieces, lambda text: git_url(f"https://{text}"), max(CHECKS // 10, 20)):
         url = git_url(f"https://{text}")
         rest = url.removeprefix("https://")
         authority, _, path = rest.partition("/")
@@ -81,12 +81,14 @@ def test_git_reads_the_parts_of_an_address_as_we_do(tmp_path: Path) -> None:
 def test_a_mail_has_the_one_receiver_and_the_subject_that_were_meant() -> None:
     subjects = drawn("ab", ["\u202e", "=?utf-8?q?x?=", " ", "ü", "€", ",", "<b@example.org>", '"', ";", "a" * 90], str)
     pieces = ["=?", "?=", "..", ".", "@", "\n", "\r", ",", "<", ">", "=", "%", "{", "|", "~", "x" * 60]
-    addresses = drawn("ab1.-_+'!#$*/^`", pieces, lambda one: mail_address(f"mailto:{one}@example.org", ["example.org"]))
+    addresses = drawn(
+        "ab1.-_+'!#$*/^`", pieces, lambda text: mail_address(f"mailto:{text}@example.org", ["example.org"])
+    )
     for local, subject in zip(list(addresses), list(subjects), strict=True):
         made = message("zoe@example.org", f"{local}@example.org", "1.2", subject, "text\n.\nQUIT\n")
         read = email.message_from_bytes(bytes(made), policy=email.policy.default)
         assert isinstance(read, EmailMessage)
-        assert [one.addr_spec for one in read["To"].addresses] == [f"{local}@example.org"]
+        assert [address.addr_spec for address in read["To"].addresses] == [f"{local}@example.org"]
         assert (read["Cc"], read["Bcc"], len(read.get_all("Subject"))) == (None, None, 1)
         assert read.get_content() == "text\n.\nQUIT\n"
 
@@ -108,7 +110,7 @@ def test_a_mail_server_takes_the_mail_that_was_meant_and_no_other() -> None:
     pieces = ["\n.\n", "\r\n.\r\n", "\n..", ".", "\nQUIT\n", "\nRCPT TO:<b@example.org>\n", "ü", "x" * 1500, "\0", "\r"]
     texts = list(drawn("ab ", pieces, str, max(CHECKS // 20, 25)))
     pieces = ["+", "=", "%", "{", "|", "~", "x" * 30, "'", "*"]
-    locals_ = drawn("ab1", pieces, lambda one: mail_address(f"mailto:{quote(one)}@example.org", ["example.org"]))
+    locals_ = drawn("ab1", pieces, lambda text: mail_address(f"mailto:{quote(text)}@example.org", ["example.org"]))
     taken, wanted = Taken(), list(zip(locals_, texts, strict=False))
     with HeldPorts(1) as held:
         server = Controller(taken, hostname="127.0.0.1", port=held.numbers[0])
@@ -134,7 +136,7 @@ def test_a_shell_sees_the_words_of_a_proxy_command(tmp_path: Path) -> None:
     pieces = ["%", "%h", "$(id)", "`id`", "'", '"', "\\", " ", "\t", ";", "&", "*", "~", "é"]
     words = list(drawn("ab1", pieces, str, min(CHECKS, 300)))
     text = configuration(tmp_path, "zoe", "ann", words)
-    [line] = [one.strip() for one in text.splitlines() if one.strip().startswith("ProxyCommand ")]
+    [line] = [line.strip() for line in text.splitlines() if line.strip().startswith("ProxyCommand ")]
     command = line.removeprefix("ProxyCommand ").replace("%%", "%")
     done = subprocess.run(["sh", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True)
     assert done.stdout.decode().split("\0")[:-1] == words

@@ -45,7 +45,7 @@ def test_answers_have_a_token_and_an_account() -> None:
         (OWN, {"X-Subject-Token": "t", "X-Storage-Url": URL}, b""),
         (KEYSTONE, {"X-Auth-Token": "t"}, catalogue(("object-store", "public", URL))),
         (KEYSTONE, {"X-Subject-Token": "t"}, catalogue(("object-store", "internal", URL))),
-        *((KEYSTONE, {"X-Subject-Token": "t"}, one) for one in (b"", b"[]", b"{}", b'{"token": {"catalog": [1]}}')),
+        *((KEYSTONE, {"X-Subject-Token": "t"}, entry) for entry in (b"", b"[]", b"{}", b'{"token": {"catalog": [1]}}')),
     ],
 )
 def test_others_sign_nobody_in(auth_url: str, headers: dict[str, str], content: bytes) -> None:

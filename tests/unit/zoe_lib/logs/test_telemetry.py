@@ -38,7 +38,7 @@ FLOOD = """
 import logging, structlog, types
 from zoe_lib.logs import telemetry
 now_s = [1000.0]
-telemetry.Few.__init__.__defaults__ = (types.SimpleNamespace(now_s=lambda: now_s[0]),)
+telemetry.TroubleLimiter.__init__.__defaults__ = (types.SimpleNamespace(now_s=lambda: now_s[0]),)
 telemetry.configure_logging("json", "info", "test", 5)
 for second in range(3):
     now_s[0] += 1
@@ -52,10 +52,10 @@ for second in range(3):
 OF_CLIENT = """
 import structlog, types
 from zoe_lib.logs import telemetry
-from zoe_lib.logs.few_lines import FewLines
+from zoe_lib.logs.few_lines import LineLimiter
 now_s = [1000.0]
 clock = types.SimpleNamespace(now_s=lambda: now_s[0])
-telemetry.configure_logging("json", "info", "test", None, FewLines(5, clock))
+telemetry.configure_logging("json", "info", "test", None, LineLimiter(5, clock))
 for second in range(2):
     now_s[0] += 1
     with structlog.contextvars.bound_contextvars(address="192.0.2.1"):

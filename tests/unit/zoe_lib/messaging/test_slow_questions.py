@@ -143,8 +143,8 @@ def test_one_that_is_received_and_not_answered_ends_and_the_master_is_not_taken_
     assert len(work.begun) == 1
     patient = asking(server.endpoint, keys)
     assert in_threads(4, lambda n: patient.ask("echo", {"n": n})) == [{"n": n} for n in range(4)]
-    for one in (impatient, patient):
-        one.close()
+    for client in (impatient, patient):
+        client.close()
 
 
 def test_whose_asker_has_left_is_not_begun(raw: Any, client: MasterClient, work: Work) -> None:
@@ -203,7 +203,7 @@ def test_other_questions_go_on_meanwhile(client: MasterClient, work: Work) -> No
     work.may_end.set()
     for thread in slow:
         thread.join(60)
-    assert sorted(one["n"] for one in work.begun) == list(range(8))
+    assert sorted(entry["n"] for entry in work.begun) == list(range(8))
 
 
 def test_lanes_do_not_wait_for_each_other(client: MasterClient, work: Work) -> None:

@@ -39,7 +39,7 @@ class Listener:
     def take(self) -> None:
         """Everything that has arrived, and one look."""
         while self.front.poll(20):
-            self.unfinished.finished(self.front.recv_multipart(copy=False)[-1])
+            self.unfinished.note_complete(self.front.recv_multipart(copy=False)[-1])
             self.messages += 1
         self.unfinished.look(more_to_take=False)
 

@@ -61,8 +61,8 @@ def test_chances_come_true(kinds: int, drift: float) -> None:
         which = draw.randrange(kinds)
         kind = ("t", "u", str(which))
         for run in range(10):
-            times.submitted(f"{turn}-{run}", kind, SETTING)
-        told = {one: times.within_s(kind, SETTING, one) for one in CHANCES}
+            times.predict_submitted(f"{turn}-{run}", kind, SETTING)
+        told = {value: times.within_s(kind, SETTING, value) for value in CHANCES}
         for run in range(10):
             run_s = usual[which] * math.exp(draw.gauss(0, 0.5))
             for chance, most_s in told.items():
@@ -78,8 +78,8 @@ def test_chances_come_true(kinds: int, drift: float) -> None:
 def test_a_run_that_taught_nothing_is_forgotten() -> None:
     times = RunTimes()
     learn(times, 100)
-    times.submitted("x", ("t", "u", "a"), SETTING)
-    times.ended("x")
+    times.predict_submitted("x", ("t", "u", "a"), SETTING)
+    times.discard("x")
     assert not times._told
 
 
@@ -92,12 +92,12 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert times.answer(("t", "u", "0"), SETTING) is None
     assert times.answer(("t", "u", "50"), SETTING) is not None
     for number in range(65):
-        times.submitted(str(number), ("t", "u", "50"), SETTING)
+        times.predict_submitted(str(number), ("t", "u", "50"), SETTING)
     assert len(times._told) == 60
 
 
 def test_a_chance_is_rounded_up() -> None:
-    assert [nearest_chance(one) for one in (0.1, 0.5, 0.81, 0.9, 0.991)] == [0.5, 0.5, 0.9, 0.9, 0.99]
+    assert [nearest_chance(value) for value in (0.1, 0.5, 0.81, 0.9, 0.991)] == [0.5, 0.5, 0.9, 0.9, 0.99]
 
 
 def test_runs_that_were_submitted_together_are_not_judged_by_what_they_were_told() -> None:
@@ -105,7 +105,7 @@ def test_runs_that_were_submitted_together_are_not_judged_by_what_they_were_told
     times, kind = RunTimes(), ("t", "u", "a")
     learn(times, 8.0, kind, "first")
     for number in range(30):
-        times.submitted(str(number), kind, SETTING)
+        times.predict_submitted(str(number), kind, SETTING)
     for number in range(30):
         learn(times, 6.0 + number % 3 / 20, kind, str(number))
     answer = times.answer(kind, SETTING)
@@ -117,7 +117,7 @@ def test_runs_that_were_submitted_together_are_not_judged_by_what_they_were_told
 def contended(times: RunTimes, number: int, cores: float, rate: float) -> None:
     """Told for 8 cores; it computes 800 core-seconds, and reads 1 GB at this rate."""
     kind, asked = ("t", "u", "a"), RunSetting(8.0)
-    times.submitted(str(number), kind, asked)
+    times.predict_submitted(str(number), kind, asked)
     computes_s, reads_s = 800.0 / cores, 1e9 / rate
     work_s = max(computes_s, reads_s)
     sample = RunSample(RunSetting(cores, 1e9, rate), 0.0, work_s, computes_s / work_s)
@@ -144,7 +144,7 @@ def test_rates_that_are_known_later_are_judged_then() -> None:
     times, kind = RunTimes(), ("t", "u", "a")
     for number in range(40):
         rate = (1e6, 4e6)[number % 2]
-        times.submitted(str(number), kind, RunSetting(4.0))
+        times.predict_submitted(str(number), kind, RunSetting(4.0))
         times.learn(str(number), kind, RunSample(RunSetting(4.0), 0.0, 1e9 / rate))
         assert times.amend(str(number), kind, RunSample(RunSetting(4.0, 1e9, rate), 0.0, 1e9 / rate, 0.01))
     assert times.within_s(kind, RunSetting(4.0, rate=4e6), 0.9) == pytest.approx(250.0, rel=0.05)
@@ -157,7 +157,7 @@ def test_a_burst_of_runs_that_miss_together_does_not_make_all_others_long() -> N
         times.learn(f"a{number}", ("t", "u", "alike"), RunSample(RunSetting(1.0), 0.1, 3.0))
         times.learn(f"b{number}", ("t", "u", "burst"), RunSample(RunSetting(1.0), 0.1, 3.0))
     for number in range(50):
-        times.submitted(f"c{number}", ("t", "u", "burst"), RunSetting(1.0))
+        times.predict_submitted(f"c{number}", ("t", "u", "burst"), RunSetting(1.0))
     for number in range(50):
         times.learn(f"c{number}", ("t", "u", "burst"), RunSample(RunSetting(1.0), 0.1, 60.0))
     told = [times.within_s(("t", "u", "alike"), RunSetting(1.0), chance) or 0.0 for chance in CHANCES]

@@ -8,7 +8,7 @@ import pytest
 
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.kind import RunsOfKind
-from zoe_lib.run_times.model import learned
+from zoe_lib.run_times.model import fit_model
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 MB = 1e6
@@ -39,18 +39,18 @@ def runs(noise: float = 0.03) -> list[RunSample]:
 @pytest.mark.parametrize("cores", CORES)
 @pytest.mark.parametrize("rate", [FREE, 3 * MB, 6 * MB])
 def test_what_comes_before_reading_adds_to_it(cores: float, rate: float) -> None:
-    model = learned(runs())
+    model = fit_model(runs())
     assert model.run_s(RunSetting(cores, BYTES, rate)) - 8.0 == pytest.approx(taken(cores, rate), rel=0.12)
 
 
 def test_a_setting_that_was_left_out_is_told() -> None:
-    known = [one for one in runs() if (one.setting.cores, one.setting.guaranteed) != (1.0, 3 * MB)]
-    found = learned(known).run_s(RunSetting(1.0, BYTES, 3 * MB)) - 8.0
+    known = [run for run in runs() if (run.setting.cores, run.setting.guaranteed) != (1.0, 3 * MB)]
+    found = fit_model(known).run_s(RunSetting(1.0, BYTES, 3 * MB)) - 8.0
     assert found == pytest.approx(taken(1.0, 3 * MB), rel=0.15)
 
 
 def test_runs_with_one_rate_show_no_lead() -> None:
-    assert learned([one for one in runs() if one.setting.guaranteed is None]).lead_s == 0.0
+    assert fit_model([run for run in runs() if run.setting.guaranteed is None]).lead_s == 0.0
 
 
 def test_without_a_guarantee_a_run_gets_what_others_got_without_one() -> None:
@@ -61,8 +61,8 @@ def test_without_a_guarantee_a_run_gets_what_others_got_without_one() -> None:
     for number, rate in enumerate([FREE, FREE, *[20 * MB] * 9]):
         guaranteed = None if rate == FREE else 6 * MB
         kind.add(RunSample(RunSetting(0.5, BYTES, rate, guaranteed), 8.0, 40.0, 0.5), str(number))
-    assert kind.expectation().completed(RunSetting(0.5)).rate == FREE
-    assert kind.expectation().completed(RunSetting(0.5, guaranteed=3 * MB)).rate == 3 * MB
+    assert kind.expectation().fill_in(RunSetting(0.5)).rate == FREE
+    assert kind.expectation().fill_in(RunSetting(0.5, guaranteed=3 * MB)).rate == 3 * MB
 
 
 def test_guaranteed_runs_that_hardly_waited_for_the_store_count_for_guarantees() -> None:

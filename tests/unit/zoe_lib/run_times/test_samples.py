@@ -22,9 +22,9 @@ WORK = application(
 
 def ended(**changes: object) -> Execution:
     services = []
-    for one in new_services("x", WORK, 1):
-        began_s = 20.0 if one.component == "driver" or one.index == 0 else 20.0 + 20.0 * one.index
-        services.append(replace(one, ready_at_s=began_s, ended_at_s=120.0))
+    for service in new_services("x", WORK, 1):
+        began_s = 20.0 if service.component == "driver" or service.index == 0 else 20.0 + 20.0 * service.index
+        services.append(replace(service, ready_at_s=began_s, ended_at_s=120.0))
     marks = {Mark.PLACED: 10.0, Mark.READY: 20.0, Mark.ENDED: 120.0}
     given: dict[str, object] = {"state": ExecutionState.SUCCEEDED, "marks": marks, "services": tuple(services)}
     return replace(execution(), **({"application": WORK} | given | changes))  # type: ignore[arg-type]

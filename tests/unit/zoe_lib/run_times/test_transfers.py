@@ -6,7 +6,7 @@ import pytest
 
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.kind import RunsOfKind
-from zoe_lib.run_times.model import learned
+from zoe_lib.run_times.model import fit_model
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 MB = 1e6
@@ -51,7 +51,7 @@ def test_runs_of_which_it_is_unknown_work_beside_others(number: int) -> None:
     assert runs.expected_s(RunSetting(4.0, guaranteed=30 * MB)) == pytest.approx(61, rel=0.05), "nothing is known"
     for index in range(8):
         runs.add(read(600, 10, guaranteed=10), f"k{index}")
-    runs.model = learned(tuple(runs.samples))
+    runs.model = fit_model(tuple(runs.samples))
     assert runs.expected_s(RunSetting(4.0, guaranteed=10 * MB)) == pytest.approx(61, rel=0.05)
     assert runs.expected_s(RunSetting(4.0, guaranteed=30 * MB)) == pytest.approx(21, rel=0.1)
     for _ in range(9):
@@ -76,7 +76,7 @@ def test_a_guarantee_is_the_least_where_runs_usually_get_more() -> None:
 
 def test_without_a_guarantee_no_more_than_the_slowest_is_expected_of_those_that_were_bound_by_theirs() -> None:
     runs = of(*(read(600, rate, guaranteed=rate) for rate in (10, 20, 20, 30)))
-    assert runs.expectation().completed(RunSetting(4.0)).rate == 10 * MB
+    assert runs.expectation().fill_in(RunSetting(4.0)).rate == 10 * MB
 
 
 def test_programs_that_only_compute_do_not_depend_on_the_rate() -> None:
@@ -110,7 +110,7 @@ def test_what_is_known_later_replaces_what_a_run_taught() -> None:
 def test_amendments_of_many_runs_are_fitted_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = of(*(unknown(60.0) for _ in range(64)))
     fits = []
-    monkeypatch.setattr("zoe_lib.run_times.kind.learned", lambda samples: fits.append(1) or learned(samples))
+    monkeypatch.setattr("zoe_lib.run_times.kind.fit_model", lambda samples: fits.append(1) or fit_model(samples))
     for number in range(64):
         runs.amend(f"r{number}", read(600, 10))
         runs.amend(f"r{number}", read(600, 10))

@@ -30,7 +30,7 @@ def expected_s(runs: RunsOfKind, views: bool | None) -> float:
 
 
 def test_each_way_is_expected_to_take_what_its_own_runs_took() -> None:
-    runs = of(*(read(*one) for one in ((600, False), (60, True)) * 4))
+    runs = of(*(read(*item) for item in ((600, False), (60, True)) * 4))
     assert runs.ways_to_read() == {True, False}
     assert expected_s(runs, False) == pytest.approx(61, rel=0.05)
     assert expected_s(runs, True) == pytest.approx(7, rel=0.05)

@@ -54,7 +54,7 @@ def test_each_half_hour_goes_on_through_both_days() -> None:
 def test_no_run_is_lost_to_the_hour_that_is_missing(expression: str, times_of_day: str) -> None:
     wanted = times_of_day.split()
     found = times(expression, "2027-03-27 23:59", len(wanted))
-    assert found == [f"28 {one}" for one in wanted]
+    assert found == [f"28 {text}" for text in wanted]
 
 
 def test_steps_of_hours_run_in_both_of_two_hours() -> None:
@@ -122,8 +122,8 @@ def test_days_of_changes_are_as_another_library_matches_them(
     next_day = (datetime.fromisoformat(day) + timedelta(days=1)).date().isoformat()
     found = CronTimes(expression, zone).newest(begin_s, at(f"{next_day} 00:00", zone) - 1, 100)
     assert len(found) == count
-    words = [datetime.fromtimestamp(one, ZoneInfo(zone)).strftime("%H:%M%z") for one in found]
-    assert not early or [one for one in words if one < "05"] == early.split()
+    words = [datetime.fromtimestamp(value, ZoneInfo(zone)).strftime("%H:%M%z") for value in found]
+    assert not early or [word for word in words if word < "05"] == early.split()
     after, forward = begin_s - 1, list[float]()
     for _ in found:
         after = CronTimes(expression, zone).next_after(after) or 0.0
@@ -173,5 +173,5 @@ def test_looking_back_finds_what_looking_forward_finds(expression: str, day: str
     # From many moments, those of the hour that comes twice too.
     for minutes in range(0, 3 * 24 * 60, 45):
         to_s = from_s + minutes * 60
-        assert cron.newest(from_s, to_s, 1000) == [one for one in forward if one <= to_s], minutes
+        assert cron.newest(from_s, to_s, 1000) == [value for value in forward if value <= to_s], minutes
     assert cron.newest(from_s, from_s + 3 * 86400, 2) == forward[-2:]

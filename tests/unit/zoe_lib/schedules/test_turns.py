@@ -68,8 +68,8 @@ def test_a_clock_that_was_ahead_for_years_is_forgotten() -> None:
 def test_jitter_is_within_its_bound_and_differs_by_schedule_and_time() -> None:
     schedule = changed(HOURLY, jitter_s=600.0)
     moments = {changed(schedule, id=f"s{n}").made_s(FIRST + t * HOUR) or 0.0 for n in range(9) for t in range(9)}
-    assert len({one % HOUR for one in moments}) == 81
-    assert all(0 <= one % HOUR < 600 for one in moments)
+    assert len({moment % HOUR for moment in moments}) == 81
+    assert all(0 <= moment % HOUR < 600 for moment in moments)
     # Its own time is made, not a later one, whenever it is looked at.
     assert turn_of(schedule, FIRST + 599).run_s == FIRST
 

@@ -7,7 +7,7 @@ from zoe_lib.store import positions
 
 
 def test_only_committed_ids_count() -> None:
-    with positions.collected() as written:
+    with positions.collect() as written:
         positions.begin()
         positions.note(7)
         assert written.newest == 0
@@ -27,7 +27,7 @@ def test_threads_of_a_request_share_what_it_wrote() -> None:
         positions.note(5)
         positions.commit()
 
-    with positions.collected() as written, ThreadPoolExecutor(1) as pool:
+    with positions.collect() as written, ThreadPoolExecutor(1) as pool:
         pool.submit(copy_context().run, write).result()
     assert written.newest == 5
 
@@ -36,9 +36,9 @@ def test_outside_of_a_request_nothing_is_collected() -> None:
     positions.begin()
     positions.note(5)
     positions.commit()
-    assert not positions.wanted()
-    with positions.collected() as written:
-        assert positions.wanted()
+    assert not positions.is_collecting()
+    with positions.collect() as written:
+        assert positions.is_collecting()
         positions.note(None)
         positions.commit()
     assert written.newest == 0

@@ -24,7 +24,7 @@ HOURLY = Schedule(
 def times(runs: Any = (), **wanted: Any) -> list[float]:
     given = {"from_s": 0.0, "to_s": 4 * HOUR, **wanted}
     found = backfill_times(HOURLY, Backfill(**given), 1000 * HOUR, runs)
-    return [one / HOUR for one in found]
+    return [value / HOUR for value in found]
 
 
 def run(hour: float, outcome: ScheduleOutcome) -> ScheduleRun:
@@ -46,7 +46,7 @@ def test_what_has_run_does_not_run_again_and_what_was_passed_over_does() -> None
 def test_times_of_named_runs_run_again() -> None:
     runs = [changed(run(hour, ScheduleOutcome.BACKFILLED), run_id=f"x{hour}") for hour in range(5)]
     assert times(runs, again=frozenset({"x1", "x3"})) == [1, 3]
-    assert [one.run_id for one in runs_between(HOUR, 2 * HOUR, runs)] == ["x1", "x2"]
+    assert [run.run_id for run in runs_between(HOUR, 2 * HOUR, runs)] == ["x1", "x2"]
 
 
 def test_a_request_has_a_bound_and_no_future() -> None:
@@ -64,4 +64,4 @@ def test_nothing_runs_of_which_nobody_knows_whether_it_has_run() -> None:
     assert times(runs, from_s=2 * HOUR) == []
     with pytest.raises(SubmissionRefused, match="not known any more"):
         times(runs)
-    assert times([changed(one, due_s=None) for one in runs]) == [0, 1, 2, 3, 4]  # by hand
+    assert times([changed(run, due_s=None) for run in runs]) == [0, 1, 2, 3, 4]  # by hand

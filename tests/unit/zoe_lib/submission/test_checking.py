@@ -30,34 +30,34 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 
 def test_the_same_is_read_once(read: list[Any]) -> None:
-    assert submission._parsed(job("a")) is submission._parsed(job("a"))
-    assert submission._parsed(job("b")) != submission._parsed(job("a"))
+    assert submission._parse(job("a")) is submission._parse(job("a"))
+    assert submission._parse(job("b")) != submission._parse(job("a"))
     assert read == [job("a"), job("b")]
 
 
 def test_numbers_and_truth_are_different(read: list[Any]) -> None:
     for value in (1, 1.0):
-        assert submission._parsed({**job(), "priority": 1, "time_limit_s": value})
+        assert submission._parse({**job(), "priority": 1, "time_limit_s": value})
     with pytest.raises(SubmissionRefused):
-        submission._parsed({**job(), "priority": True})
+        submission._parse({**job(), "priority": True})
     assert len(read) == 3
 
 
 def test_a_wrong_one_is_refused_each_time(read: list[Any]) -> None:
     for _ in range(2):
         with pytest.raises(SubmissionRefused) as refused:
-            submission._parsed({**job(), "colour": "red"})
+            submission._parse({**job(), "colour": "red"})
         assert refused.value.errors
     assert len(read) == 2
 
 
 def test_a_large_one_is_not_kept(read: list[Any]) -> None:
     for _ in range(2):
-        submission._parsed(job("x" * 4000, *["y" * 4000] * 4))
+        submission._parse(job("x" * 4000, *["y" * 4000] * 4))
     assert len(read) == 2
 
 
 def test_what_is_kept_is_bounded(read: list[Any]) -> None:
     for number in range(100):
-        submission._parsed(job(f"command {number}"))
+        submission._parse(job(f"command {number}"))
     assert submission._read.cache_info().currsize == 64

@@ -27,14 +27,14 @@ def compiled(*steps: dict[str, Any], given: dict[str, Any] | None = None, **more
 def findings(*steps: dict[str, Any], given: dict[str, Any] | None = None, **more: Any) -> list[str]:
     with pytest.raises(DescriptionError) as refused:
         compiled(*steps, given=given, **more)
-    return [str(one) for one in refused.value.diagnostics]
+    return [str(diagnostic) for diagnostic in refused.value.diagnostics]
 
 
 def test_each_step_stands_behind_those_that_it_runs_after() -> None:
     found = compiled(
         {"name": "c", "needs": ["any:b", "a"], **STEP}, {"name": "b", "needs": ["a"], **STEP}, {"name": "a", **STEP}
     )
-    assert [one.name for one in found.steps] == ["a", "b", "c"]
+    assert [step.name for step in found.steps] == ["a", "b", "c"]
     assert [(need.kind, need.position) for need in found.steps[2].after] == [
         (DependencyKind.ANY, 1),
         (DependencyKind.OK, 0),
@@ -111,7 +111,7 @@ def test_values_have_the_type_that_is_declared(kind: str, value: object, fits: b
 
 @pytest.mark.parametrize("name", ["..", "a/b", "../x", "A", "a.b", "-a", "a" * 64, "", "a\x00"])
 def test_hostile_names_are_refused(name: str) -> None:
-    assert any(one.startswith("/steps/0/name") for one in findings({"name": name, **STEP}))
+    assert any(finding.startswith("/steps/0/name") for finding in findings({"name": name, **STEP}))
 
 
 @pytest.mark.parametrize("path", ["..", "../x", "/etc/passwd", "a/../b", ".x", "a b", "$(id)", "-rf", "*"])
@@ -132,7 +132,7 @@ def test_cycles_that_share_steps_are_told_together() -> None:
         "/steps/3/needs/0": "a cycle: d after c after d",
     }
     assert findings(*steps) == [f"{place}: {message}" for place, message in closing.items()]
-    assert [one.name for one in compiled(step("a", "b", "c"), step("b"), step("c", "b", "d"), step("d")).steps]
+    assert [entry.name for entry in compiled(step("a", "b", "c"), step("b"), step("c", "b", "d"), step("d")).steps]
 
 
 def test_of_a_long_cycle_the_steps_that_are_not_named_are_counted() -> None:
@@ -157,7 +157,7 @@ def test_sizes_are_counted_before_anything_is_made() -> None:
     assert "a cycle: " in message
 
     del deep[999]["needs"]
-    assert [one.name for one in compiled(*deep).steps][:2] == ["s999", "s998"]
+    assert [step.name for step in compiled(*deep).steps][:2] == ["s999", "s998"]
     assert time.monotonic() - began_s < 20
 
 
@@ -185,10 +185,10 @@ def test_a_value_of_a_matrix_that_is_none_is_one_finding(value: object) -> None:
 def test_deadlines_of_the_whole_and_of_steps_are_kept_as_they_are_written() -> None:
     steps = ({"name": "a", **STEP}, {"name": "b", "deadline": "+1h", "on_failure": ["a"], **STEP})
     found = compiled({**steps[0], "deadline": "+2h"}, steps[1], deadline="08:00 Europe/Paris")
-    assert [one.deadlines for one in found.steps] == [("08:00 Europe/Paris", "+2h"), ("+1h",)]
+    assert [step.deadlines for step in found.steps] == [("08:00 Europe/Paris", "+2h"), ("+1h",)]
     assert "/deadline: " in findings(steps[0], deadline="08:00")[0]
     both = findings({**steps[0], "deadline": "+2h", "deadline_s": 5}, deadline="+2h", deadline_s=5)
-    assert [one.partition(":")[0] for one in both] == ["/steps/0/deadline", "/deadline"]
+    assert [text.partition(":")[0] for text in both] == ["/steps/0/deadline", "/deadline"]
 
 
 def test_all_cycles_are_told_beside_what_else_is_wrong() -> None:
@@ -198,7 +198,7 @@ def test_all_cycles_are_told_beside_what_else_is_wrong() -> None:
     steps = [step("a", "b"), step("b", "a"), step("c", "absent"), step("d"), step("d"), step("e", "e", "d")]
     with pytest.raises(DescriptionError) as told:
         compile_workflow({"version": 1, "name": "n", "steps": steps}, {}, RunPlace("w"))
-    assert [(one.pointer, one.message) for one in told.value.diagnostics] == [
+    assert [(diagnostic.pointer, diagnostic.message) for diagnostic in told.value.diagnostics] == [
         ("/steps/1/needs/0", "a cycle: b after a after b"),
         ("/steps/2/needs/0", "no step has the name 'absent'"),
         ("/steps/4/name", "another step already has 'd'"),

@@ -102,7 +102,7 @@ def test_what_is_kept_of_an_earlier_run_is_read_from_there() -> None:
 )
 def test_what_cannot_be_is_refused_with_its_place(steps: list[dict[str, Any]], words: str) -> None:
     found = findings(PREPARE, *steps)
-    assert any(words in one for one in found), found
+    assert any(words in text for text in found), found
 
 
 def test_only_steps_have_entries() -> None:

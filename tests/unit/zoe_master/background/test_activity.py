@@ -19,7 +19,7 @@ def used(at_s: float, cpu_s: float, service: str = "s", execution: str = "x") ->
 
 def told(*rounds: list[Usage], policy: Policy = POLICY) -> list[dict[str, float]]:
     work = ServiceActivity()
-    return [work.seen(usage, policy) for usage in rounds]
+    return [work.last_computing(usage, policy) for usage in rounds]
 
 
 def test_a_tenth_of_a_core_over_a_minute_is_work() -> None:

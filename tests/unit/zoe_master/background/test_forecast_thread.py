@@ -36,7 +36,7 @@ class Scripted:
         self.steps.append(steps)
         return "told"
 
-    def tell(self, execution_id: str, _told: Any) -> None:
+    def note_forecast(self, execution_id: str, _told: Any) -> None:
         self.told.append(execution_id)
 
 

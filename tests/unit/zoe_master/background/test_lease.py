@@ -42,13 +42,13 @@ def masters() -> Masters:
 def test_a_loop_stands_still_from_its_last_step(clock: ManualClock) -> None:
     progress = LeaderProgress(clock)
     clock.advance(1e6)
-    assert progress.stands_s() < 0  # it has not begun
+    assert progress.idle_s() < 0  # it has not begun
     progress.note()
     clock.advance(3)
-    assert progress.stands_s() == 3
+    assert progress.idle_s() == 3
     points: list[CrashPoint] = []
-    progress.noted_at(points.append)(CrashPoint.QUEUED)
-    assert (progress.stands_s(), points) == (0, [CrashPoint.QUEUED])
+    progress.noting_hook(points.append)(CrashPoint.QUEUED)
+    assert (progress.idle_s(), points) == (0, [CrashPoint.QUEUED])
 
 
 def test_a_lease_is_renewed_only_while_the_loop_goes_on(clock: ManualClock, masters: Masters) -> None:

@@ -62,7 +62,7 @@ def read(endpoint: Endpoint) -> bytes:
 
 
 def test_the_list_is_asked_for_with_its_bound_and_the_secret() -> None:
-    with program(lambda one: one.sendall(OK + b'["a"]')) as (endpoint, asked):
+    with program(lambda entry: entry.sendall(OK + b'["a"]')) as (endpoint, asked):
         assert read(endpoint) == b'["a"]'
     assert asked[0].startswith(b"GET /workspace/content?path=parts.json HTTP/1.1\r\n")
     assert f"range: bytes=0-{LIST_BYTES_MAX}\r\n".encode() in asked[0].lower()
@@ -110,7 +110,7 @@ def test_a_program_that_drips_is_left(begin: bytes, monkeypatch: pytest.MonkeyPa
 def test_refusals_say_why(status: int, problem: ListProblem) -> None:
     body = json.dumps({"code": "x", "detail": "parts.json leads out"}).encode()
     head = f"HTTP/1.1 {status} No\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with program(lambda one: one.sendall(head + body)) as (endpoint, _), pytest.raises(ListRefused) as refused:
+    with program(lambda entry: entry.sendall(head + body)) as (endpoint, _), pytest.raises(ListRefused) as refused:
         read(endpoint)
     assert refused.value.problem is problem
     assert "parts.json leads out" in str(refused.value)
@@ -119,12 +119,12 @@ def test_refusals_say_why(status: int, problem: ListProblem) -> None:
 
 @pytest.mark.parametrize("head", [b"HTTP/1.1 500 No\r\n\r\n", b"HTTP/1.1 429 No\r\n\r\n[", b"nonsense\r\n\r\n", b""])
 def test_other_answers_are_asked_for_again(head: bytes) -> None:
-    with program(lambda one: one.sendall(head)) as (endpoint, _), pytest.raises(ListUnavailable):
+    with program(lambda entry: entry.sendall(head)) as (endpoint, _), pytest.raises(ListUnavailable):
         read(endpoint)
 
 
 def test_an_empty_file_is_no_list_and_no_error() -> None:
-    with program(lambda one: one.sendall(b"HTTP/1.1 416 No\r\n\r\n")) as (endpoint, _):
+    with program(lambda entry: entry.sendall(b"HTTP/1.1 416 No\r\n\r\n")) as (endpoint, _):
         assert read(endpoint) == b""
 
 

@@ -14,7 +14,7 @@ import pytest
 from zoe_lib.domain.values.progress import NoProgress, ProgressProbe
 from zoe_master.backends.base import PROGRESS_BYTES_MAX, PortAddress
 from zoe_master.background.probe_answers import NoReading, ProbeAnswers
-from zoe_master.background.progress_amounts import ProgressAmounts, tasks_of, told
+from zoe_master.background.progress_amounts import ProgressAmounts, parse_progress, tasks_of
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 PORT = ProgressProbe(port="http", path="/progress")
@@ -29,14 +29,14 @@ SPARK = ProgressProbe(spark="ui")
     ],
 )  # fmt: skip
 def test_shares_and_amounts_are_understood(content: bytes, share: float) -> None:
-    reading = told(content, 7.0)
+    reading = parse_progress(content, 7.0)
     assert reading is not None
     assert (reading.at_s, reading.share) == (7.0, pytest.approx(share))
 
 
 def test_nothing_yet_is_no_lie() -> None:
-    assert told(b"", 0) is None
-    assert told(b" \n\n", 0) is None
+    assert parse_progress(b"", 0) is None
+    assert parse_progress(b" \n\n", 0) is None
     assert tasks_of([], 0) is None
 
 
@@ -51,7 +51,7 @@ def test_nothing_yet_is_no_lie() -> None:
 )  # fmt: skip
 def test_what_is_no_progress_is_said_to_be_none_without_its_text(content: bytes) -> None:
     with pytest.raises(NoProgress) as refused:
-        told(content, 0)
+        parse_progress(content, 0)
     assert len(str(refused.value)) < 100
     assert content.decode(errors="replace")[:40] not in str(refused.value) or content == b"{"
 
@@ -179,6 +179,6 @@ def test_answers_that_lead_elsewhere_never_end_or_never_come_are_left(
 
 
 def test_only_the_end_of_a_file_is_looked_at() -> None:
-    reading = told(b"9" * 10 * PROGRESS_BYTES_MAX + b"\n0.5\n", 0)
+    reading = parse_progress(b"9" * 10 * PROGRESS_BYTES_MAX + b"\n0.5\n", 0)
     assert reading is not None
     assert reading.share == 0.5

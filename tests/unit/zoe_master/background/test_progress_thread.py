@@ -29,8 +29,8 @@ Tell = Callable[[str, float], ProgressReading | None]
 
 def running(number: int, ready_at_s: float = 0.0, told: Any = TELLS) -> Execution:
     services = tuple(
-        replace(one, state=ServiceState.READY, ready_at_s=ready_at_s)
-        for one in new_services(execution(number).id, told, 1)
+        replace(service, state=ServiceState.READY, ready_at_s=ready_at_s)
+        for service in new_services(execution(number).id, told, 1)
     )
     return replace(execution(number), application=told, services=services, state=ExecutionState.RUNNING)
 
@@ -43,8 +43,8 @@ class _Follows:
         self._thread: ProgressThread | None = None
 
     def begin(self) -> ProgressThread:
-        for one in self.active:
-            self.store.submit(one_like(one), "request", one.id)
+        for active in self.active:
+            self.store.submit(one_like(active), "request", active.id)
         tick = SimpleNamespace(snapshot=SimpleNamespace(active=self.active))
         amounts = cast(ProgressAmounts, SimpleNamespace(read=self._read))
         self._thread = ProgressThread(cast(Master, SimpleNamespace(latest=tick)), self.store, amounts, interval_s=0.02)
@@ -105,8 +105,8 @@ def test_one_that_hangs_or_fails_holds_up_no_other(follows: _Follows) -> None:
     }
     thread = follows.begin()
     try:
-        until(lambda: all(follows.told(one) is not None for one in (failing, works, spark)))
-        told = [follows.told(one) for one in (hanging, failing, spark)]
+        until(lambda: all(follows.told(execution) is not None for execution in (failing, works, spark)))
+        told = [follows.told(execution) for execution in (hanging, failing, spark)]
         assert told[0] is None
         assert told[1] is not None
         assert (told[1].share, told[1].problem) == (None, "it is no ordinary file  [31m")
@@ -124,12 +124,14 @@ def test_files_that_hang_hold_up_no_port(follows: _Follows) -> None:
     go_on, spark = threading.Event(), running(1, told=SPARK)
     hanging = [running(number) for number in range(2, 90)]
     follows.active = [*hanging, spark]
-    follows.tells = dict.fromkeys((one.id for one in hanging), lambda *_: cast(None, go_on.wait(60) and None))
+    follows.tells = dict.fromkeys(
+        (execution.id for execution in hanging), lambda *_: cast(None, go_on.wait(60) and None)
+    )
     follows.tells[spark.id] = lambda _, at_s: reading_of(at_s, 3, 9)
     thread = follows.begin()
     try:
         until(lambda: (told := thread.latest().get(spark.id)) is not None and len(told.readings) > 2)
-        assert [follows.told(one) for one in hanging] == [None] * len(hanging)
+        assert [follows.told(execution) for execution in hanging] == [None] * len(hanging)
     finally:
         go_on.set()
 
@@ -147,12 +149,12 @@ def test_a_new_leader_goes_on_with_what_is_stored_of_the_same_attempt(follows: _
     same, other = running(1), replace(running(2), attempt=2)
     follows.active = [same, other]
     follows.tells = dict.fromkeys((same.id, other.id), lambda _, at_s: reading_of(at_s, 0.5))
-    for one in follows.active:
-        follows.store.submit(one_like(one), "request", one.id)
-        follows.store.set_progress([ExecutionProgress(one.id, 1, 5.0, (ProgressReading(5.0, 0.25),))])
+    for active in follows.active:
+        follows.store.submit(one_like(active), "request", active.id)
+        follows.store.set_progress([ExecutionProgress(active.id, 1, 5.0, (ProgressReading(5.0, 0.25),))])
     follows.begin()
-    until(lambda: all(_share(follows.told(one)) == 0.5 for one in follows.active))
-    shares = [[reading.done for reading in _readings(follows.told(one))] for one in (same, other)]
+    until(lambda: all(_share(follows.told(execution)) == 0.5 for execution in follows.active))
+    shares = [[reading.done for reading in _readings(follows.told(execution))] for execution in (same, other)]
     assert shares[0][:2] == [0.25, 0.5]
     assert 0.25 not in shares[1]
 

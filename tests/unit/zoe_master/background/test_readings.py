@@ -118,7 +118,7 @@ Make = Callable[[Callable[[BaseHTTPRequestHandler], None]], ScalingAmounts]
 
 @pytest.mark.parametrize(("text", "amount"), [("7", 7.0), (" 1.5\n", 1.5), ('{"backlog": 12}', 12.0), ("0", 0.0)])
 def test_an_instance_tells_a_number(amounts: Make, text: str, amount: float) -> None:
-    assert amounts(body(text)).told(RULE, [SERVICE]) == amount
+    assert amounts(body(text)).instance_amount(RULE, [SERVICE]) == amount
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_other_answers_change_nothing(amounts: Make, answer: Callable[[BaseHTTPR
     asked, before_kib = amounts(answer), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began_s = time.monotonic()
     with pytest.raises(NoReading):
-        asked.told(RULE, [SERVICE])
+        asked.instance_amount(RULE, [SERVICE])
     assert time.monotonic() - began_s < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 100 << 10
 
 
 def test_prometheus_gives_the_sum_of_its_series(amounts: Make) -> None:
     vector = '{"data": {"resultType": "vector", "result": [{"value": [1, "3"]}, {"value": [1, "4.5"]}]}}'
-    assert amounts(body(vector)).queried(QUERY) == 7.5
-    assert amounts(body('{"data": {"resultType": "scalar", "result": [1, "2"]}}')).queried(QUERY) == 2.0
+    assert amounts(body(vector)).prometheus_amount(QUERY) == 7.5
+    assert amounts(body('{"data": {"resultType": "scalar", "result": [1, "2"]}}')).prometheus_amount(QUERY) == 2.0
     for text in ('{"data": {"resultType": "vector", "result": []}}', "{}", "[]", '{"data": null}'):
         with pytest.raises(NoReading):
-            amounts(body(text)).queried(QUERY)
+            amounts(body(text)).prometheus_amount(QUERY)
     with pytest.raises(NoReading, match="no prometheus_url"):
-        ScalingAmounts(None, lambda *_: PortAddress("127.0.0.1", 1)).queried(QUERY)
+        ScalingAmounts(None, lambda *_: PortAddress("127.0.0.1", 1)).prometheus_amount(QUERY)

@@ -40,9 +40,9 @@ def test_a_killed_master_makes_no_index_twice_and_loses_none(point: CrashPoint) 
 
     world.hit = hit
     world.rest()
-    for one in (array, other):
-        assert world.store.array(one.id).counts == {IndexState.SUCCEEDED: one.indices.count}
-        world.check_once_each(one)
+    for entry in (array, other):
+        assert world.store.array(entry.id).counts == {IndexState.SUCCEEDED: entry.indices.count}
+        world.check_once_each(entry)
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -75,7 +75,7 @@ def test_indices_run_again_while_others_still_run() -> None:
     world.failing = set()
     world.store.change_array(
         array.id,
-        lambda one, states: ArrayChange(again(one, states), ArrayEventKind.AGAIN, {}),
+        lambda array, states: ArrayChange(again(array, states), ArrayEventKind.AGAIN, {}),
         world.clock.now_s(),
         "request",
     )
@@ -83,7 +83,7 @@ def test_indices_run_again_while_others_still_run() -> None:
     world.rest()
     done = world.store.array(array.id)
     assert (dict(done.counts), done.run) == ({IndexState.SUCCEEDED: 5}, 2)
-    assert sorted(one for one in world.started if one.endswith("r2")) == [f"{array.id}_1r2", f"{array.id}_3r2"]
+    assert sorted(text for text in world.started if text.endswith("r2")) == [f"{array.id}_1r2", f"{array.id}_3r2"]
 
 
 def test_many_arrays_each_have_some_in_the_queue() -> None:
@@ -91,8 +91,8 @@ def test_many_arrays_each_have_some_in_the_queue() -> None:
     arrays = [world.submit("0-9999", number) for number in range(1, 101)]
     for _ in range(10):
         world.master.tick()
-    there = {member.array_id for one in world.store.active() if (member := member_of(one.id)) is not None}
-    assert there == {one.id for one in arrays}
+    there = {member.array_id for execution in world.store.active() if (member := member_of(execution.id)) is not None}
+    assert there == {array.id for array in arrays}
     assert len(world.store.active()) <= 1000
 
 
@@ -110,10 +110,10 @@ def test_a_chain_by_index_finishes_however_it_is_cut() -> None:
     world.hit = hit
     world.rest()
     assert dict(world.store.array(first.id).counts) == {IndexState.SUCCEEDED: 198, IndexState.FAILED: 2}
-    for one in (second, third):
-        counts = dict(world.store.array(one.id).counts)
+    for array in (second, third):
+        counts = dict(world.store.array(array.id).counts)
         assert counts == {IndexState.SUCCEEDED: 198, IndexState.FAILED: 2}
-    ended = {one.id: one for one in world.store._state.executions.values()}
+    ended = {execution.id: execution for execution in world.store._state.executions.values()}
     assert ended[f"{third.id}_5"].cause == "dependency_failed"
 
 
@@ -153,7 +153,7 @@ def test_each_index_is_told_once_by_itself_or_with_the_others() -> None:
     of_their_own = {entry.execution_id for entry in entries if entry.kind == "deadline_missed"}
     late = world.store.array(array.id).late_count
     assert (len(of_their_own), late) == (2, 4)
-    members = {one.id: one.missed for one in world.store._state.executions.values()}
+    members = {execution.id: execution.missed for execution in world.store._state.executions.values()}
     assert len(members) == 6
     for execution_id, missed in members.items():
         assert missed is not None
@@ -176,7 +176,7 @@ def test_what_waits_for_an_array_begins_when_its_last_index_has_ended() -> None:
     after = world.submit("0", 2, conditions=Conditions(after=(Dependency(DependencyKind.OK, array.id),)))
     for passing_s in (0.0, 1.0):
         world.clock.advance(passing_s)
-        while world.master.tick().again:
+        while world.master.tick().is_due_again:
             pass
     assert world.store.array(array.id).state is ExecutionState.SUCCEEDED
-    assert [one for one in world.started if one.startswith(after.id)] != []
+    assert [text for text in world.started if text.startswith(after.id)] != []

@@ -59,7 +59,7 @@ class World:
         """Tick until nothing is due any more; return the number of ticks."""
         for number in range(ticks_max):
             tick = self.master.tick()
-            if tick.again:
+            if tick.is_due_again:
                 continue
             now_s, due_s = self.clock.now_s(), self.master.next_due_s(self.clock.now_s())
             coming = [at_s for at_s in (due_s, self.backend.next_change_s()) if at_s is not None]
@@ -69,11 +69,14 @@ class World:
         raise AssertionError("it does not come to rest")
 
     def states(self) -> dict[str, ExecutionState]:
-        return {one.id: self.store.execution(one.id).state for one in self.store._state.executions.values()}
+        return {
+            execution.id: self.store.execution(execution.id).state
+            for execution in self.store._state.executions.values()
+        }
 
 
 def ids(executions: Sequence[Execution]) -> list[str]:
-    return [one.id for one in executions]
+    return [execution.id for execution in executions]
 
 
 def test_it_runs_after_another_has_ended() -> None:
@@ -133,8 +136,8 @@ def test_times_come_one_by_one() -> None:
     world = World()
     later = [world.submit(number, begin_at_s=1000.0 + 100 * number) for number in (3, 1, 2)]
     world.rest()
-    began = {one.id: world.store.execution(one.id).marks["queued"] for one in later}  # type: ignore[index]
-    assert [round(began[one.id]) for one in later] == [1300, 1100, 1200]
+    began = {execution.id: world.store.execution(execution.id).marks["queued"] for execution in later}  # type: ignore[index]
+    assert [round(began[execution.id]) for execution in later] == [1300, 1100, 1200]
 
 
 def test_a_chain_ends_in_few_ticks_when_its_first_link_fails() -> None:
@@ -180,9 +183,9 @@ def test_a_tick_costs_nothing_for_those_that_wait_for_nothing_new() -> None:
     first = world.submit(1)
     for number in range(2, 20_002):
         world.submit(number, Dependency(OK, first.id), held=Holder.USER)
-    while world.master.tick().again:
+    while world.master.tick().is_due_again:
         pass
     conditional = world.master.cache.conditional
     assert len(conditional) == 20_000
-    assert not conditional.unfinished
+    assert not conditional.has_unfinished
     assert conditional.take_changed(world.clock.now_s(), 10) == []

@@ -51,7 +51,7 @@ def test_each_entry_runs_once_whatever_ends_the_master(entries: list[Any], seed:
     done = world.store.array(array.id)
     assert done.state is ExecutionState.SUCCEEDED
     assert done.indices.count == len(entries)
-    assert world.arguments(array) == [text(one) for one in entries]
+    assert world.arguments(array) == [text(entry) for entry in entries]
     world.check_once_each(done)
 
 
@@ -141,7 +141,7 @@ def test_all_must_have_ended_by_the_deadline_whether_they_wait_or_run() -> None:
     done = world.store.array(array.id)
     assert done.state is ExecutionState.FAILED
     assert done.count(IndexState.SUCCEEDED) == 1
-    assert "the time has passed" in done.message
+    assert "had not ended at the required time" in done.message
 
 
 def test_ten_thousand_entries_do_not_hold_up_what_others_submit() -> None:

@@ -18,7 +18,7 @@ from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.state.promise_prices import StoredPrices
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.state.run_times import LearnedRunTimes
 
 BYTES, SHARE = 6000 * MB, 0.1
 # A core costs 1 an hour, and a view as much as 100 of them; bandwidth is cheap.
@@ -42,9 +42,9 @@ def selective() -> Application:
     return changed(reader(), storage=demand)
 
 
-def taught(*ways: bool | None, share: float | None = SHARE) -> RunTimesKept:
+def taught(*ways: bool | None, share: float | None = SHARE) -> LearnedRunTimes:
     """Learn runs limited by a store of 10 MB/s: 600 s plainly, and 60 s through a view."""
-    times = RunTimesKept()
+    times = LearnedRunTimes()
     for number in range(24):
         views = ways[number % len(ways)]
         read = BYTES * (SHARE if views else 1.0)
@@ -54,12 +54,12 @@ def taught(*ways: bool | None, share: float | None = SHARE) -> RunTimesKept:
     return times
 
 
-def decided(times: RunTimesKept, in_s: float, application: Application, priced: bool = True) -> FinishTerms:
+def decided(times: LearnedRunTimes, in_s: float, application: Application, priced: bool = True) -> FinishTerms:
     seen = Snapshot(1000.0, NODES, storage=BandwidthSupply(Rates(40 * MB, 0)))
     tick = Tick(seen, Plan(), "plan", 0.0, False, policy=Policy(promise_offer_s=10.0))
     wanted = tick.fresh(application, "default", "ada", seen.now_s + in_s)
     prices = StoredPrices(lambda: [PRICES] if priced else [])
-    return terms(PromiseDecisions(times, prices).would_be(tick, wanted))
+    return terms(PromiseDecisions(times, prices).decide_new(tick, wanted))
 
 
 def test_a_view_is_chosen_where_plain_objects_would_be_read_too_late() -> None:
@@ -108,5 +108,7 @@ def test_a_view_that_is_not_there_after_all_puts_the_promise_at_risk() -> None:
             inputs=(InputRead("in", "swift2d://c.zoe/in", view),),
         )
         tick = Tick(Snapshot(1005.0, NODES), Plan(), "plan", 0.0, False, policy=Policy(), promised=(execution,))
-        notices = [one.notice for one in PromiseDecisions(taught(False, True), StoredPrices(list)).made_on(tick)]
-        assert [one.risk for one in notices if one is not None] == ([] if expected is None else [expected])
+        notices = [
+            decision.notice for decision in PromiseDecisions(taught(False, True), StoredPrices(list)).decide_on(tick)
+        ]
+        assert [notice.risk for notice in notices if notice is not None] == ([] if expected is None else [expected])

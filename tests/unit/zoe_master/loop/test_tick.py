@@ -25,9 +25,9 @@ def test_forecasts_count_from_now_and_not_from_the_tick() -> None:
     wanted, busy = (queued(name, component(cores=3.0, memory_gib=1), expected_run_s=30.0) for name in ("x", "busy"))
     for others, starts_s in (((), 14.0), ((started(busy, "n"),), 31.0)):
         snapshot = Snapshot(10.0, (node("n", cores=4),), (), others)
-        tick = Tick(snapshot, Plan(), "plan-1", 0.0, raced=False).at(14.0)
+        tick = Tick(snapshot, Plan(), "plan-1", 0.0, raced=False).moved_to(14.0)
         _, start, end = tick.propose(wanted.application, wanted.tenant, wanted.user, 0, CpuBudget())
         assert end.end_p50_s == starts_s + 30.0
         assert (start is None) == (not others)
         assert start is None or (start.at_s, start.start_p50_s) == (14.0, starts_s)
-        assert tick.at(9.0).snapshot.now_s == 14.0, "a clock that went back"
+        assert tick.moved_to(9.0).snapshot.now_s == 14.0, "a clock that went back"

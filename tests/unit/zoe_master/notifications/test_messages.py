@@ -15,7 +15,7 @@ from zoe_lib.domain.executions.notifications import Notification
 from zoe_lib.domain.values.deadlines import DeadlineMiss
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.people import NotificationTarget
-from zoe_master.notifications.messages import mail, wanted, webhook, webhook_test
+from zoe_master.notifications.messages import mail, notifications_for, webhook, webhook_test
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 TARGET = NotificationTarget("n1", "red", "ada", "chat", "https://example.org", ["failed"], b"", 0.0, "ada")
@@ -58,12 +58,12 @@ def test_receivers_check_signatures_with_the_library_of_the_standard() -> None:
 def test_a_target_wants_its_kinds_and_what_descriptions_ask_for() -> None:
     started = changed(FAILED, kind=NotificationKind.STARTED)
     asked = changed(started, asked=("started",))
-    assert wanted(TARGET, [FAILED, started, asked]) == [FAILED, asked]
-    assert wanted(replace(TARGET, kinds=[]), [FAILED, started, asked]) == [asked]
-    assert wanted(replace(TARGET, user=None), [FAILED, started, asked]) == [FAILED]
+    assert notifications_for(TARGET, [FAILED, started, asked]) == [FAILED, asked]
+    assert notifications_for(replace(TARGET, kinds=[]), [FAILED, started, asked]) == [asked]
+    assert notifications_for(replace(TARGET, user=None), [FAILED, started, asked]) == [FAILED]
     skipped = changed(FAILED, kind=NotificationKind.CANCELLED, cause="dependency_failed")
     cancelled = changed(skipped, cause="cancelled")
-    assert wanted(replace(TARGET, kinds=["cancelled"]), [skipped, cancelled]) == [cancelled]
+    assert notifications_for(replace(TARGET, kinds=["cancelled"]), [skipped, cancelled]) == [cancelled]
 
 
 def test_a_mail_has_one_line_of_subject_and_says_why() -> None:

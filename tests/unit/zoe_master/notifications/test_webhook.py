@@ -12,7 +12,7 @@ from ipaddress import ip_network
 import pytest
 
 from zoe_master.notifications.messages import NotificationMessage
-from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
+from zoe_master.notifications.webhook import NotDelivered, NotificationWebhooks
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def test_a_redirect_is_not_followed() -> None:
             await webhooks.close()
 
     with target() as (inside, asked_inside), target(inside) as (url, asked):
-        with pytest.raises(NotTold, match="redirects are not followed"):
+        with pytest.raises(NotDelivered, match="redirects are not followed"):
             asyncio.run(sent(url))
         assert asked == ["/hook"]
         assert asked_inside == []

@@ -142,7 +142,7 @@ def test_what_is_wrong_with_a_question_is_told_plainly(answers: RpcHandlers) -> 
     bodies: list[dict[str, Any]] = [{}, {"execution_id": 5, "service_id": [], "x": 1}]
     told = {refused(answers, kind, body) for kind in ("address", "explain", "logs") for body in bodies}
     assert "execution_id: is missing" in told
-    assert not [one for one in told if re.search("validation error|Input should|Field required|pydantic|Extra", one)]
+    assert not [text for text in told if re.search("validation error|Input should|Field required|pydantic|Extra", text)]
 
 
 def test_the_bounds_leave_room_for_others(answers: RpcHandlers) -> None:

@@ -31,7 +31,7 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.what_if import proposal
 from zoe_master.state.cpu_budget import PASS_S, SEARCH_S, CpuBudget
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.state.run_times import LearnedRunTimes
 
 NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
 BUSY = tuple(
@@ -77,7 +77,7 @@ def master() -> Master:
     made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
     made._clock = ManualClock(10.0)
     made.waits_for_credential = lambda _: None
-    made.run_times = RunTimesKept()
+    made.run_times = LearnedRunTimes()
     return made
 
 
@@ -108,11 +108,11 @@ def test_eight_of_the_largest_plans_at_once(client: MasterClient, wanted: Any, m
             return refused.code
 
     *told, looked, again = in_threads(USERS + 2, ask)
-    answered = [one for one in told if one != "plan_busy"]
+    answered = [entry for entry in told if entry != "plan_busy"]
     assert looked == again == [200] * 10
     assert len(answered) >= 2
     assert counted.plans == len(answered)
-    assert all(not one["starts_now"] and one["reason"]["code"] == "no_resources" for one in answered)
+    assert all(not entry["starts_now"] and entry["reason"]["code"] == "no_resources" for entry in answered)
 
 
 def test_the_search_ends_with_its_budget(client: MasterClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,13 +148,13 @@ def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     snapshot = replace(master.latest.snapshot, queued=very_long_queue())
     master.latest = replace(master.latest, snapshot=snapshot, policy=policy)
     looks = [0]
-    go_on = ServicePlacer.go_on
+    go_on = ServicePlacer.check_budget
 
     def counted(placer: ServicePlacer) -> None:
         looks[0] += 1
         go_on(placer)
 
-    monkeypatch.setattr(ServicePlacer, "go_on", counted)
+    monkeypatch.setattr(ServicePlacer, "check_budget", counted)
     monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, lambda: looks[0] * PASS_S / LOOKS))
     body = {
         "plan": {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"},

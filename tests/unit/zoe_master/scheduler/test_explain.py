@@ -58,7 +58,7 @@ def test_every_node_whose_hold_is_in_the_way_is_named_by_it() -> None:
         filters = tuple(chance.sample(DEFAULT_FILTERS, len(DEFAULT_FILTERS)))
         told = explain(Snapshot(NOW_S, nodes, (WANTED,), active), replace(FIFO, filters=filters), "x")
         assert told is not None
-        for one in nodes if told.nodes else ():
-            held = any(hold.refuses("default", NOW_S, NOW_S + 3600.0) for hold in one.holds)
-            text = told.nodes.get(one.name, {}).get("c", "")
-            assert text.startswith(("drained", "reserved", "will be reserved")) == held, (one, text)
+        for entry in nodes if told.nodes else ():
+            held = any(hold.refuses("default", NOW_S, NOW_S + 3600.0) for hold in entry.holds)
+            text = told.nodes.get(entry.name, {}).get("c", "")
+            assert text.startswith(("drained", "reserved", "will be reserved")) == held, (entry, text)

@@ -21,8 +21,8 @@ def test_one_in_the_queue_is_examined_when_it_is_late_and_not_before() -> None:
     assert (is_conditional(execution), may_be_late(execution)) == (False, True)
     kept = ConditionalExecutions[Execution]()
     kept.put(execution)
-    kept.ended("a", ExecutionState.FAILED)  # it has no further condition
-    assert (taken(kept, 19.0), kept.next_time_s(19.0), kept.unfinished) == ([], 20.0, False)
+    kept.note_end("a", ExecutionState.FAILED)  # it has no further condition
+    assert (taken(kept, 19.0), kept.next_time_s(19.0), kept.has_unfinished) == ([], 20.0, False)
     assert taken(kept, 20.0) == ["x"]
     kept.remove("x")
     assert (taken(kept, 30.0), kept.next_time_s(10.0)) == ([], None)

@@ -15,7 +15,7 @@ def told_at_once(cores: float, waited_s: float, record: ForecastRecord) -> None:
     """Start an execution with a forecast wait of 1,000 s."""
     execution = started(queued("e", component(cores=cores), at_s=0.0), "n")
     told = Forecast(at_s=0.0, wait_s=1000.0, run_s=None, start_p50_s=1000.0, start_p90_s=3000.0)
-    record.started(replace(execution, forecast=told, marks=execution.marks | {Mark.PLACED: waited_s}))
+    record.record_wait(replace(execution, forecast=told, marks=execution.marks | {Mark.PLACED: waited_s}))
 
 
 def test_forecasts_of_wide_executions_follow_those_of_wide_ones() -> None:

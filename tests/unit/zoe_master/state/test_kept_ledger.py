@@ -26,7 +26,7 @@ def accounts(ledger: Ledger, active: Sequence[Execution]) -> Any:
     return (
         (ledger.nodes, ledger.index, ledger.gateway, ledger.locality, ledger.largest_memory, ledger.changes),
         (ledger.free_cores, ledger.free_memory, devices, ledger.services, ledger.free_cores_in_all),
-        [ledger.held(execution) for execution in active],
+        [ledger.holdings(execution) for execution in active],
     )
 
 
@@ -41,14 +41,14 @@ def changed_nodes(chance: random.Random, nodes: tuple[Node, ...]) -> tuple[Node,
     """Change foreign use, remove and return a node, or change only the containers on one."""
     match chance.randrange(4):
         case 0:
-            return tuple(replace(one, foreign=Resources(chance.choice([0, 700, 9000]), 5)) for one in nodes)
+            return tuple(replace(node, foreign=Resources(chance.choice([0, 700, 9000]), 5)) for node in nodes)
         case 1:
             away = chance.choice("abc")
-            return tuple(one for one in NODES if one.name != away)
+            return tuple(node for node in NODES if node.name != away)
         case 2:
             return NODES
         case _:
-            return tuple(replace(one, containers=chance.randrange(9)) for one in nodes)
+            return tuple(replace(node, containers=chance.randrange(9)) for node in nodes)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -67,7 +67,7 @@ def test_it_is_that_of_the_present_executions_however_they_came_and_went(seed: i
         if chance.random() < 0.3:
             nodes = changed_nodes(chance, nodes)
         active = tuple(there.values())
-        made = kept.at(nodes, active, {}, {})
+        made = kept.ledger_for(nodes, active, {}, {})
         assert accounts(made, active) == accounts(Ledger(nodes, active), active)
         made.take(0, Resources(1000, 1))  # changes of a pass to its copy are not kept
 
@@ -78,7 +78,7 @@ def test_a_snapshot_keeps_its_accounts_whatever_later_ticks_count() -> None:
     before = made(kept, (first,))
     kept.put(replace(first, services=()))
     later = made(kept, (replace(first, services=()),))
-    assert before.ledger().held(first) == Ledger(NODES, (first,)).held(first)
+    assert before.ledger().holdings(first) == Ledger(NODES, (first,)).holdings(first)
     assert before.ledger().free_cores != later.ledger().free_cores
     before.ledger().take(0, Resources(1000, 1))
     assert before.ledger().free_cores == Ledger(NODES, (first,)).free_cores
@@ -87,7 +87,7 @@ def test_a_snapshot_keeps_its_accounts_whatever_later_ticks_count() -> None:
 def made(kept: KeptLedger, active: tuple[Execution, ...]) -> Snapshot:
     locality: Mapping[Any, Any] = {}
     paths: Mapping[str, Any] = {}
-    ledger = kept.at(NODES, active, locality, paths)
+    ledger = kept.ledger_for(NODES, active, locality, paths)
     return Snapshot(0.0, NODES, active=active, locality=locality, paths=paths, accounts=ledger)
 
 

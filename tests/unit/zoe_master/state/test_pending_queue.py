@@ -47,14 +47,14 @@ def test_who_waits_longest_is_known_as_they_come_and_go(monkeypatch: pytest.Monk
 def test_only_those_are_named_who_were_told_otherwise() -> None:
     one, two, three = queued("one"), told(queued("two"), BEHIND), told(queued("three"), OTHER)
     backlog = PendingQueue([one, two, three], SJF, {})
-    assert ids(backlog.told_otherwise(BEHIND)) == ["one", "three"]
+    assert ids(backlog.with_other_reason(BEHIND)) == ["one", "three"]
     backlog.put(told(one, BEHIND))
     backlog.put(told(two, replace(BEHIND)))  # as read again from a database
     backlog.put(queued("four"))
-    assert ids(backlog.told_otherwise(BEHIND)) == ["three", "four"]
+    assert ids(backlog.with_other_reason(BEHIND)) == ["three", "four"]
     backlog.remove(three)
-    assert ids(backlog.told_otherwise(BEHIND)) == ["four"]
-    assert ids(backlog.told_otherwise(OTHER)) == ["one", "two", "four"]
+    assert ids(backlog.with_other_reason(BEHIND)) == ["four"]
+    assert ids(backlog.with_other_reason(OTHER)) == ["one", "two", "four"]
 
 
 def test_images_are_those_of_what_is_queued() -> None:
@@ -63,7 +63,7 @@ def test_images_are_those_of_what_is_queued() -> None:
     fresh = Execution("new", "new", "default", "ada", queued("x", replace(spark, image="new")).application, 0.0)
     backlog = PendingQueue([one, two, fresh], SJF, {})
     assert backlog.images == ["spark", "zoe/tiny"]
-    assert ids(backlog.submitted) == ["new"]
+    assert ids(backlog.submitted_executions) == ["new"]
     backlog.remove(one)
     assert backlog.images == ["zoe/tiny"]
     assert ids(backlog.wanting("zoe/tiny")) == ["two"]
@@ -74,21 +74,27 @@ def test_what_is_learned_moves_all_of_its_kind() -> None:
     known: dict[RunKey, float] = {}
     slow, quick = queued("slow", expected_run_s=None), queued("quick", expected_run_s=30.0)
     backlog = PendingQueue([slow, quick], SJF, known)
-    assert ids(backlog.ranked(SJF)) == ["quick", "slow"]
+    assert ids(backlog.ranked_queue(SJF)) == ["quick", "slow"]
     known[run_key(slow)] = 5.0
-    backlog.learned(run_key(slow))
-    assert ids(backlog.ranked(SJF)) == ["slow", "quick"]
-    assert ids(backlog.ranked(Policy(order="fifo"))) == ["quick", "slow"]
+    backlog.rank_again(run_key(slow))
+    assert ids(backlog.ranked_queue(SJF)) == ["slow", "quick"]
+    assert ids(backlog.ranked_queue(Policy(order="fifo"))) == ["quick", "slow"]
 
 
 def test_one_that_starts_is_gone_without_a_trace() -> None:
     one = queued("one")
     backlog = PendingQueue([one], SJF, {})
     backlog.put(replace(one, not_before_s=5.0))
-    assert ids(backlog.paused) == ["one"]
+    assert ids(backlog.paused_executions) == ["one"]
     backlog.remove(started(one, node("n").name))
     backlog.remove(one)
-    for some in (backlog, backlog.submitted, backlog.paused, backlog.ranked(SJF), backlog.told_otherwise(BEHIND)):
+    for some in (
+        backlog,
+        backlog.submitted_executions,
+        backlog.paused_executions,
+        backlog.ranked_queue(SJF),
+        backlog.with_other_reason(BEHIND),
+    ):
         assert ids(some) == []
 
 
@@ -98,28 +104,28 @@ def test_kinds_are_known_while_they_are_there() -> None:
     kinds.enter(("t", "u", "a"))
     kinds.enter(("t", "u", "a"))
     kinds.enter(("t", "u", "b"))
-    before = kinds.frozen()
+    before = kinds.snapshot()
     assert before == {("t", "u", "a"): 10.0}
     runs["t", "u", "a"] = 20.0
     runs["t", "u", "b"] = 5.0
     for kind in runs:
-        kinds.learned(kind)
+        kinds.update_kind(kind)
     kinds.leave(("t", "u", "a"))
-    assert kinds.frozen() == {("t", "u", "a"): 20.0, ("t", "u", "b"): 5.0}
+    assert kinds.snapshot() == {("t", "u", "a"): 20.0, ("t", "u", "b"): 5.0}
     kinds.leave(("t", "u", "a"))
-    assert kinds.frozen() == {("t", "u", "b"): 5.0}
+    assert kinds.snapshot() == {("t", "u", "b"): 5.0}
     assert before == {("t", "u", "a"): 10.0}
 
 
 def test_what_is_submitted_is_neither_ranked_nor_told_before_it_is_queued() -> None:
     one, fresh = queued("one"), replace(queued("new"), state=ExecutionState.SUBMITTED)
     backlog = PendingQueue([one, fresh], SJF, {})
-    assert ids(backlog.ranked(SJF)) == ids(backlog.told_otherwise(BEHIND)) == ["one"]
+    assert ids(backlog.ranked_queue(SJF)) == ids(backlog.with_other_reason(BEHIND)) == ["one"]
     backlog.put(replace(fresh, priority=1))
-    assert ids(backlog.ranked(SJF)) == ids(backlog.told_otherwise(BEHIND)) == ["one"]
+    assert ids(backlog.ranked_queue(SJF)) == ids(backlog.with_other_reason(BEHIND)) == ["one"]
     backlog.put(queued("new"))
-    assert sorted(ids(backlog.ranked(SJF))) == sorted(ids(backlog.told_otherwise(BEHIND))) == ["new", "one"]
-    assert ids(backlog.submitted) == []
+    assert sorted(ids(backlog.ranked_queue(SJF))) == sorted(ids(backlog.with_other_reason(BEHIND))) == ["new", "one"]
+    assert ids(backlog.submitted_executions) == []
 
 
 def test_many_run_times_that_are_learned_rank_a_long_queue_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,12 +142,12 @@ def test_many_run_times_that_are_learned_rank_a_long_queue_once(monkeypatch: pyt
     backlog = PendingQueue(waiting, SJF, known)
     for execution in waiting:
         known[run_key(execution)] = 100.0 - float(execution.id)
-        backlog.learned(run_key(execution))
-    assert ids(backlog.ranked(SJF)) == [e.id for e in reversed(waiting)]
+        backlog.rank_again(run_key(execution))
+    assert ids(backlog.ranked_queue(SJF)) == [e.id for e in reversed(waiting)]
     assert rankings == []
     known[run_key(waiting[0])] = 0.5
-    backlog.learned(run_key(waiting[0]))
-    assert ids(backlog.ranked(SJF))[:2] == ["000", "099"]
+    backlog.rank_again(run_key(waiting[0]))
+    assert ids(backlog.ranked_queue(SJF))[:2] == ["000", "099"]
     assert rankings == [1]
 
 

@@ -11,7 +11,7 @@ from tests.support.applications import application, component, execution
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.state.run_times import LearnedRunTimes
 
 WORK = application(component("worker", 1, 6, reservation=Resources(2000, 1)))
 TENANT, USER = execution().tenant, execution().user
@@ -28,10 +28,10 @@ def ended(number: int, run_s: float, state: ExecutionState = ExecutionState.SUCC
     return submitted(number, state=state, marks=marks)
 
 
-def learned(executions: Sequence[Execution]) -> RunTimesKept:
-    times = RunTimesKept()
-    for one in executions:
-        times.note(one)
+def learned(executions: Sequence[Execution]) -> LearnedRunTimes:
+    times = LearnedRunTimes()
+    for ended in executions:
+        times.note(ended)
     assert times.work_off(10_000) == len(executions)
     return times
 
@@ -39,12 +39,12 @@ def learned(executions: Sequence[Execution]) -> RunTimesKept:
 def test_choices_are_powers_of_two_and_all() -> None:
     times = learned([ended(number, 100.0) for number in range(1, 4)])
     found = times.choices(WORK, TENANT, USER)
-    assert [one.elastic for one in found] == [0, 1, 2, 4, 5]
-    assert [one.cores for one in found] == [2, 4, 6, 10, 12]
+    assert [choice.elastic for choice in found] == [0, 1, 2, 4, 5]
+    assert [choice.cores for choice in found] == [2, 4, 6, 10, 12]
     assert found[0].p50_s == pytest.approx(100)
-    assert all(one.samples == 3 and one.wide for one in found)
+    assert all(choice.samples == 3 and choice.wide for choice in found)
     rigid = changed(WORK, components=(component("worker", 1),))
-    assert [one.elastic for one in times.choices(rigid, TENANT, USER)] == [0]
+    assert [choice.elastic for choice in times.choices(rigid, TENANT, USER)] == [0]
 
 
 def test_nothing_is_said_of_other_users_and_of_what_failed() -> None:
@@ -55,11 +55,11 @@ def test_nothing_is_said_of_other_users_and_of_what_failed() -> None:
 
 
 def test_what_is_recalled_comes_first_and_in_its_order() -> None:
-    times = RunTimesKept()
+    times = LearnedRunTimes()
     times.note(submitted(9))
     # All were submitted before the first had ended: none could learn from an earlier one.
     times.recall([ended(3, 300.0), ended(1, 100.0), ended(2, 200.0)])
-    order = [(one.id, is_end) for one, is_end in times._news]
+    order = [(execution.id, is_end) for execution, is_end in times._news]
     first, second, third = (execution(number).id for number in (1, 2, 3))
     assert order == [
         (first, False), (second, False), (third, False), (first, True), (second, True), (third, True),
@@ -69,7 +69,7 @@ def test_what_is_recalled_comes_first_and_in_its_order() -> None:
 
 def test_the_loop_never_waits_for_who_learns() -> None:
     """News push out the oldest, and several threads read and learn at once."""
-    times = RunTimesKept()
+    times = LearnedRunTimes()
     errors: list[BaseException] = []
 
     def ask() -> None:
@@ -93,7 +93,7 @@ def test_the_loop_never_waits_for_who_learns() -> None:
 
 def test_an_end_that_is_told_twice_is_learned_once() -> None:
     """Its reads are known later; a fit takes milliseconds."""
-    times, one = RunTimesKept(), ended(1, 100.0)
+    times, one = LearnedRunTimes(), ended(1, 100.0)
     times.note(one)
     times.note(ended(2, 100.0))
     times.note(changed(one, marks={**one.marks, Mark.ENDED: one.marks[Mark.PLACED] + 200.0}))

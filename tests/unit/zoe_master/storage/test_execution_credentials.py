@@ -55,13 +55,13 @@ def test_the_controller_has_exactly_the_active_executions_with_their_guarantees(
     reconciler = InlineReconciler(there)
     users = {"x1": "acme", "x2": "acme"}
     state = reconciler.set_desired(DesiredSlos((guarantee("x1", 60),), users=users))
-    assert {one: found.slo for one, found in (there.executions() or {}).items()} == {
+    assert {text: found.slo for text, found in (there.executions() or {}).items()} == {
         "x1": BandwidthSlo(60),
         "x2": BandwidthSlo(),
     }
     assert set(state.credentials.known) == {"x1", "x2"}
     state = reconciler.set_desired(DesiredSlos((), users={"x1": "acme"}))
-    assert {one: found.slo for one, found in (there.executions() or {}).items()} == {"x1": BandwidthSlo()}
+    assert {text: found.slo for text, found in (there.executions() or {}).items()} == {"x1": BandwidthSlo()}
     assert set(state.credentials.known) == {"x1"}
     assert reconciler.set_desired(DesiredSlos(users={})).credentials.known == {}
     assert there.executions() == {}
@@ -96,7 +96,7 @@ def test_a_guarantee_that_is_refused_leaves_the_credential() -> None:
 @pytest.mark.parametrize("uri", ["swift2d://meters.zoe/2015", "s3a://meters/2015"])
 def test_services_get_the_credential_of_their_execution(uri: str) -> None:
     made, execution = config(), using(uri)
-    assert made.own.wanted([execution]) == {"x1": "default"}
+    assert made.own.wanted_credentials([execution]) == {"x1": "default"}
     made.own.take(GIVEN)
     keys = made.access(execution).files["core-site.xml"]
     assert OWN.key in keys
@@ -114,38 +114,38 @@ def test_services_get_the_credential_of_their_execution(uri: str) -> None:
 )
 def test_other_services_and_credentials_of_other_accounts_stay(uri: str, stored: Credential) -> None:
     made, execution = config(stored), using(uri)
-    assert made.own.wanted([execution]) == {}
+    assert made.own.wanted_credentials([execution]) == {}
     made.own.take(GIVEN)
     assert OWN.key not in str(made.access(execution).files)
-    assert not made.own.awaited(execution, 0.0, PATIENCE_S)
+    assert not made.own.is_awaited(execution, 0.0, PATIENCE_S)
 
 
 def test_without_a_service_that_accepts_them_nothing_is_asked() -> None:
     made = SparkConfig({"zoe": Place("http://swift", "R")}, [], lambda _: {"zoe": STORED})
-    assert made.own.wanted([using("swift2d://meters.zoe/2015")]) is None
-    assert not made.own.awaited(using("swift2d://meters.zoe/2015"), 0.0, PATIENCE_S)
+    assert made.own.wanted_credentials([using("swift2d://meters.zoe/2015")]) is None
+    assert not made.own.is_awaited(using("swift2d://meters.zoe/2015"), 0.0, PATIENCE_S)
 
 
 def test_an_execution_waits_for_its_credential_but_not_for_ever() -> None:
     made, execution = config(), using("swift2d://meters.zoe/2015")
-    assert made.own.awaited(execution, 100.0, PATIENCE_S)
-    assert made.own.awaited(execution, 100.0 + PATIENCE_S - 1, PATIENCE_S)
-    assert not made.own.awaited(execution, 100.0 + PATIENCE_S, PATIENCE_S)
+    assert made.own.is_awaited(execution, 100.0, PATIENCE_S)
+    assert made.own.is_awaited(execution, 100.0 + PATIENCE_S - 1, PATIENCE_S)
+    assert not made.own.is_awaited(execution, 100.0 + PATIENCE_S, PATIENCE_S)
     assert STORED.key in made.access(execution).files["core-site.xml"]
     made.own.take(GIVEN)
-    assert not made.own.awaited(execution, 100.0, PATIENCE_S)
+    assert not made.own.is_awaited(execution, 100.0, PATIENCE_S)
     another = config()
     another.own.take(ExecutionCredentials(offered=False))
-    assert not another.own.awaited(execution, 100.0, PATIENCE_S)
+    assert not another.own.is_awaited(execution, 100.0, PATIENCE_S)
 
 
 def test_who_asks_is_told_that_it_waits_and_for_how_long() -> None:
     made, execution = config(), using("swift2d://meters.zoe/2015")
-    assert made.own.waits("x1", 100.0, PATIENCE_S) is None, "nobody wanted to start it yet"
-    assert made.own.awaited(execution, 100.0, PATIENCE_S)
-    told = made.own.waits("x1", 107.0, PATIENCE_S)
+    assert made.own.waiting_reason("x1", 100.0, PATIENCE_S) is None, "nobody wanted to start it yet"
+    assert made.own.is_awaited(execution, 100.0, PATIENCE_S)
+    told = made.own.waiting_reason("x1", 107.0, PATIENCE_S)
     assert told is not None
     assert "its tenant's in 23 s" in told.sentence
-    assert made.own.waits("x1", 100.0 + PATIENCE_S, PATIENCE_S) is None, "it has that of its tenant"
+    assert made.own.waiting_reason("x1", 100.0 + PATIENCE_S, PATIENCE_S) is None, "it has that of its tenant"
     made.own.take(GIVEN)
-    assert made.own.waits("x1", 107.0, PATIENCE_S) is None
+    assert made.own.waiting_reason("x1", 107.0, PATIENCE_S) is None

@@ -26,7 +26,7 @@ class Shrinking:
         self.desired: list[DesiredSlos] = []
         self._held: frozenset[str] = frozenset()
 
-    def observed(self) -> StorageState:
+    def last_state(self) -> StorageState:
         megabytes = self._supplies.pop(0) if len(self._supplies) > 1 else self._supplies[0]
         rates = Rates(megabytes * MB, megabytes * MB)
         return StorageState(BandwidthSupply(rates), held=self._held)
@@ -34,7 +34,7 @@ class Shrinking:
     def set_desired(self, desired: DesiredSlos) -> StorageState:
         self.desired.append(desired)
         self._held = frozenset(promise.execution_id for promise in desired.promises)
-        return self.observed()
+        return self.last_state()
 
     def locate(self, objects: frozenset[Located]) -> None:
         pass
@@ -42,7 +42,7 @@ class Shrinking:
     def places(self) -> Mapping[Located, Any]:
         return {}
 
-    def moved(self) -> None:
+    def moved_bytes(self) -> None:
         return None
 
     def close(self) -> None:

@@ -5,12 +5,12 @@ from storage_bridge.model import StorageRefusedError, StorageUnavailableError, V
 from storage_bridge.simulated import SimulatedController
 from tests.support.manual_clock import ManualClock
 from zoe_lib.domain.values.locality import InputObjects, Places
-from zoe_lib.domain.values.storage import located
+from zoe_lib.domain.values.storage import object_of
 from zoe_master.storage.input_places import PlaceFinder, Told
 from zoe_master.storage.tenant_tokens import NO_CREDENTIAL, NoAccessError
 
 KNOWN = Places(InputObjects(1, 9), InputObjects(1, 9), {"n1": InputObjects(1, 9)})
-X, Y, SECRET = (located("acme", f"swift2d://c.s/{name}") for name in ("x", "y", "secret"))
+X, Y, SECRET = (object_of("acme", f"swift2d://c.s/{name}") for name in ("x", "y", "secret"))
 
 
 class Store(SimulatedController):
@@ -69,7 +69,7 @@ def test_one_that_does_not_answer_is_left_alone_and_all_else_is_not_known() -> N
     assert looks.look(frozenset({X})) == {X: KNOWN}
     store.down = True
     store.clock.set(400.0)
-    others = frozenset(located("acme", f"swift2d://c.s/{n}") for n in range(50))
+    others = frozenset(object_of("acme", f"swift2d://c.s/{n}") for n in range(50))
     assert looks.look(others | {X}) == {X: KNOWN, **dict.fromkeys(others)}
     assert len(store.asked) == 2
     assert looks.look(frozenset({Y})) == {Y: None}
@@ -83,7 +83,7 @@ def test_a_look_ends_in_time_and_goes_on_with_the_next() -> None:
     store = Store()
     store.takes_s = 0.4
     looks = store.looks()
-    wanted = frozenset(located("acme", f"swift2d://c.s/{n}") for n in range(8))
+    wanted = frozenset(object_of("acme", f"swift2d://c.s/{n}") for n in range(8))
     answered = [len(looks.look(wanted)) for _ in range(4)]
     assert answered == [3, 6, 8, 8]
 
@@ -100,7 +100,7 @@ def test_a_tenant_whose_listing_is_slow_is_left_alone_and_others_are_asked() -> 
     store = Store()
     store.slow = {"aaa"}
     looks = store.looks()
-    slow = frozenset(located("aaa", f"swift2d://c.s/{n}") for n in range(50))
+    slow = frozenset(object_of("aaa", f"swift2d://c.s/{n}") for n in range(50))
     assert looks.look(slow | {X}) == {X: KNOWN, **dict.fromkeys(slow)}
     assert len(store.asked) == 2
     assert looks.look(frozenset({Y, min(slow)})) == {Y: None, min(slow): None}
@@ -116,7 +116,7 @@ def test_a_look_ends_though_every_tenant_is_slow() -> None:
     tenants = [f"t{n}" for n in range(30)]
     store.slow = set(tenants)
     looks = store.looks()
-    wanted = frozenset(located(one, "swift2d://c.s/x") for one in tenants)
+    wanted = frozenset(object_of(tenant, "swift2d://c.s/x") for tenant in tenants)
     looks.look(wanted)
     assert store.clock.now_s() < 10.0
 
@@ -130,7 +130,7 @@ def test_a_credential_that_is_refused_costs_one_sign_in_and_no_other_tenants_pla
             raise NoAccessError("no")
         return ""
 
-    bad = frozenset(located("bad", f"swift2d://c.s/{n}") for n in range(5))
+    bad = frozenset(object_of("bad", f"swift2d://c.s/{n}") for n in range(5))
     looks = PlaceFinder(store, sign_in, store.clock)
     assert looks.look(bad | {X}) == {X: KNOWN, **dict.fromkeys(bad)}
     assert sorted(signed_in) == ["acme", "bad"]

@@ -52,7 +52,7 @@ def test_without_a_label_a_path_is_as_wide_as_the_most_that_was_measured_on_any_
     width = 2**26  # the next power of two
     assert {name: use.width for name, use in paths.look(nodes, POLICY).items()} == {"a": width, "b": width, "c": 10**9}
     controller.by_address = {"10.0.0.2": AchievedBandwidth(5 * MB, 0.0)}
-    reconciler.observed()
+    reconciler.last_state()
     later = paths.look(nodes, POLICY)
     assert later["a"] == PathUse(0, width)
     assert 5 * MB <= later["b"].moved <= 5 * MB + width // 16

@@ -40,10 +40,10 @@ def test_how_inputs_are_read_is_kept_as_promised(views: bool | None, through: bo
     controller = SimulatedController(Capacity(100_000_000, {"disk": 100_000_000}))
     controller.sampled = ALL
     one = promised(views)
-    wanted = list(VIEWS.of(one).values())
+    wanted = list(VIEWS.views_for(one).values())
     assert bool(wanted) is (views is not False)
     verdicts = ViewReconciler(controller, never_crash).look(wanted, frozenset(view.id for view in wanted))
-    [read] = VIEWS.reads(one, verdicts, "nobody asked")
+    [read] = VIEWS.ways_to_read(one, verdicts, "nobody asked")
     assert bool(read.view) is through
     assert read.why.startswith(sentence)
     assert read.share == (None if views is False else 0.75)

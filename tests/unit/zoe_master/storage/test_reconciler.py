@@ -9,7 +9,7 @@ import time
 import pytest
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.connect import connected_when_asked
+from storage_bridge.connect import connect_lazily
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo, StorageRefusedError
 from storage_bridge.simulated import SimulatedController
@@ -18,7 +18,7 @@ from tests.support.promises import required_by
 from tests.support.waiting import until
 from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates
 from zoe_lib.domain.values.locality import Places
-from zoe_lib.domain.values.storage import located
+from zoe_lib.domain.values.storage import object_of
 from zoe_master.storage.reconciler import InlineReconciler, ThreadedReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos
 from zoe_master.waker import TickWaker
@@ -77,9 +77,9 @@ class Choosy(SimulatedController):
 
 def wait_for_slos(reconciler: ThreadedReconciler, waker: TickWaker) -> None:
     end_s = time.monotonic() + PATIENCE_S
-    while reconciler.observed().held != RATES.keys():
+    while reconciler.last_state().held != RATES.keys():
         waker.wait(0.1)
-        assert time.monotonic() < end_s, reconciler.observed()
+        assert time.monotonic() < end_s, reconciler.last_state()
 
 
 def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_counts() -> None:
@@ -88,11 +88,11 @@ def test_a_controller_that_hangs_holds_up_nobody_and_what_was_wanted_meanwhile_c
     try:
         reconciler.set_desired(required_by({"stale": Rates(1, 1)}))
         reconciler.set_desired(WANTED)
-        assert not reconciler.observed().held
+        assert not reconciler.last_state().held
         controller.let_go.set()
         wait_for_slos(reconciler, waker)
         assert controller.in_force == SLOS
-        assert reconciler.observed().supply.rates == Rates(100, 100)
+        assert reconciler.last_state().supply.rates == Rates(100, 100)
     finally:
         controller.let_go.set()
         reconciler.close()
@@ -105,9 +105,9 @@ def test_slos_and_ticks_do_not_wait_for_one_that_does_not_tell_where_inputs_lie(
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        hangs = connected_when_asked(ControllerSettings(url, "token", "zoe", timeout_s=1.0, attempts=1))
+        hangs = connect_lazily(ControllerSettings(url, "token", "zoe", timeout_s=1.0, attempts=1))
         reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0, for_places=hangs)
-        one = located("acme", "swift2d://meters.zoe/2015")
+        one = object_of("acme", "swift2d://meters.zoe/2015")
         try:
             began_s = time.monotonic()
             reconciler.locate(frozenset({one}))
@@ -129,7 +129,7 @@ def test_an_input_that_is_answered_is_known_while_others_are_not() -> None:
     let_go, waker = threading.Event(), TickWaker()
     controller = Partly(Capacity(100, {"disk": 100}))
     reconciler = ThreadedReconciler(controller, controller, waker, interval_s=60.0)
-    first, second = (located("acme", f"swift2d://meters.zoe/{n}") for n in (1, 2))
+    first, second = (object_of("acme", f"swift2d://meters.zoe/{n}") for n in (1, 2))
     try:
         reconciler.locate(frozenset({first, second}))
         until(lambda: reconciler.places() == {first: None})
@@ -156,10 +156,10 @@ def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.set_slo("a", BandwidthSlo(30))
     reconciler = InlineReconciler(controller)
-    assert not reconciler.observed().held
-    assert not reconciler.observed().missing
+    assert not reconciler.last_state().held
+    assert not reconciler.last_state().missing
     assert controller.in_force == {"a": BandwidthSlo(30)}
-    assert reconciler.observed().supply.rates == Rates(100, 100), "what is ours can be promised anew"
+    assert reconciler.last_state().supply.rates == Rates(100, 100), "what is ours can be promised anew"
     reconciler.set_desired(DesiredSlos())
     assert dict(controller.slos()) == {}
 
@@ -168,7 +168,7 @@ def test_before_anything_is_wanted_nothing_of_what_is_there_is_touched() -> None
 def test_a_controller_that_is_away_is_a_problem_and_no_supply(down: bool) -> None:
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.down = down
-    assert bool(InlineReconciler(controller).observed().supply.problem) is down
+    assert bool(InlineReconciler(controller).last_state().supply.problem) is down
 
 
 def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_again() -> None:
@@ -180,7 +180,7 @@ def test_a_promise_on_its_way_out_counts_for_nobody_though_the_same_is_wanted_ag
         reconciler.set_desired(required_by({"b": RATES["b"]}))
         assert controller.asked.wait(PATIENCE_S)
         reconciler.set_desired(WANTED)
-        assert reconciler.observed().held == {"b"}
+        assert reconciler.last_state().held == {"b"}
         controller.let_go.set()
         wait_for_slos(reconciler, waker)
     finally:
@@ -192,12 +192,12 @@ def test_an_slo_that_is_refused_holds_up_its_own_tenant_only() -> None:
     controller = Choosy(Capacity(100, {"disk": 100}))
     reconciler = InlineReconciler(controller)
     reconciler.set_desired(required_by({**RATES, "nobody": Rates(1, 1), "z": Rates(2, 2)}))
-    assert reconciler.observed().held == {"a", "b", "z"}
+    assert reconciler.last_state().held == {"a", "b", "z"}
     assert controller.in_force == {**SLOS, "z": BandwidthSlo(2, 2)}
-    assert reconciler.observed().refused == {"nobody": "unknown tenant"}
-    assert not reconciler.observed().supply.problem
+    assert reconciler.last_state().refused == {"nobody": "unknown tenant"}
+    assert not reconciler.last_state().supply.problem
     reconciler.set_desired(WANTED)
-    assert reconciler.observed().refused == {}
+    assert reconciler.last_state().refused == {}
 
 
 def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
@@ -213,16 +213,16 @@ def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
 
     def wait_for_refusal() -> None:
         end_s = time.monotonic() + PATIENCE_S
-        while reconciler.observed().refused != {"nobody": "unknown tenant"}:
+        while reconciler.last_state().refused != {"nobody": "unknown tenant"}:
             waker.wait(0.1)
-            assert time.monotonic() < end_s, reconciler.observed()
+            assert time.monotonic() < end_s, reconciler.last_state()
 
     try:
         reconciler.set_desired(required_by({"nobody": Rates(1, 1)}))
         wait_for_refusal()
         let_go.clear()
         reconciler.set_desired(required_by({"nobody": Rates(2, 2)}))
-        assert reconciler.observed().refused == {}
+        assert reconciler.last_state().refused == {}
         let_go.set()
         wait_for_refusal()
     finally:
@@ -250,14 +250,14 @@ def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force()
     try:
         reconciler.set_desired(DesiredSlos((promise("first", 60),)))
         end_s = time.monotonic() + PATIENCE_S
-        while reconciler.observed().held != {"first"}:
+        while reconciler.last_state().held != {"first"}:
             waker.wait(0.1)
-            assert time.monotonic() < end_s, reconciler.observed()
+            assert time.monotonic() < end_s, reconciler.last_state()
         reconciler.set_desired(DesiredSlos((promise("first", 60), promise("other", 30, required=False))))
         assert asked.wait(PATIENCE_S)
-        assert reconciler.observed().held == {"first"}
+        assert reconciler.last_state().held == {"first"}
         reconciler.set_desired(DesiredSlos((promise("first", 60),)))
-        assert reconciler.observed().held == {"first"}
+        assert reconciler.last_state().held == {"first"}
     finally:
         let_go.set()
         reconciler.close()
@@ -267,10 +267,10 @@ def test_what_is_not_in_force_is_missing_and_nothing_is_while_the_controller_is_
     controller = Limited(Capacity(100, {"disk": 100}), 70)
     reconciler = InlineReconciler(controller)
     reconciler.set_desired(DesiredSlos((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"})))
-    assert reconciler.observed().held == {"r"}
-    assert reconciler.observed().missing == {"p", "w"}
+    assert reconciler.last_state().held == {"r"}
+    assert reconciler.last_state().missing == {"p", "w"}
     controller.down = True
-    assert reconciler.observed().missing == frozenset()
+    assert reconciler.last_state().missing == frozenset()
 
 
 def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() -> None:
@@ -279,8 +279,8 @@ def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() 
     reconciler = InlineReconciler(controller)
     reconciler.set_desired(DesiredSlos((had,)))
     reconciler.set_desired(DesiredSlos((had, more)))
-    assert reconciler.observed().held == {"had"}
-    assert reconciler.observed().missing == {"more"}
+    assert reconciler.last_state().held == {"had"}
+    assert reconciler.last_state().missing == {"more"}
 
 
 def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:

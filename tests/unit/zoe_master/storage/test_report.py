@@ -38,10 +38,13 @@ def controller() -> SimulatedController:
 def test_granted_achieved_and_missed_are_told_by_tenant() -> None:
     report = keeper_of(controller()).report()
     assert (report.problem, report.capacity, report.promised) == ("", Rates(100, 100), Rates(140))
-    found = {name: (one.granted.read, one.achieved.read + one.missed.read) for name, one in report.tenants.items()}
+    found = {
+        name: (bandwidth.granted.read, bandwidth.achieved.read + bandwidth.missed.read)
+        for name, bandwidth in report.tenants.items()
+    }
     assert found["a"] == (80, 80)
     assert found["b"] == (60, 60)
-    assert sum(one.missed.read for one in report.tenants.values()) >= 40
+    assert sum(tenant.missed.read for tenant in report.tenants.values()) >= 40
     assert report.tenants["stranger"].granted == Rates()
 
 
@@ -94,10 +97,10 @@ def test_metrics_have_series_of_tenants_while_they_are_granted_bandwidth() -> No
 class Silent(SimulatedController):
     """Reports no traffic of tenants, like Crystal's own."""
 
-    def achieved(self) -> None:  # type: ignore[override]
+    def achieved_bandwidth(self) -> None:  # type: ignore[override]
         pass
 
-    def missed(self) -> None:  # type: ignore[override]
+    def missed_bandwidth(self) -> None:  # type: ignore[override]
         pass
 
 

@@ -21,8 +21,8 @@ class Ledger(SimulatedController):
         whole = super().capacity()
         slos = {tenant: slo.read_bytes_per_s or 0 for tenant, slo in self.slos().items()}
         executions: dict[str, int] = {}
-        for one in (self.executions() or {}).values():
-            executions[one.tenant] = executions.get(one.tenant, 0) + (one.slo.read_bytes_per_s or 0)
+        for execution in (self.executions() or {}).values():
+            executions[execution.tenant] = executions.get(execution.tenant, 0) + (execution.slo.read_bytes_per_s or 0)
         promised = sum(max(slos.get(name, 0), executions.get(name, 0)) for name in slos.keys() | executions.keys())
         return StorageCapacity(whole.read_bytes_per_s, whole.write_bytes_per_s, promised, 0)
 
@@ -55,5 +55,5 @@ def test_what_policies_promise_is_told_as_granted() -> None:
     controller.standing = {"other": BandwidthSlo(40, None), "acme": BandwidthSlo(10, 20)}
     reconciler = SloReconciler(controller, never_crash)
     reconciler.look(DesiredSlos((BandwidthGuarantee("x", "acme", Rates(read=50), required=True),)))
-    granted = {name: one.granted for name, one in reconciler.report.tenants.items()}
+    granted = {name: bandwidth.granted for name, bandwidth in reconciler.report.tenants.items()}
     assert granted == {"acme": Rates(50, 20), "other": Rates(40, 0)}

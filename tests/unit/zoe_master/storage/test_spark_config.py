@@ -8,7 +8,7 @@ from tests.support.scheduling import component, queued
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.storage import Credential, CsvInput, InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_master.backends.base import joined_modules
-from zoe_master.storage.input_document import told_input
+from zoe_master.storage.input_document import input_entry
 from zoe_master.storage.spark_config import Place, SparkConfig, services_of
 
 PLACES = {"zoe": Place("http://swift/auth", "RegionOne"), "s3a": Place("http://s3"), "other": Place("http://o", "R")}
@@ -69,7 +69,7 @@ def test_programs_are_told_how_an_input_is_read_and_what_is_wanted_of_it() -> No
     meters = StorageObject(
         "meters", "swift2d://meters.zoe/2015", pushdown, CsvInput(";", header=False, names=("id", "kwh"))
     )
-    plain = told_input(meters, InputRead("meters", meters.uri))
+    plain = input_entry(meters, InputRead("meters", meters.uri))
     assert plain == {
         "uri": meters.uri,
         "columns": [],
@@ -81,7 +81,7 @@ def test_programs_are_told_how_an_input_is_read_and_what_is_wanted_of_it() -> No
         "csv": {"sep": ";", "quote": '"', "escape": "\\", "nullValue": "", "header": "false", "multiLine": "false"},
     }
     view = InputRead("meters", "swift2d://zoe-view-v.zoe/data", "v", ("id", "kwh", "city"))
-    assert told_input(meters, view) == plain | {"uri": view.uri, "columns": ["id", "kwh", "city"]}
+    assert input_entry(meters, view) == plain | {"uri": view.uri, "columns": ["id", "kwh", "city"]}
 
 
 def test_a_component_with_modules_of_its_own_keeps_them() -> None:

@@ -12,7 +12,7 @@ from zoe_simulator.jobs import Job, Run, TraceError, pool_of, processors_of
 from zoe_simulator.jobs import Trace as Log
 from zoe_simulator.lublin import generate
 from zoe_simulator.measures.figures import figures
-from zoe_simulator.report.series import Bar, Moment, busiest_day, cdf, gantt, over_time, thinned
+from zoe_simulator.report.series import Bar, Moment, busiest_day, cdf, gantt, over_time, thin_moments
 from zoe_simulator.report.write import write_report
 from zoe_simulator.trace import Replay
 
@@ -36,7 +36,7 @@ def test_queue_and_use_change_with_every_event() -> None:
 def test_thinning_keeps_the_means() -> None:
     runs = Replay(generate(800, 64, seed=2), Policy()).run()
     moments = over_time(runs)
-    few = thinned(moments)
+    few = thin_moments(moments)
     assert len(few) == 1000 < len(moments)
     span_s = (moments[-1].at_s - moments[0].at_s) / 1000
     assert sum(m.processors for m in few) * span_s == pytest.approx(sum(r.job.run_s * r.job.processors for r in runs))

@@ -26,11 +26,11 @@ def shares(*readers: tuple[Reader, dict[str, int]]) -> list[tuple[float, float]]
     """Bandwidth and the part of it over the network, of inputs of 100 bytes with so many on each machine."""
     whole = InputObjects(1, 100)
     inputs = {
-        input_of(one.progress.arrival): Places(whole, whole, {n: InputObjects(1, b) for n, b in held.items()})
-        for one, held in readers
+        input_of(reader.progress.arrival): Places(whole, whole, {n: InputObjects(1, b) for n, b in held.items()})
+        for reader, held in readers
     }
-    HostedStore(PATH, inputs).share([one for one, _ in readers])
-    return [(one.progress.bandwidth, one.progress.remote_share) for one, _ in readers]
+    HostedStore(PATH, inputs).share([reader for reader, _ in readers])
+    return [(reader.progress.bandwidth, reader.progress.remote_share) for reader, _ in readers]
 
 
 def test_what_lies_on_the_machine_needs_no_path_and_the_rest_is_bounded_by_it() -> None:
@@ -53,7 +53,7 @@ def test_every_object_is_on_as_many_machines_as_it_has_copies() -> None:
     workload, nodes = with_reading(arrivals(1, 50, 0.9), 1), machines(2)
     inputs = spread(workload, nodes, 1, 3)
     assert inputs == spread(workload, nodes, 1, 3)
-    assert len(inputs) == sum(one.reading is not None for one in workload)
+    assert len(inputs) == sum(arrival.reading is not None for arrival in workload)
     for places in inputs.values():
         assert sum(held.objects for held in places.hosts.values()) == 3 * places.listed.objects
         assert max(held.objects for held in places.hosts.values()) <= places.listed.objects

@@ -31,7 +31,7 @@ def shares(*readers: Reader, slos: dict[str, int] | None = None) -> list[float]:
     for tenant, rate in (slos or {}).items():
         store.controller.set_slo(tenant, BandwidthSlo(rate))
     store.share(readers)
-    return [one.progress.bandwidth for one in readers]
+    return [reader.progress.bandwidth for reader in readers]
 
 
 @pytest.mark.parametrize(

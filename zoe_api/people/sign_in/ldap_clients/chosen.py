@@ -32,7 +32,7 @@ def client_of(settings: LdapSettings, clock: Clock = SYSTEM_CLOCK) -> LdapClient
 
 def clients(settings: Settings) -> dict[str, str]:
     """Return client and version of each directory, such as `ldap3 2.9.1`. ClientMissing."""
-    return {name: f"{one.client} {_installed(name, one.client)}" for name, one in settings.ldap.items()}
+    return {name: f"{entry.client} {_client_version(name, entry.client)}" for name, entry in settings.ldap.items()}
 
 
 def log_clients(settings: Settings) -> None:
@@ -41,7 +41,7 @@ def log_clients(settings: Settings) -> None:
         log.info("ldap_client", provider=name, client=client)
 
 
-def _installed(directory: str, client: str) -> str:
+def _client_version(directory: str, client: str) -> str:
     try:
         return version(client)
     except PackageNotFoundError:

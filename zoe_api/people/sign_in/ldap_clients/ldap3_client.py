@@ -54,7 +54,7 @@ class Ldap3Client:
                     connection.open()
                     if self._settings.start_tls and not connection.start_tls():
                         raise DirectoryFailed("the directory refuses TLS")
-                    connection.socket = _Bounded(connection.socket)
+                    connection.socket = _BoundedSocket(connection.socket)
                     if not connection.bind():
                         raise DirectoryFailed("the directory refuses to bind")
                 yield connection
@@ -102,9 +102,10 @@ class Ldap3Session:
             result = connection.result
             if result["result"] != 0:  # ldap3 raises for some results only: not for the limits of size and time
                 raise DirectoryFailed(f"{result['description']} in a search", result["result"])
-            found = [one for one in connection.response or () if one["type"] == "searchResEntry"]
+            found = [entry for entry in connection.response or () if entry["type"] == "searchResEntry"]
             return [
-                Entry(str(one["dn"]), tuple(map(text_of, one["raw_attributes"].get(attribute, ())))) for one in found
+                Entry(str(entry["dn"]), tuple(map(text_of, entry["raw_attributes"].get(attribute, ()))))
+                for entry in found
             ]
 
     def bind(self, dn: str, password: str) -> None:
@@ -113,7 +114,7 @@ class Ldap3Session:
             pass
 
 
-class _Bounded:
+class _BoundedSocket:
     """A socket that fails when it has received too much. ldap3 keeps the whole response in memory."""
 
     def __init__(self, wrapped: socket.socket) -> None:

@@ -155,9 +155,13 @@ def read_sessions(
     connection: Connection, ids: Collection[str], now_s: float
 ) -> Mapping[str, tuple[Principal, str | None]]:
     """Return the valid ones of these sessions, by id, each with the hash of its proof."""
-    held = select(sessions, memberships.c.role).join(memberships, _member_of(sessions)).join(users, _enabled(sessions))
+    held = (
+        select(sessions, memberships.c.role)
+        .join(memberships, _member_of(sessions))
+        .join(users, _is_enabled_owner(sessions))
+    )
     return {
-        row.id: (Principal.of(row.user_name, row.tenant, row.role, session_id=row.id), row.proof_hash)
+        row.id: (Principal.of_member(row.user_name, row.tenant, row.role, session_id=row.id), row.proof_hash)
         for row in connection.execute(held.where(sessions.c.id.in_(ids), sessions.c.expires_at_s > now_s))
     }
 
@@ -305,12 +309,12 @@ def prune(connection: Connection, sessions_to_s: float, failures_to_s: float) ->
 
 
 def _holder(row: Row[Any], token_id: str) -> Principal:
-    return Principal.of(row.user_name, row.tenant, row.role, frozenset(row.scopes), token_id)
+    return Principal.of_member(row.user_name, row.tenant, row.role, frozenset(row.scopes), token_id)
 
 
 def _member_of(holder: Table) -> ColumnElement[bool]:
     return and_(holder.c.user_name == memberships.c.user_name, holder.c.tenant == memberships.c.tenant)
 
 
-def _enabled(holder: Table) -> ColumnElement[bool]:
+def _is_enabled_owner(holder: Table) -> ColumnElement[bool]:
     return and_(holder.c.user_name == users.c.name, users.c.disabled.is_(False))

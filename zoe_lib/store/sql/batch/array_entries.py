@@ -32,4 +32,4 @@ def with_failures(connection: Connection, messages: Mapping[ArrayId, str]) -> Ma
     one_of = tuple_(array_entries.c.array_id, array_entries.c.position).in_(named)
     for row in connection.execute(select(array_entries).where(one_of)) if named else ():
         entries[row.array_id][row.position] = json.loads(row.entry)
-    return {one: with_failed_entries(text, failed[one], entries[one]) for one, text in messages.items()}
+    return {entry: with_failed_entries(text, failed[entry], entries[entry]) for entry, text in messages.items()}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, delete, text, update
 
 from zoe_lib.domain.applications.entries import Entry
-from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId, awaits_list, listed, settled
+from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId, awaits_list, with_end_time, with_entries
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.documents.documents import Applications
 from zoe_lib.store.errors import NotFound
@@ -23,7 +23,7 @@ _INSERT = text("""
 """)
 
 
-def give(
+def write_entries(
     connection: Connection,
     applications: Applications,
     array_id: ArrayId,
@@ -40,12 +40,12 @@ def give(
         raise NotFound(f"array {array_id} does not exist")
     if not awaits_list(before):
         return before
-    after = settled(changed(listed(before, len(entries)), version=before.version + 1), at_s)
+    after = with_end_time(changed(with_entries(before, len(entries)), version=before.version + 1), at_s)
     row = {**changing_columns(applications, after), "indices": str(after.indices)}
     connection.execute(update(arrays).where(arrays.c.id == array_id), row)
     connection.execute(delete(array_states).where(array_states.c.array_id == array_id))
     write_states(connection, array_id, b"", bytes(len(entries)))
-    connection.execute(_INSERT, {"array_id": array_id, "entries": [json.dumps(one) for one in entries]})
+    connection.execute(_INSERT, {"array_id": array_id, "entries": [json.dumps(entry) for entry in entries]})
     record(connection, after, ArrayEventKind.LISTED, at_s, cause_id, {"entries": len(entries)})
     if after.ended_at_s is not None:
         record_end(connection, after, at_s, cause_id)

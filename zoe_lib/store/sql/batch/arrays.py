@@ -15,13 +15,13 @@ from zoe_lib.domain.executions.arrays import (
     Array,
     ArrayEventKind,
     ArrayId,
+    admit_wanted,
     application_of,
     fresh,
     index_ended,
-    let_in,
-    made,
     member_of,
-    settled,
+    with_end_time,
+    with_executions,
 )
 from zoe_lib.domain.executions.execution import Execution, Mark
 from zoe_lib.domain.executions.indices import read_indices
@@ -79,8 +79,8 @@ def submit(
     application, notes = with_time_limit(array.application, array.tenant, limits)
     stored = fresh(array, application, notes)
     # Check now: the leader makes executions from the stored array, and their documents must be valid, too.
-    applications.keep(application_of(stored, stored.indices.last))
-    connection.execute(insert(arrays), [_fixed(stored) | changing_columns(applications, stored)])
+    applications.keep(application_of(stored, stored.indices.highest))
+    connection.execute(insert(arrays), [_fixed_values(stored) | changing_columns(applications, stored)])
     write_states(connection, stored.id, b"", bytes(stored.indices.count))
     if entry is not None:
         audit.add(connection, entry)
@@ -100,10 +100,10 @@ def with_key(
         return None
     if row.fingerprint != fingerprint:
         raise IdempotencyConflict(f"the idempotency key {shown_key(key)!r} was used for a different request")
-    return one(connection, applications, row.execution_id)
+    return read_array(connection, applications, row.execution_id)
 
 
-def one(connection: Connection, applications: Applications, array_id: ArrayId) -> Array:
+def read_array(connection: Connection, applications: Applications, array_id: ArrayId) -> Array:
     """Return one array; NotFound."""
     row = connection.execute(select(arrays).where(arrays.c.id == array_id)).one_or_none()
     if row is None:
@@ -125,7 +125,7 @@ def page(connection: Connection, applications: Applications, query: ArrayQuery) 
     for user in filter(None, (seen.user, query.user)):
         statement = statement.where(arrays.c.user_name == user)
     if query.ids is not None:
-        statement = statement.where(arrays.c.id.in_([one for one in query.ids if storable(one)]))
+        statement = statement.where(arrays.c.id.in_([id_ for id_ in query.ids if storable(id_)]))
     if query.open:
         statement = statement.where(arrays.c.ended_at_s.is_(None))
     if query.cursor is not None:
@@ -157,7 +157,7 @@ def change(
     decided = decide(before, new)
     if decided is None:
         return before
-    after = settled(changed(decided.array, version=before.version + 1), at_s)
+    after = with_end_time(changed(decided.array, version=before.version + 1), at_s)
     connection.execute(update(arrays).where(arrays.c.id == array_id), changing_columns(applications, after))
     write_states(connection, array_id, old, bytes(new))
     record(connection, after, decided.kind, at_s, cause_id, decided.data)
@@ -182,21 +182,21 @@ def make(
     stored = locked_of(connection, applications, [array.id]).get(array.id)
     if stored is None or stored.version != array.version:
         return None
-    some = let_in(stored, wanted, _room(connection, stored))
+    some = admit_wanted(stored, wanted, _room(connection, stored))
     if not some:
         return ()
     old = states(connection, array.id)
     new, positions = bytearray(old), [position for position, _ in some]
     if any(old[position] for position in positions):
         return None
-    after = made(stored, new, positions)
+    after = with_executions(stored, new, positions)
     connection.execute(update(arrays).where(arrays.c.id == array.id).values(counts=encode(after.counts)))
     write_states(connection, array.id, old, bytes(new))
     new_ones = [submitting.prepare(applications, execution, cause_id, None, "") for _, execution in some]
     submitting.write(connection, new_ones, within=True)
-    if not all(one.written for one in new_ones):
+    if not all(submission.written for submission in new_ones):
         raise RuntimeError(f"executions of array {array.id} exist already")  # a defect: nothing is written
-    return [one.execution for one in new_ones]
+    return [submission.execution for submission in new_ones]
 
 
 def _room(connection: Connection, array: Array) -> int | None:
@@ -211,7 +211,7 @@ def _room(connection: Connection, array: Array) -> int | None:
 
 def lock_of(connection: Connection, ids: Iterable[str]) -> None:
     """Lock the arrays of these executions that are about to end, before any other lock."""
-    members = {member.array_id for one in ids if (member := member_of(one)) is not None}
+    members = {member.array_id for id_ in ids if (member := member_of(id_)) is not None}
     if members:
         locked = select(arrays.c.id).where(arrays.c.id.in_(members)).order_by(arrays.c.id).with_for_update()
         connection.execute(locked).all()
@@ -238,7 +238,7 @@ def _note(
     for execution in ended:
         after = index_ended(after, new, execution)
     at_s = max(execution.marks[Mark.ENDED] for execution in ended)
-    after = settled(after, at_s)
+    after = with_end_time(after, at_s)
     row = {"counts": encode(after.counts), "ended_at_s": after.ended_at_s}
     connection.execute(update(arrays).where(arrays.c.id == array_id), row)
     write_states(connection, array_id, old, bytes(new))
@@ -289,7 +289,7 @@ def record_end(connection: Connection, array: Array, at_s: float, cause_id: str)
     record(connection, array, ArrayEventKind.ENDED, at_s, cause_id, {"state": array.state.value, "counts": counts})
 
 
-def _fixed(array: Array) -> Values:
+def _fixed_values(array: Array) -> Values:
     return {
         "id": array.id,
         "name": array.name,

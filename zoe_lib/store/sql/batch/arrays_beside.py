@@ -25,7 +25,7 @@ def locks_of(applications: Applications, arrays: ArraysBeside | None) -> Write |
 
     def lock(connection: Connection) -> None:
         rows.locked_of(connection, applications, list(arrays.changes))
-        owners = {one.tenant for one in arrays.new}
+        owners = {array.tenant for array in arrays.new}
         if owners:
             wanted = select(tenants).where(tenants.c.name.in_(owners)).order_by(tenants.c.name)
             connection.execute(wanted.with_for_update(key_share=True)).all()
@@ -39,12 +39,12 @@ def writer(
     """Return a function that writes the arrays, and then calls `beside`; None if there is nothing to write."""
     if arrays is None or not (arrays.new or arrays.changes):
         return beside
-    for one in arrays.new:
-        check_array(one, cause_id, None, "")
+    for array in arrays.new:
+        check_array(array, cause_id, None, "")
 
     def write(connection: Connection) -> None:
-        for one in arrays.new:
-            rows.submit(connection, applications, one, cause_id, None, "", None)
+        for array in arrays.new:
+            rows.submit(connection, applications, array, cause_id, None, "", None)
         for array_id, decide in arrays.changes.items():
             rows.change(connection, applications, array_id, decide, arrays.at_s, cause_id)
         if beside is not None:

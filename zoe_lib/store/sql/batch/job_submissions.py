@@ -125,7 +125,7 @@ def holder(connection: Connection, execution_id: str, attempt: int, tenant: str,
         state = ExecutionState(row.state)
         if (row.tenant, row.user_name, row.attempt) != (tenant, user, attempt) or state not in _WITH_SERVICES:
             return None
-        who = Principal.of(row.user_name, row.tenant, row.role, _SCOPES)
+        who = Principal.of_member(row.user_name, row.tenant, row.role, _SCOPES)
         cancelled = state is ExecutionState.STOPPING and row.cause == Cause.CANCELLED
         job = JobIdentity(execution_id, attempt, unit_of(execution_id), cancelled)
         return replace(who, job=job) if Scope.SUBMIT in who.scopes else None
@@ -144,7 +144,7 @@ def note(connection: Connection, child_id: str, job: JobIdentity, bounds: JobBou
         raise JobStopped(f"job {job.execution_id} was cancelled with its descendants")
     earlier = [] if row is None else list(row.ancestors)
     living = set(connection.execute(_LIVING, {"ids": earlier}).scalars())
-    ancestors = [*(one for one in earlier if one in living), job.unit]
+    ancestors = [*(entry for entry in earlier if entry in living), job.unit]
     if len(ancestors) > bounds.depth_max:
         raise JobTooDeep(
             f"{len(ancestors)} jobs that submitted each other have not ended; the maximum is {bounds.depth_max}"
@@ -167,7 +167,7 @@ def stop(connection: Connection, unit: str, now_s: float) -> frozenset[str]:
     connection.execute(_ONE_BY_ONE, {"root": unit if row is None else row.root})
     found = frozenset(connection.execute(_BELOW, {"unit": unit}).scalars())
     if found:
-        rows = [{"unit": one, "at_s": now_s} for one in found]
+        rows = [{"unit": entry, "at_s": now_s} for entry in found]
         connection.execute(insert(stopped_jobs).on_conflict_do_nothing(), rows)
     return found
 
@@ -189,10 +189,10 @@ def is_family(connection: Connection, unit: str, target: str) -> bool:
 
 def family_among(connection: Connection, unit: str, targets: Collection[str]) -> frozenset[str]:
     """Return which of these executions and arrays belong to the job's family."""
-    units = {one: unit_of(one) for one in targets if storable(one)}
+    units = {target: unit_of(target) for target in targets if storable(target)}
     here = (job_submissions.c.child_id.in_(set(units.values())), job_submissions.c.ancestors.contains([unit]))
     found = {unit, *connection.execute(select(job_submissions.c.child_id).where(*here)).scalars()}
-    return frozenset(one for one, wanted in units.items() if wanted in found)
+    return frozenset(text for text, wanted in units.items() if wanted in found)
 
 
 def family(connection: Connection, unit: str) -> frozenset[str]:
@@ -206,10 +206,10 @@ def family(connection: Connection, unit: str) -> frozenset[str]:
 
 def parents(connection: Connection, ids: Collection[str]) -> Mapping[str, ParentJob]:
     """Return the jobs that submitted these executions or arrays; those without one are missing."""
-    units = {one: unit_of(one) for one in ids if storable(one)}
+    units = {id_: unit_of(id_) for id_ in ids if storable(id_)}
     wanted = select(job_submissions).where(job_submissions.c.child_id.in_(set(units.values())))
     found = {row.child_id: ParentJob(row.parent_id, row.parent_attempt) for row in connection.execute(wanted)}
-    return {one: found[unit] for one, unit in units.items() if unit in found}
+    return {text: found[unit] for text, unit in units.items() if unit in found}
 
 
 def children(connection: Connection, execution_id: str, limit: int) -> Sequence[str]:

@@ -37,7 +37,7 @@ def put(connection: Connection, schedule: Schedule, most: int) -> Schedule:
     check_names(schedule.tenant, schedule.user, schedule.name)
     connection.execute(select(tenants.c.name).where(tenants.c.name == schedule.tenant).with_for_update())
     check_member(connection, schedule.user, schedule.tenant)
-    others = and_(_of(schedule.tenant, schedule.user), _S.name != schedule.name)
+    others = and_(_is_owned_by(schedule.tenant, schedule.user), _S.name != schedule.name)
     if connection.execute(select(func.count()).select_from(schedules).where(others)).scalar_one() >= most:
         raise TooManyStored(f"{schedule.user} has {most} schedules, which is the maximum")
     values = _values(schedule)
@@ -57,15 +57,15 @@ def read(connection: Connection, tenant: str, user: str | None, limit: int) -> S
     """Return a user's schedules in a tenant (None: all users'), by name."""
     if not storable(tenant, user):
         return ()
-    whose = _S.tenant == tenant if user is None else _of(tenant, user)
+    whose = _S.tenant == tenant if user is None else _is_owned_by(tenant, user)
     found = select(schedules).where(whose).order_by(_S.user_name, _S.name).limit(limit)
     return [from_row(Schedule, row) for row in connection.execute(found)]
 
 
-def one(connection: Connection, tenant: str, user: str, name: str) -> Schedule:
+def read_schedule(connection: Connection, tenant: str, user: str, name: str) -> Schedule:
     """Return one schedule; NotFound."""
     _check(storable(tenant, user, name), user, name)
-    row = connection.execute(select(schedules).where(_of(tenant, user), _S.name == name)).first()
+    row = connection.execute(select(schedules).where(_is_owned_by(tenant, user), _S.name == name)).first()
     _check(row is not None, user, name)
     return from_row(Schedule, row)
 
@@ -82,7 +82,11 @@ def change(connection: Connection, was: Schedule, after: Schedule) -> Schedule:
 def remove(connection: Connection, tenant: str, user: str, name: str) -> None:
     """Remove a schedule with its history; its runs continue. NotFound."""
     _check(storable(tenant, user, name), user, name)
-    _check(connection.execute(delete(schedules).where(_of(tenant, user), _S.name == name)).rowcount == 1, user, name)
+    _check(
+        connection.execute(delete(schedules).where(_is_owned_by(tenant, user), _S.name == name)).rowcount == 1,
+        user,
+        name,
+    )
 
 
 def due(connection: Connection, now_s: float, limit: int) -> Sequence[Schedule]:
@@ -160,7 +164,7 @@ def last_runs(connection: Connection, ids: Collection[str]) -> Mapping[str, Sche
     return {row.schedule_id: _run(row) for row in connection.execute(found)}
 
 
-def unended(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
+def unfinished_runs(connection: Connection, schedule_id: str) -> Sequence[ScheduleRun]:
     """Return its last runs that have not ended, the newest first, without backfilled ones."""
     execution = select(executions.c.id).where(executions.c.id == _R.run_id, executions.c.state.not_in(_ENDED))
     array = select(arrays.c.id).where(arrays.c.id == _R.run_id, arrays.c.ended_at_s.is_(None))
@@ -198,12 +202,12 @@ def executions_of(connection: Connection, run: ScheduleRun) -> Sequence[str]:
 
 def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
     """Transfer all schedules of a user to another member, under other names where these are taken; return how many."""
-    names = connection.execute(select(_S.name).where(_of(tenant, user))).scalars().all()
-    taken = set(connection.execute(select(_S.name).where(_of(tenant, to))).scalars())
+    names = connection.execute(select(_S.name).where(_is_owned_by(tenant, user))).scalars().all()
+    taken = set(connection.execute(select(_S.name).where(_is_owned_by(tenant, to))).scalars())
     for name in names:
         free = free_name(name, taken)
         taken.add(free)
-        given = update(schedules).where(_of(tenant, user), _S.name == name)
+        given = update(schedules).where(_is_owned_by(tenant, user), _S.name == name)
         connection.execute(given.values(user_name=to, name=free, count=_S.count + 1))
     return len(names)
 
@@ -225,5 +229,5 @@ def _check(found: bool, user: str, name: str) -> None:
         raise NotFound(f"{user} has no schedule {name[:64]!r}")
 
 
-def _of(tenant: str, user: str) -> ColumnElement[bool]:
+def _is_owned_by(tenant: str, user: str) -> ColumnElement[bool]:
     return and_(_S.tenant == tenant, _S.user_name == user)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Table, delete, exists, func, select, text
 
-from zoe_lib.domain.executions.events import Submitted, submitted
+from zoe_lib.domain.executions.events import Submitted, submission_event
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.limits import EVERY
 from zoe_lib.domain.lifecycle.lifecycle import apply
@@ -19,7 +19,7 @@ from zoe_lib.store.documents.rows import CHANGING_COLUMNS, Values, changed_servi
 from zoe_lib.store.documents.text import shown_key
 from zoe_lib.store.errors import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.people import AuditEntry
-from zoe_lib.store.quotas import admitted, same_submission
+from zoe_lib.store.quotas import apply_limits, same_submission
 from zoe_lib.store.sql.billing.limits import of_submission
 from zoe_lib.store.sql.connection.prepared import Prepared
 from zoe_lib.store.sql.executions import executions as reading
@@ -128,7 +128,7 @@ def prepare(
     entry: AuditEntry | None = None,
 ) -> Submission:
     """Return the rows of a fresh execution."""
-    stored = apply(execution, submitted(execution, cause_id))
+    stored = apply(execution, submission_event(execution, cause_id))
     name, document = applications.keep(stored.application)
     return Submission(stored, cause_id, name, document, key, fingerprint, entry)
 
@@ -139,21 +139,29 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
     Submissions of a tenant with such limits are only marked as `bounded`, unless they are known to be `within`.
     """
     # The same order everywhere, so that two processes with the same keys cannot deadlock.
-    ordered = sorted(submissions, key=lambda one: (one.execution.tenant, one.key or "", one.execution.id))
+    ordered = sorted(
+        submissions, key=lambda submission: (submission.execution.tenant, submission.key or "", submission.execution.id)
+    )
     parameters = {
-        "executions": [_execution_values(one) for one in ordered],
-        "services": [row for one in ordered for row in changed_services(None, one.execution)],
-        "keys": [_key_values(one) for one in ordered if one.key is not None],
-        "causes": {one.execution.id: one.cause_id for one in ordered},
-        "events": {one.execution.id: data for one in ordered if (data := _data_of_event(one.execution))},
-        "audits": {one.execution.id: audit_values(one.audit) for one in ordered if one.audit is not None},
+        "executions": [_execution_values(submission) for submission in ordered],
+        "services": [row for submission in ordered for row in changed_services(None, submission.execution)],
+        "keys": [_key_values(submission) for submission in ordered if submission.key is not None],
+        "causes": {submission.execution.id: submission.cause_id for submission in ordered},
+        "events": {
+            submission.execution.id: data for submission in ordered if (data := _data_of_event(submission.execution))
+        },
+        "audits": {
+            submission.execution.id: audit_values(submission.audit)
+            for submission in ordered
+            if submission.audit is not None
+        },
     }
     texts = {name: json.dumps(value) for name, value in parameters.items()}
-    owners = sorted({one.execution.tenant for one in ordered})
+    owners = sorted({submission.execution.tenant for submission in ordered})
     rows = _SUBMIT.rows(connection, **texts, within=within, tenants=owners)
     written, bounded = {row.id: row.newest for row in rows}, {row.bounded for row in rows}
     if unused := {row.unused for row in rows} - {None}:
-        _remove_keys(connection, [one for one in ordered if one.execution.id in unused])
+        _remove_keys(connection, [submission for submission in ordered if submission.execution.id in unused])
     for submission in submissions:
         submission.written = submission.execution.id in written
         submission.position = written.get(submission.execution.id)
@@ -162,8 +170,8 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
 
 def _remove_keys(connection: Connection, submissions: Sequence[Submission]) -> None:
     """Remove the keys of executions with a taken id: ids are random, so this hardly ever happens."""
-    for one in submissions:
-        same_key = (idempotency_keys.c.tenant == one.execution.tenant, idempotency_keys.c.key == one.key)
+    for submission in submissions:
+        same_key = (idempotency_keys.c.tenant == submission.execution.tenant, idempotency_keys.c.key == submission.key)
         connection.execute(delete(idempotency_keys).where(*same_key))
 
 
@@ -177,10 +185,10 @@ def write_within_limits(connection: Connection, applications: Applications, subm
     requested = submission.execution
     lock = select(tenants).where(tenants.c.name == requested.tenant).with_for_update(key_share=True)
     connection.execute(lock)
-    if not _known(connection, submission):
+    if not _is_stored(connection, submission):
         counts = select(func.count(), func.count().filter(executions.c.user_name == requested.user))
         active = connection.execute(counts.where(executions.c.tenant == requested.tenant, text(NOT_TERMINAL))).one()
-        execution = admitted(requested, of_submission(connection, requested), *active)
+        execution = apply_limits(requested, of_submission(connection, requested), *active)
         name, document = applications.keep(execution.application)
         submission = replace(submission, execution=execution, application_hash=name, application=document)
     write(connection, [submission], within=True)
@@ -216,7 +224,7 @@ def write_all(
     return stored
 
 
-def _known(connection: Connection, submission: Submission) -> bool:
+def _is_stored(connection: Connection, submission: Submission) -> bool:
     wanted = submission.execution
     same_id = select(executions.c.id).where(executions.c.id == wanted.id)
     same_key = select(idempotency_keys.c.key).where(
@@ -225,14 +233,14 @@ def _known(connection: Connection, submission: Submission) -> bool:
     return connection.execute(select(exists(same_id) | exists(same_key))).scalar_one() is True
 
 
-def already_there(connection: Connection, applications: Applications, submission: Submission) -> Execution:
+def existing_execution(connection: Connection, applications: Applications, submission: Submission) -> Execution:
     """Return the execution that an earlier call wrote in place of this one; IdempotencyConflict, ConcurrentUpdate."""
     wanted = submission.execution
     if submission.key is not None:
         earlier = with_key(connection, applications, wanted.tenant, submission.key, submission.fingerprint)
         if earlier is not None:
             return earlier
-    stored = reading.one(connection, applications, wanted.id)
+    stored = reading.read_execution(connection, applications, wanted.id)
     if not same_submission(stored, wanted):
         raise ConcurrentUpdate(f"the execution id {wanted.id} already exists")
     return stored
@@ -249,12 +257,12 @@ def with_key(
         return None
     if row.fingerprint != fingerprint:
         raise IdempotencyConflict(f"the idempotency key {shown_key(key)!r} was used for a different request")
-    return reading.one(connection, applications, row.execution_id)
+    return reading.read_execution(connection, applications, row.execution_id)
 
 
 def _data_of_event(execution: Execution) -> Json:
     """Return the data of the event, None if there are none, which is nearly always so."""
-    return None if execution.conditions == NO_CONDITIONS else event_data(submitted(execution))
+    return None if execution.conditions == NO_CONDITIONS else event_data(submission_event(execution))
 
 
 def _execution_values(submission: Submission) -> Values:

@@ -49,9 +49,11 @@ def steps_of(
 
 def naming_failures(connection: Connection, steps: Sequence[StoredStep]) -> tuple[StoredStep, ...]:
     """Return steps; messages of steps that run for a list name their failed entries."""
-    some = {one.execution_id: one.message for one in steps if one.entries and one.entries.states.get(IndexState.FAILED)}
+    some = {
+        step.execution_id: step.message for step in steps if step.entries and step.entries.states.get(IndexState.FAILED)
+    }
     told = with_failures(connection, some)
-    return tuple(replace(one, message=told.get(one.execution_id, one.message)) for one in steps)
+    return tuple(replace(step, message=told.get(step.execution_id, step.message)) for step in steps)
 
 
 def open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, set[str]]:

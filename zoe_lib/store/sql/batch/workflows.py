@@ -76,10 +76,10 @@ def read(connection: Connection, ids: Collection[str], visibility: Visibility) -
     open_steps = {} if visibility == ALL else _open_steps(connection, list(steps))
     found = connection.execute(select(workflows).where(workflows.c.id.in_(list(steps))))
     made = {row.id: _workflow(row, steps[row.id], open_steps.get(row.id, frozenset())) for row in found}
-    return [made[one] for one in ids if one in made]
+    return [made[id_] for id_ in ids if id_ in made]
 
 
-def one(connection: Connection, workflow_id: str, visibility: Visibility) -> StoredWorkflow | None:
+def read_workflow(connection: Connection, workflow_id: str, visibility: Visibility) -> StoredWorkflow | None:
     """Return a workflow as `read` does, with the failed entries in the messages of its steps."""
     for found in read(connection, [workflow_id], visibility):
         return replace(found, steps=workflow_arrays.naming_failures(connection, found.steps))
@@ -112,7 +112,7 @@ def of_execution(connection: Connection, execution_id: ExecutionId) -> str | Non
     return name or workflow_arrays.workflow_of(connection, execution_id)
 
 
-def give(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
+def transfer_to(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
     """Transfer a workflow to the new owner, with its first execution that is handed over."""
     its = select(workflow_steps.c.workflow_id).where(workflow_steps.c.execution_id == execution_id)
     connection.execute(update(workflows).where(workflows.c.id.in_(its)).values(user_name=owner))
@@ -124,7 +124,7 @@ def remove_empty(connection: Connection) -> None:
         exists(select(literal(1)).where(table.c.workflow_id == workflows.c.id))
         for table in (workflow_steps, arrays_of_workflows)
     ]
-    empty = select(workflows.c.id).where(*(~one for one in kept)).limit(_REMOVED_AT_ONCE)
+    empty = select(workflows.c.id).where(*(~exists for exists in kept)).limit(_REMOVED_AT_ONCE)
     connection.execute(delete(workflows).where(workflows.c.id.in_(empty)))
 
 
@@ -160,7 +160,7 @@ def _steps(connection: Connection, ids: Collection[str], visibility: Visibility)
     for row in connection.execute(wanted):
         found[row.workflow_id].append(_step(row))
     for workflow_id, steps in workflow_arrays.steps_of(connection, ids, visibility).items():
-        found[workflow_id] = sorted([*found[workflow_id], *steps], key=lambda one: one.position)
+        found[workflow_id] = sorted([*found[workflow_id], *steps], key=lambda step: step.position)
     return found
 
 
@@ -208,5 +208,5 @@ def _workflow(row: Row[Any], steps: list[StoredStep], open_steps: Collection[Exe
         run=row.run,
         submitted_at_s=row.submitted_at_s,
         steps=tuple(steps),
-        hidden_open=not {one.execution_id for one in steps}.issuperset(open_steps),
+        hidden_open=not {step.execution_id for step in steps}.issuperset(open_steps),
     )

@@ -52,8 +52,8 @@ def append(
     if connection.execute(update(executions).where(*unchanged), values).rowcount != 1:
         current(connection, applications, before.id, before.version)
     if after.user != before.user:
-        shares.give(connection, after.id, after.user)
-        workflows.give(connection, after.id, after.user)
+        shares.transfer_to(connection, after.id, after.user)
+        workflows.transfer_to(connection, after.id, after.user)
     if changed := list(changed_services(before, after)):
         connection.execute(_CHANGED_SERVICE, changed)
     journal.write_events(connection, after, events)
@@ -68,7 +68,7 @@ def current(connection: Connection, applications: Applications, execution_id: st
         raise NotFound(f"execution {execution_id} does not exist")
     if stored != version:
         raise ConcurrentUpdate(f"execution {execution_id} has version {stored}, not {version}")
-    return reading.one(connection, applications, execution_id)
+    return reading.read_execution(connection, applications, execution_id)
 
 
 def check_leader(connection: Connection, leader_epoch: int | None) -> None:

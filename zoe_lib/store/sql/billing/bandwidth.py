@@ -50,7 +50,9 @@ def add_look(
     look = insert_or(bandwidth_looks).values(at_s=at_s, measured=measured).on_conflict_do_nothing()
     new = connection.execute(look.returning(bandwidth_looks.c.at_s)).scalar_one_or_none() is not None
     if new and tenants:
-        connection.execute(insert(bandwidth_samples), [_values(at_s, name, one) for name, one in tenants.items()])
+        connection.execute(
+            insert(bandwidth_samples), [_values(at_s, name, bandwidth) for name, bandwidth in tenants.items()]
+        )
 
 
 def read_over_time(
@@ -74,15 +76,15 @@ def keep_transfers(connection: Connection, at_s: float, moved: Mapping[str, Stor
     there = select(executions.c.id).where(executions.c.id.in_(moved)).order_by(executions.c.id)
     rows = [
         {
-            "execution_id": one,
-            "generation": moved[one].generation,
+            "execution_id": scalar,
+            "generation": moved[scalar].generation,
             "at_s": at_s,
-            "read_bytes": moved[one].read_bytes,
-            "written_bytes": moved[one].written_bytes,
-            "transferring_s": moved[one].transferring_s,
-            "waiting_s": moved[one].waiting_s,
+            "read_bytes": moved[scalar].read_bytes,
+            "written_bytes": moved[scalar].written_bytes,
+            "transferring_s": moved[scalar].transferring_s,
+            "waiting_s": moved[scalar].waiting_s,
         }
-        for one in connection.execute(there.with_for_update(read=True, key_share=True)).scalars()
+        for scalar in connection.execute(there.with_for_update(read=True, key_share=True)).scalars()
     ]
     if rows:
         upsert = insert_or(transfers_so_far).values(rows)

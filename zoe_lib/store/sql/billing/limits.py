@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.executions.arrays import Array
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.limits import EVERY, Limits, LimitSubject, collected
+from zoe_lib.domain.executions.limits import EVERY, Limits, LimitSubject, limits_of_subjects
 from zoe_lib.store.documents.rows import Row
 from zoe_lib.store.tables.installation import limits
 
@@ -39,14 +39,14 @@ def write(connection: Connection, wanted: Limits) -> None:
     there = read(connection)
     for subject in {*there.subjects(), *wanted.subjects()}:
         values = {"tenant": subject.tenant, "user_name": subject.user or _NO_USER}
-        amounts = dict(wanted.own(subject))
+        amounts = dict(wanted.own_amounts(subject))
         if not amounts:
             same = (limits.c[name] == of_it for name, of_it in values.items())
             connection.execute(delete(limits).where(*same))
-        elif amounts != there.own(subject):
+        elif amounts != there.own_amounts(subject):
             row = insert(limits).values(**values, amounts=amounts)
             connection.execute(row.on_conflict_do_update(constraint=limits.primary_key, set_={"amounts": amounts}))
 
 
 def _limits(rows: Iterable[Row]) -> Limits:
-    return collected((LimitSubject(row.tenant, row.user_name or None), row.amounts) for row in rows)
+    return limits_of_subjects((LimitSubject(row.tenant, row.user_name or None), row.amounts) for row in rows)

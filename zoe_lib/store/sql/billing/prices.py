@@ -58,14 +58,14 @@ def read_price_lists(connection: Connection, history: bool = False) -> Sequence[
         wanted = wanted.where(price_lists.c.replaced_at_s.is_(None))
     return [
         StoredPriceList(
-            row.id, row.document, _parsed(json.dumps(row.document)), row.set_at_s, row.set_by, row.replaced_at_s
+            row.id, row.document, _parse(json.dumps(row.document)), row.set_at_s, row.set_by, row.replaced_at_s
         )
         for row in connection.execute(wanted)
     ]
 
 
 @lru_cache(200)
-def _parsed(document: str) -> PriceList:
+def _parse(document: str) -> PriceList:
     return read_price_list(json.loads(document))
 
 
@@ -95,7 +95,7 @@ def check_price_list(
     _check_time(connection, prices, now_s, past)
     others = read_price_lists(connection)
     for name in ("currency", "zone"):
-        differs = next((one.prices for one in others if getattr(one.prices, name) != getattr(prices, name)), None)
+        differs = next((other.prices for other in others if getattr(other.prices, name) != getattr(prices, name)), None)
         same = len(others) == 1 and others[0].prices.from_us == prices.from_us  # it is replaced
         if differs is not None and not same:
             raise PriceListRefused(
@@ -108,7 +108,7 @@ def check_price_list(
 def remove_price_list(connection: Connection, list_id: int, now_s: float) -> None:
     """Remove a list that has not begun; NotFound, PriceListRefused. Its document stays in the history."""
     connection.execute(LOCK)
-    found = next((one for one in read_price_lists(connection) if one.id == list_id), None)
+    found = next((entry for entry in read_price_lists(connection) if entry.id == list_id), None)
     if found is None:
         raise NotFound(f"price list {list_id} does not exist")
     if found.prices.from_us <= microseconds(now_s):
@@ -157,7 +157,7 @@ def write_closed(
     new = insert_or(statements).values(**first, tenant=NO_TENANT, document=documents[NO_TENANT])
     if connection.execute(new.on_conflict_do_nothing().returning(statements.c.month)).one_or_none() is None:
         return False
-    rows = [{**first, "tenant": name, "document": one} for name, one in documents.items() if name != NO_TENANT]
+    rows = [{**first, "tenant": name, "document": mapping} for name, mapping in documents.items() if name != NO_TENANT]
     if rows:
         connection.execute(insert(statements), rows)
     return True

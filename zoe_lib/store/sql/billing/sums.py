@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.executions.events import Ended, Refused
 from zoe_lib.domain.executions.execution import ExecutionState, Mark
-from zoe_lib.domain.executions.promises import wished
+from zoe_lib.domain.executions.promises import requested_rates
 from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds, granted_until
 from zoe_lib.store.documents.codec import encode, field_names
 from zoe_lib.store.documents.documents import Applications
@@ -169,10 +169,10 @@ def _use(
     rows = connection.execute(granted, span).all()
     parsed = applications_of(connection, applications, rows)
     for row in rows:
-        rates = wished(parsed[row.application_hash])
+        rates = requested_rates(parsed[row.application_hash])
         if rates is None:
             continue
-        for day, seconds in _granted(row, span["now_s"]).items():
+        for day, seconds in _granted_seconds(row, span["now_s"]).items():
             if from_day <= day <= to_day:
                 key = DayOfUser(day, row.tenant, row.user_name)
                 moved = ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)
@@ -180,7 +180,7 @@ def _use(
     return result
 
 
-def _granted(row: Row[Any], now_s: float | None) -> Mapping[int, float]:
+def _granted_seconds(row: Row[Any], now_s: float | None) -> Mapping[int, float]:
     before = {int(day): float(seconds) for day, seconds in row.granted_s.items()}
     return granted_until(before, row.marks.get(Mark.STORAGE_GRANTED), row.marks.get(Mark.ENDED, now_s))
 

@@ -83,7 +83,7 @@ class Database:
         with STORE.labels("submit").time():
             return self._run(self._single, work, commit=False)
 
-    def dedicated(self) -> psycopg2.extensions.connection:
+    def connect(self) -> psycopg2.extensions.connection:
         """Return a connection outside the pool, with each statement its own transaction; the caller closes it."""
         url = self._writer.url
         arguments, options = self._writer.dialect.create_connect_args(url)
@@ -119,7 +119,7 @@ class Database:
                     return result
             except exc.DBAPIError as error:
                 if last_try or committing or not error.connection_invalidated:
-                    _raise_as_ours(error)
+                    _raise_store_error(error)
             except exc.TimeoutError as error:
                 raise StoreUnavailable("no connection to the database became free in time") from error
             except StoreError:
@@ -135,7 +135,7 @@ class Database:
         """
         began_s = self._clock.monotonic_s()
         try:
-            self.dedicated().close()
+            self.connect().close()
         except StoreUnavailable:
             return bool(self._clock.monotonic_s() - began_s >= 0.9 * CONNECT_ARGUMENTS["connect_timeout"])
         return False
@@ -147,7 +147,7 @@ class OnDatabase(Protocol):
     database: Database
 
 
-def reads(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
+def read_method(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
     """Return the function as a method that runs it on one snapshot of the object's database."""
 
     @wraps(work)
@@ -157,7 +157,7 @@ def reads(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate
     return method
 
 
-def looks(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
+def look_method(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
     """Return the function, which runs a single statement, as a method."""
 
     @wraps(work)
@@ -167,7 +167,7 @@ def looks(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate
     return method
 
 
-def writes(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
+def write_method(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
     """Return the function as a method that runs it in one transaction of the object's database."""
 
     @wraps(work)
@@ -230,7 +230,7 @@ def _leave_a_standby(context: ExceptionContext) -> None:
         context.is_disconnect = True
 
 
-def _raise_as_ours(error: exc.DBAPIError) -> NoReturn:
+def _raise_store_error(error: exc.DBAPIError) -> NoReturn:
     if error.connection_invalidated or isinstance(error, exc.OperationalError | exc.InterfaceError):
         raise StoreUnavailable(_first_line(error.orig)) from error
     if isinstance(error, exc.DataError):

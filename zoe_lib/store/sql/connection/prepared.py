@@ -19,7 +19,7 @@ class Prepared:
         self._order = tuple(types)
         numbers = {parameter: f"${number}" for number, parameter in enumerate(types, 1)}
         body = re.sub(r"(?<!:):(\w+)", lambda match: numbers[match[1]], statement)
-        declared, given = _listed(types.values()), _listed(["%s"] * len(types))
+        declared, given = _bracketed(types.values()), _bracketed(["%s"] * len(types))
         self._prepare = f"PREPARE {name}{declared} AS {body}"
         self._execute = f"EXECUTE {name}{given}"
 
@@ -32,7 +32,7 @@ class Prepared:
         return connection.exec_driver_sql(self._execute, tuple(values[name] for name in self._order)).all()
 
 
-def _listed(parts: Iterable[str]) -> str:
+def _bracketed(parts: Iterable[str]) -> str:
     """Return the parts in brackets, which SQL requires to be absent if there are none."""
     inside = ", ".join(parts)
     return f" ({inside})" if inside else ""

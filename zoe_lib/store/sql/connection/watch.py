@@ -54,11 +54,11 @@ class ConnectionWatch:
                 self._thread.start()
             self._under_way.add(work)
 
-        def on(connection: Connection) -> None:
+        def watch(connection: Connection) -> None:
             work.connection = connection.connection.driver_connection
 
         try:
-            yield on
+            yield watch
         finally:
             with self._lock:
                 self._under_way.discard(work)

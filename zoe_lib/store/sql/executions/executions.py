@@ -44,7 +44,7 @@ from zoe_lib.store.values import ExecutionPage, ExecutionQuery
 _LIGHT = [column for column in executions.c if column.name != "application"]
 
 
-def one(connection: Connection, applications: Applications, execution_id: ExecutionId) -> Execution:
+def read_execution(connection: Connection, applications: Applications, execution_id: ExecutionId) -> Execution:
     """Return one execution with its services; NotFound."""
     found = _load(connection, applications, select(*_LIGHT).where(executions.c.id == execution_id))
     if not found:
@@ -93,7 +93,7 @@ def _newest(query: ExecutionQuery, limit: int, *columns: Column[Any]) -> Select[
         return matching.order_by(*ordered)
     mine = executions.c.user_name == seen.user
     parts = (mine, and_(~mine, executions.c.id.in_(ids_given(seen.tenant, seen.user))))
-    first = (select(matching.where(one).order_by(*ordered).limit(limit).subquery()) for one in parts)
+    first = (select(matching.where(part).order_by(*ordered).limit(limit).subquery()) for part in parts)
     both = union_all(*first).subquery("executions")
     return select(both).order_by(*(both.c[column.name].desc() for column in NEWEST_FIRST))
 
@@ -117,7 +117,7 @@ def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
     if query.states is not None:
         statement = statement.where(executions.c.state.in_([state.value for state in query.states]))
     if query.ids is not None:
-        statement = statement.where(executions.c.id.in_([one for one in query.ids if storable(one)]))
+        statement = statement.where(executions.c.id.in_([id_ for id_ in query.ids if storable(id_)]))
     if query.submitted_from_s is not None:
         statement = statement.where(executions.c.submitted_at_s >= query.submitted_from_s)
     if query.submitted_to_s is not None:
@@ -160,7 +160,7 @@ def active_query() -> Select[Any]:
     return select(*_LIGHT).where(text(NOT_TERMINAL)).order_by(*NEWEST_FIRST)
 
 
-def among(
+def matching_executions(
     connection: Connection, applications: Applications, *conditions: ColumnElement[bool] | TextClause
 ) -> Sequence[Execution]:
     """Return the executions that meet these conditions."""

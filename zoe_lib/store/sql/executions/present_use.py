@@ -12,7 +12,7 @@ from zoe_lib.domain.applications.sharing import ALL, Visibility
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, ExecutionId
 from zoe_lib.domain.executions.gateway import NO_GATEWAY, HeldOnNode, bearing_component
 from zoe_lib.domain.executions.limits import LimitSubject
-from zoe_lib.domain.executions.promises import required
+from zoe_lib.domain.executions.promises import required_rates
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.documents.documents import Applications
 from zoe_lib.store.sql.executions.executions import active_counts, applications_of, visible
@@ -69,7 +69,7 @@ def active_among(
     return set(connection.execute(found.where(*visible(visibility))).scalars())
 
 
-def used(connection: Connection, applications: Applications) -> Mapping[LimitSubject, Mapping[str, int]]:
+def use_by_subject(connection: Connection, applications: Applications) -> Mapping[LimitSubject, Mapping[str, int]]:
     """Return the use of each tenant, and of each user in it, as limits count it."""
     found: dict[LimitSubject, Counter[str]] = defaultdict(Counter)
     for (tenant, user), number in active_counts(connection).items():
@@ -78,7 +78,7 @@ def used(connection: Connection, applications: Applications) -> Mapping[LimitSub
     for row in connection.execute(_BY_OWNER):
         amounts = {"cores_milli": row.cores_milli, "memory_bytes": row.memory_bytes}
         _add(found, row.tenant, row.user_name, amounts)
-    for tenant, user, guaranteed in _guaranteed(connection, applications):
+    for tenant, user, guaranteed in _required_bandwidth(connection, applications):
         _add(found, tenant, user, guaranteed)
     return found
 
@@ -99,7 +99,9 @@ def _add(found: dict[LimitSubject, Counter[str]], tenant: str, user: str, amount
         found[subject].update(amounts)
 
 
-def _guaranteed(connection: Connection, applications: Applications) -> Iterable[tuple[str, str, Mapping[str, int]]]:
+def _required_bandwidth(
+    connection: Connection, applications: Applications
+) -> Iterable[tuple[str, str, Mapping[str, int]]]:
     """Yield owners with the bandwidth that their executions of one application require."""
     kind = (executions.c.tenant, executions.c.user_name, executions.c.application_hash)
     counts = select(*kind, func.min(executions.c.id).label("id"), func.count().label("number"))
@@ -107,7 +109,7 @@ def _guaranteed(connection: Connection, applications: Applications) -> Iterable[
     rows = connection.execute(counts.where(active).group_by(*kind)).all()
     parsed = applications_of(connection, applications, rows)
     for row in rows:
-        rates = required(parsed[row.application_hash])
+        rates = required_rates(parsed[row.application_hash])
         if rates is not None:
             amounts = {"read_bytes_per_s": row.number * rates.read, "write_bytes_per_s": row.number * rates.write}
             yield row.tenant, row.user_name, amounts

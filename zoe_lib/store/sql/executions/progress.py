@@ -14,21 +14,21 @@ from zoe_lib.store.tables.executions import executions, progress
 
 def write(connection: Connection, newest: Sequence[ExecutionProgress]) -> None:
     """Store the newest progress of each; that of a later attempt stays, unknown executions are left out."""
-    ids = [one.execution_id for one in newest]
+    ids = [progress.execution_id for progress in newest]
     # The lock keeps them from being removed in between.
     there = select(executions.c.id).where(executions.c.id.in_(ids)).order_by(executions.c.id)
     known = set(connection.execute(there.with_for_update(key_share=True, read=True)).scalars())
     rows = [
         {
-            "execution_id": one.execution_id,
-            "attempt": one.attempt,
-            "at_s": one.at_s,
-            "readings": [[r.at_s, r.done, r.total] for r in one.readings],
-            "text": one.text,
-            "problem": one.problem,
+            "execution_id": progress.execution_id,
+            "attempt": progress.attempt,
+            "at_s": progress.at_s,
+            "readings": [[r.at_s, r.done, r.total] for r in progress.readings],
+            "text": progress.text,
+            "problem": progress.problem,
         }
-        for one in newest
-        if one.execution_id in known
+        for progress in newest
+        if progress.execution_id in known
     ]
     if not rows:
         return

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, TextClause, select, text
 from zoe_lib.domain.applications.sharing import ALL, Visibility
 from zoe_lib.domain.executions.promises import OF_THE_STORE, waits_for_store
 from zoe_lib.store.documents.documents import Applications
-from zoe_lib.store.sql.executions.executions import among, visible
+from zoe_lib.store.sql.executions.executions import matching_executions, visible
 from zoe_lib.store.tables.executions import NEWEST_FIRST, NOT_TERMINAL, executions
 from zoe_lib.store.values import StoreWait
 
@@ -29,13 +29,13 @@ def waiting(connection: Connection, applications: Applications, visibility: Visi
         (row.submitted_at_s, row.id, StoreWait(row.id, row.tenant, row.user_name, row.sentence))
         for row in connection.execute(told)
     ]
-    for execution in among(connection, applications, *here, *_refused()):
+    for execution in matching_executions(connection, applications, *here, *_refused_condition()):
         reason = waits_for_store(execution)
         if reason is not None:
             wait = StoreWait(execution.id, execution.tenant, execution.user, reason.sentence)
             found.append((execution.submitted_at_s, execution.id, wait))
-    return [wait for *_, wait in sorted(found, key=lambda one: one[:2])]
+    return [wait for *_, wait in sorted(found, key=lambda item: item[:2])]
 
 
-def _refused() -> tuple[ColumnElement[bool], ...]:
+def _refused_condition() -> tuple[ColumnElement[bool], ...]:
     return _REASON.is_(None), executions.c.storage_problem != ""

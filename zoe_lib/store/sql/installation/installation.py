@@ -32,7 +32,7 @@ from zoe_lib.store.tables.installation import policy as policy_table
 def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
     """Replace all nodes."""
     check_leader(connection, leader_epoch)
-    reserved = _reserved(connection)
+    reserved = _reserved_on_nodes(connection)
     rows = [node_values(node, reserved.get(node.name, Resources()), at_s) for node in nodes]
     connection.execute(delete(platform))
     if rows:
@@ -95,7 +95,7 @@ class TermsReader:
         """
         kept = self._kept
         if kept is None or (versions or self._database.look(_versions)) != kept[0]:
-            kept = self._kept = self._database.read(_whole)
+            kept = self._kept = self._database.read(_read_terms)
         return kept[1]
 
 
@@ -109,7 +109,7 @@ def _versions(connection: Connection) -> TermsVersions:
     return versions_of(row)
 
 
-def _whole(connection: Connection) -> tuple[TermsVersions, Terms]:
+def _read_terms(connection: Connection) -> tuple[TermsVersions, Terms]:
     return _versions(connection), Terms(_read_all(connection), with_limits(read_policy(connection), Limits()))
 
 
@@ -123,7 +123,7 @@ def _read_all(connection: Connection) -> Platform:
     return Platform(nodes, decode(BackendCapabilities, row.data), capacity)
 
 
-def _reserved(connection: Connection) -> Mapping[str, Resources]:
+def _reserved_on_nodes(connection: Connection) -> Mapping[str, Resources]:
     sums = (func.sum(services.c.cores_milli), func.sum(services.c.memory_bytes))
     rows = connection.execute(select(services.c.node, *sums).where(text(HOLDS_RESERVATION)).group_by(services.c.node))
     return {node: Resources(int(cores_milli), int(memory_bytes)) for node, cores_milli, memory_bytes in rows}

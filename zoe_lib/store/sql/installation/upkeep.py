@@ -62,7 +62,7 @@ def read_use_of(connection: Connection, ids: Collection[ExecutionId], now_s: flo
             func.max(usage_samples.c.cpu_s).label("cpu_s"),
             func.max(usage_samples.c.memory_bytes).label("peak"),
         )
-        .where(usage_samples.c.execution_id.in_([one for one in ids if storable(one)]))
+        .where(usage_samples.c.execution_id.in_([id_ for id_ in ids if storable(id_)]))
         .group_by(usage_samples.c.service_id)
         .subquery()
     )
@@ -71,7 +71,7 @@ def read_use_of(connection: Connection, ids: Collection[ExecutionId], now_s: flo
         *(services.c.started_at_s, services.c.ended_at_s, sampled.c.cpu_s, sampled.c.peak),
     )
     joined = services.outerjoin(sampled, sampled.c.service_id == services.c.id)
-    wanted = services.c.execution_id.in_([one for one in ids if storable(one)])
+    wanted = services.c.execution_id.in_([id_ for id_ in ids if storable(id_)])
     found: dict[ExecutionId, ExecutionUse] = {}
     for row in connection.execute(select(*columns).select_from(joined).where(wanted)):
         before = found.get(row.execution_id, ExecutionUse(row.execution_id))

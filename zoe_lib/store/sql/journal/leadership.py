@@ -52,7 +52,7 @@ class Leadership:
     def take(self, holder: str, endpoint: str) -> int | None:
         """Return a new epoch once the lock is held; None while another session holds it."""
         with self._lock:
-            if self._epoch is not None and self._holds():
+            if self._epoch is not None and self._has_newest_epoch():
                 return self._epoch
             self._release()
             connection = self._connect()
@@ -70,7 +70,7 @@ class Leadership:
     def still_holds(self, epoch: int) -> bool:
         """Return whether the connection with the lock is alive and no master has taken a newer epoch."""
         with self._lock:
-            return epoch == self._epoch and self._holds()
+            return epoch == self._epoch and self._has_newest_epoch()
 
     def renew(self, epoch: int) -> bool:
         """Renew the lease of the epoch; False if the lock is no longer held."""
@@ -105,7 +105,7 @@ class Leadership:
         with self._lock:
             self._release()
 
-    def _holds(self) -> bool:
+    def _has_newest_epoch(self) -> bool:
         if self._connection is None:
             return False
         try:

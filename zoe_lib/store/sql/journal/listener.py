@@ -95,7 +95,7 @@ class Listener:
                 pause_s = min(2 * pause_s, PAUSE_S_MAX)
                 connection = self._open()
                 if connection is not None:
-                    self._tell()
+                    self._notify_subscribers()
         finally:
             os.close(stop)
 
@@ -109,10 +109,10 @@ class Listener:
                 connection.poll()
                 if connection.notifies:
                     connection.notifies.clear()
-                    self._tell()
+                    self._notify_subscribers()
         return False
 
-    def _tell(self) -> None:
+    def _notify_subscribers(self) -> None:
         with self._lock:
             subscribers = list(self._subscribers.values())
         for notify in subscribers:

@@ -98,7 +98,7 @@ def put(connection: Connection, target: NotificationTarget, most: int) -> Notifi
         raise NotFound(f"tenant {target.tenant} does not exist")
     if target.user is not None:
         check_member(connection, target.user, target.tenant)
-    others = and_(_of(target.tenant, target.user), _T.name != target.name)
+    others = and_(_is_owned_by(target.tenant, target.user), _T.name != target.name)
     if connection.execute(select(func.count()).select_from(notification_targets).where(others)).scalar_one() >= most:
         raise TooManyTargets(f"{target.user or target.tenant} has {most} targets, which is the maximum")
     now = last_id(connection)
@@ -142,14 +142,16 @@ def reseal(connection: Connection, was: NotificationTarget, sealed: bytes) -> bo
 def remove(connection: Connection, tenant: str, user: str | None, name: str) -> None:
     """Remove a target; NotFound."""
     _check(storable(tenant, user or "", name), tenant, user, name)
-    found = connection.execute(delete(notification_targets).where(_of(tenant, user), _T.name == name))
+    found = connection.execute(delete(notification_targets).where(_is_owned_by(tenant, user), _T.name == name))
     _check(found.rowcount == 1, tenant, user, name)
 
 
 def ask_for_test(connection: Connection, tenant: str, user: str | None, name: str) -> None:
     """Request a test notification at once, also for a stopped target; NotFound."""
     _check(storable(tenant, user or "", name), tenant, user, name)
-    asked = update(notification_targets).where(_of(tenant, user), _T.name == name).values(test=True, next_at_s=0.0)
+    asked = (
+        update(notification_targets).where(_is_owned_by(tenant, user), _T.name == name).values(test=True, next_at_s=0.0)
+    )
     _check(connection.execute(asked).rowcount == 1, tenant, user, name)
 
 
@@ -176,7 +178,7 @@ def note_news(connection: Connection, limit: int) -> bool:
 def due(connection: Connection, now_s: float, limit: int) -> Sequence[NotificationTarget]:
     """Return targets that are due, the longest waiting first; without those of disabled users."""
     disabled = select(users.c.name).where(users.c.name == _T.user_name, users.c.disabled).exists()
-    news = or_(_T.news_id > _T.done_id, _refused(_T.tenant, _T.user_name, _T.refusals_id, _T.kinds).exists())
+    news = or_(_T.news_id > _T.done_id, _refused_times(_T.tenant, _T.user_name, _T.refusals_id, _T.kinds).exists())
     told = or_(_T.test, and_(news, ~_T.stopped, _T.next_at_s <= now_s))
     found = select(notification_targets).where(told, ~disabled).order_by(_T.next_at_s, _T.id)
     return [from_row(NotificationTarget, row) for row in connection.execute(found.limit(limit))]
@@ -185,7 +187,7 @@ def due(connection: Connection, now_s: float, limit: int) -> Sequence[Notificati
 def notifications(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[Notification]:
     """Return the next events that may concern a target, in the order of the journal."""
 
-    def of(subjects: Table, kinds: Sequence[str], *columns: ColumnElement[Any]) -> Select[Any]:
+    def events_of(subjects: Table, kinds: Sequence[str], *columns: ColumnElement[Any]) -> Select[Any]:
         theirs = [subjects.c.tenant == target.tenant]
         if target.user is not None:
             theirs.append(subjects.c.user_name == target.user)
@@ -197,20 +199,20 @@ def notifications(connection: Connection, target: NotificationTarget, limit: int
             .limit(limit)
         )
 
-    found = [_notification(row) for row in connection.execute(of(executions, _EVENTS))]
-    whole = of(arrays, [ArrayEventKind.ENDED.value], journal.c.data.label("ended"))
+    found = [_notification(row) for row in connection.execute(events_of(executions, _EVENTS))]
+    whole = events_of(arrays, [ArrayEventKind.ENDED.value], journal.c.data.label("ended"))
     found += [_of_array(row) for row in connection.execute(whole)]
-    return sorted(found, key=lambda one: one.id)[:limit]
+    return sorted(found, key=lambda entry: entry.id)[:limit]
 
 
 def refusals(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[ScheduleRefusal]:
     """Return the next unsent refused times of schedules for a target, in order."""
     kinds = cast(list(target.kinds), JSONB)
-    found = _refused(literal(target.tenant), literal(target.user, Text), literal(target.refusals_id), kinds)
+    found = _refused_times(literal(target.tenant), literal(target.user, Text), literal(target.refusals_id), kinds)
     return [from_row(ScheduleRefusal, row) for row in connection.execute(found.order_by("id").limit(limit))]
 
 
-def note_refusals_told(
+def record_refusals_sent(
     connection: Connection, target_id: str, refusals_id: int, at_s: float, pause_s: float = 0.0
 ) -> None:
     """Record that refused times up to one were sent to a target, and pause it for `pause_s`."""
@@ -219,7 +221,7 @@ def note_refusals_told(
     connection.execute(update(notification_targets).where(_T.id == target_id).values(**told, **reached))
 
 
-def _refused(
+def _refused_times(
     tenant: ColumnElement[Any], user: ColumnElement[Any], after_id: ColumnElement[Any], kinds: ColumnElement[Any]
 ) -> Select[Any]:
     """Return the statement of refused times after one: of a tenant, or of one user in it."""
@@ -234,7 +236,7 @@ def _refused(
     )
 
 
-def note_told(
+def record_sent(
     connection: Connection,
     target_id: str,
     done_id: int,
@@ -254,7 +256,7 @@ def note_told(
     connection.execute(update(notification_targets).where(_T.id == target_id).values(told))
 
 
-def note_not_told(
+def record_failure(
     connection: Connection,
     target_id: str,
     why: str,
@@ -327,5 +329,5 @@ def _check(found: bool, tenant: str, user: str | None, name: str) -> None:
         raise NotFound(f"{user or tenant} has no target {name[:64]!r}")
 
 
-def _of(tenant: str, user: str | None) -> ColumnElement[bool]:
+def _is_owned_by(tenant: str, user: str | None) -> ColumnElement[bool]:
     return and_(_T.tenant == tenant, _T.user_name.is_not_distinct_from(user))

@@ -132,7 +132,7 @@ def read_tenants(connection: Connection) -> Sequence[Tenant]:
 
 
 def _roles(connection: Connection, user: str) -> Roles:
-    return {one.tenant: one.role for one in read_memberships(connection, user)}
+    return {membership.tenant: membership.role for membership in read_memberships(connection, user)}
 
 
 def _change_user(connection: Connection, name: str, **values: object) -> None:

@@ -30,7 +30,7 @@ def put(connection: Connection, secret: SealedSecret, most: int) -> None:
         raise NotFound(f"tenant {secret.tenant} does not exist")
     if secret.user is not None:
         check_member(connection, secret.user, secret.tenant)
-    others = and_(_of(secret.tenant, secret.user), secrets.c.name != secret.name)
+    others = and_(_is_owned_by(secret.tenant, secret.user), secrets.c.name != secret.name)
     if connection.execute(select(func.count()).select_from(secrets).where(others)).scalar_one() >= most:
         raise TooManySecrets(f"{secret.user or secret.tenant} has {most} secrets, which is the maximum")
     values = asdict(secret)
@@ -72,16 +72,19 @@ def of_tenant(connection: Connection, tenant: str) -> Sequence[SealedSecret]:
 
 def reseal(connection: Connection, was: SealedSecret, sealed: bytes) -> bool:
     """Store the same value sealed with another key; False, without a change, if it was set or removed in between."""
-    same = and_(_of(was.tenant, was.user), secrets.c.name == was.name, secrets.c.sealed == was.sealed)
+    same = and_(_is_owned_by(was.tenant, was.user), secrets.c.name == was.name, secrets.c.sealed == was.sealed)
     return connection.execute(update(secrets).where(same).values(sealed=sealed)).rowcount == 1
 
 
 def remove(connection: Connection, tenant: str, user: str | None, name: str) -> None:
     """Remove a secret; NotFound."""
     known = storable(tenant, user or "", name)
-    if not known or not connection.execute(delete(secrets).where(_of(tenant, user), secrets.c.name == name)).rowcount:
+    if (
+        not known
+        or not connection.execute(delete(secrets).where(_is_owned_by(tenant, user), secrets.c.name == name)).rowcount
+    ):
         raise NotFound(f"{user or tenant} has no secret {name[:64]!r}")
 
 
-def _of(tenant: str, user: str | None) -> ColumnElement[bool]:
+def _is_owned_by(tenant: str, user: str | None) -> ColumnElement[bool]:
     return and_(secrets.c.tenant == tenant, secrets.c.user_name.is_not_distinct_from(user))

@@ -36,7 +36,7 @@ def put(connection: Connection, share: Share) -> None:
     known = select(executions.c.id).where(executions.c.id == share.execution_id).with_for_update(key_share=True)
     if connection.execute(known).first() is None:
         raise NotFound(f"execution {share.execution_id} does not exist")
-    others = [one for one in read(connection, share.execution_id) if one.user != share.user]
+    others = [entry for entry in read(connection, share.execution_id) if entry.user != share.user]
     if len(others) >= SHARES_MAX:
         raise TooManyShares(f"execution {share.execution_id} is shared {SHARES_MAX} times, which is the maximum")
     row = insert(shares).values(row_of(share))
@@ -59,7 +59,7 @@ def end(connection: Connection, execution_id: ExecutionId, user: str | None) -> 
         raise NotFound(f"execution {execution_id} is not shared with {whom}")
 
 
-def give(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
+def transfer_to(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
     """Transfer the shares of an execution to its new owner, who needs no share. The owner must be a member."""
     here = shares.c.execution_id == execution_id
     connection.execute(delete(shares).where(here, shares.c.user_name == owner))
@@ -75,11 +75,11 @@ def read(connection: Connection, execution_id: ExecutionId) -> Sequence[Share]:
     return [replace(share, level=ShareLevel(share.level)) for share in (from_row(Share, row) for row in rows)]
 
 
-def given(connection: Connection, execution_id: ExecutionId, tenant: str, user: str) -> ShareLevel | None:
+def level_for(connection: Connection, execution_id: ExecutionId, tenant: str, user: str) -> ShareLevel | None:
     """Return the highest level shared with a user of a tenant; None without a share."""
     if not storable(execution_id):
         return None
-    levels = select(shares.c.level).where(shares.c.execution_id == execution_id, _given(tenant, user))
+    levels = select(shares.c.level).where(shares.c.execution_id == execution_id, _is_shared_with(tenant, user))
     return max(map(ShareLevel, connection.execute(levels).scalars()), key=list(ShareLevel).index, default=None)
 
 
@@ -89,7 +89,7 @@ def may_open(connection: Connection, execution_id: ExecutionId, tenant: str, use
     row = connection.execute(owner).one_or_none()
     if row is None or row.tenant != tenant:
         return False
-    level = given(connection, execution_id, tenant, user)
+    level = level_for(connection, execution_id, tenant, user)
     return row.user_name == user or (level is not None and level.includes(ShareLevel.OPEN))
 
 
@@ -110,8 +110,8 @@ def of_executions(connection: Connection, ids: Collection[ExecutionId]) -> Mappi
 
 def ids_given(tenant: str, user: str) -> Select[tuple[str]]:
     """Return the statement for the ids of executions shared with a user of a tenant."""
-    return select(shares.c.execution_id).where(_given(tenant, user))
+    return select(shares.c.execution_id).where(_is_shared_with(tenant, user))
 
 
-def _given(tenant: str, user: str) -> ColumnElement[bool]:
+def _is_shared_with(tenant: str, user: str) -> ColumnElement[bool]:
     return and_(shares.c.tenant == tenant, or_(shares.c.user_name == user, shares.c.user_name.is_(None)))

@@ -33,7 +33,7 @@ def put(connection: Connection, application: StoredApplication, most: int) -> St
         raise NotFound(f"tenant {application.tenant} does not exist")
     if application.user is not None:
         check_member(connection, application.user, application.tenant)
-    owner = _of(application.tenant, application.user)
+    owner = _is_owned_by(application.tenant, application.user)
     others = select(func.count(_T.name.distinct())).where(owner, _T.name != application.name)
     if connection.execute(others).scalar_one() >= most:
         whose = application.user or application.tenant
@@ -65,7 +65,7 @@ def read(connection: Connection, tenant: str, user: str) -> Sequence[StoredAppli
     return [from_row(StoredApplication, row) for row in connection.execute(newest)]
 
 
-def one(
+def read_version(
     connection: Connection, tenant: str, user: str, name: str, version: int | None = None, of_tenant: bool = False
 ) -> StoredApplication:
     """Return a version (None: the newest) of the application that a user finds under a name, their own or the tenant's;
@@ -92,15 +92,19 @@ def versions(
     connection: Connection, tenant: str, user: str, name: str, of_tenant: bool = False
 ) -> Sequence[StoredApplication]:
     """Return the stored versions of the application that a user finds under a name, the newest first; NotFound."""
-    newest = one(connection, tenant, user, name, None, of_tenant)
-    found = select(stored_applications).where(_of(tenant, newest.user), _T.name == name).order_by(_T.version.desc())
+    newest = read_version(connection, tenant, user, name, None, of_tenant)
+    found = (
+        select(stored_applications)
+        .where(_is_owned_by(tenant, newest.user), _T.name == name)
+        .order_by(_T.version.desc())
+    )
     return [from_row(StoredApplication, row) for row in connection.execute(found)]
 
 
 def remove(connection: Connection, tenant: str, user: str | None, name: str) -> None:
     """Remove all versions; NotFound."""
     known = storable(tenant, user or "", name)
-    gone = delete(stored_applications).where(_of(tenant, user), _T.name == name)
+    gone = delete(stored_applications).where(_is_owned_by(tenant, user), _T.name == name)
     if not known or not connection.execute(gone).rowcount:
         raise NotFound(f"{user or tenant} has no stored application {name[:64]!r}")
 
@@ -109,12 +113,12 @@ def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
     """Transfer all applications of a user to another member, under other names where these are taken; return how
     many.
     """
-    names = connection.execute(select(_T.name).where(_of(tenant, user)).distinct()).scalars().all()
-    taken = set(connection.execute(select(_T.name).where(_of(tenant, to)).distinct()).scalars())
+    names = connection.execute(select(_T.name).where(_is_owned_by(tenant, user)).distinct()).scalars().all()
+    taken = set(connection.execute(select(_T.name).where(_is_owned_by(tenant, to)).distinct()).scalars())
     for name in names:
         free = free_name(name, taken)
         taken.add(free)
-        same = and_(_of(tenant, user), _T.name == name)
+        same = and_(_is_owned_by(tenant, user), _T.name == name)
         connection.execute(update(stored_applications).where(same).values(user_name=to, name=free))
     return len(names)
 
@@ -122,8 +126,8 @@ def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
 def free_name(name: str, taken: set[str]) -> str:
     """Return the name, or with the first free number appended."""
     tried = (f"{name[:58]}-{number}" for number in range(2, len(taken) + 3))
-    return name if name not in taken else next(one for one in tried if one not in taken)
+    return name if name not in taken else next(entry for entry in tried if entry not in taken)
 
 
-def _of(tenant: str, user: str | None) -> ColumnElement[bool]:
+def _is_owned_by(tenant: str, user: str | None) -> ColumnElement[bool]:
     return and_(_T.tenant == tenant, _T.user_name.is_not_distinct_from(user))

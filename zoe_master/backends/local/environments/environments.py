@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from zoe_client.documents.shortening import shortened
+from zoe_client.documents.shortening import shortened_list
 from zoe_lib.domain.applications.application import Component
 from zoe_master.backends.environments import build
 from zoe_master.backends.local.files import directories
@@ -87,7 +87,7 @@ def prepare_spec(
     return {
         "argv": [made.python, "-I", "-c", _SOURCE.read_text(), json.dumps(task)],
         "environment": dict(environment),
-        "message": f"making the environment of {shortened(made.component.requirements, _NAMED_MAX)}",
+        "message": f"making the environment of {shortened_list(made.component.requirements, _NAMED_MAX)}",
         "timeout_s": settings.environment_build_s_max,
         "withheld": list(withheld),
         "disk_full": build.DISK_FULL,

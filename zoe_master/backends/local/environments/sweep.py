@@ -14,7 +14,7 @@ from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.local.settings import LocalSettings
-from zoe_master.backends.services.kept_logs import KeptOutput, beyond, bytes_of
+from zoe_master.backends.services.kept_logs import KeptOutput, bytes_of, outputs_to_remove
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 # A copy of pip left by a killed master; copying takes a second.
@@ -39,28 +39,32 @@ class EnvironmentSweeper:
         the environments in use again, as they may have changed meanwhile.
         """
         with self._sweeping:
-            return self._swept(used())
+            return self._sweep_unused(used())
 
-    def _swept(self, used: Collection[Path]) -> int:
+    def _sweep_unused(self, used: Collection[Path]) -> int:
         for path in self._base.glob(_BEGUN):
             if path.stat().st_mtime < self._clock.now_s() - _BEGUN_S_MAX:
                 shutil.rmtree(path, ignore_errors=True)
         for path in used:
             with suppress(OSError):
                 os.utime(f"{path}.lock", follow_symlinks=False)
-        there = {str(path): self._measured(path) for path in self._found()}
+        there = {str(path): self._measure(path) for path in self._environments()}
         bytes_max, age_s = self._settings.environments_bytes_max, self._settings.environments_age_max_s
-        gone = [Path(name) for name in beyond(there, bytes_max, self._clock.now_s() - age_s) if Path(name) not in used]
-        return sum(_removed(path) for path in gone)
+        gone = [
+            Path(name)
+            for name in outputs_to_remove(there, bytes_max, self._clock.now_s() - age_s)
+            if Path(name) not in used
+        ]
+        return sum(_remove_if_unlocked(path) for path in gone)
 
-    def _found(self) -> Iterator[Path]:
+    def _environments(self) -> Iterator[Path]:
         for user in self._base.iterdir():
             if user.name.startswith(".") or user.is_symlink():
                 continue
             names = {path.name.removesuffix(".lock") for path in user.iterdir()}
             yield from (user / name for name in sorted(names) if _NAME.fullmatch(name))
 
-    def _measured(self, path: Path) -> KeptOutput:
+    def _measure(self, path: Path) -> KeptOutput:
         used_s, made_ns = 0.0, 0
         with suppress(OSError):
             made_ns = path.lstat().st_mtime_ns
@@ -74,7 +78,7 @@ class EnvironmentSweeper:
         return KeptOutput(used_s, size)
 
 
-def _removed(path: Path) -> bool:
+def _remove_if_unlocked(path: Path) -> bool:
     """Remove one unless a build holds its lock; a new build waits until it is gone."""
     lock = _lock(path)
     if lock is None:

@@ -25,7 +25,7 @@ class ComponentUsers:
         entry = pwd.getpwnam(fixed) if fixed and self._by_root else None
         self._fixed = ComponentUser(entry.pw_uid, entry.pw_gid) if entry is not None else None
 
-    def of(self, system_user: SystemUser | None) -> ComponentUser | None:
+    def user_for(self, system_user: SystemUser | None) -> ComponentUser | None:
         """Return the user for an owner's programs; None for Zoe's own user, since only root may choose."""
         if not self._by_root or self._fixed is not None:
             return self._fixed

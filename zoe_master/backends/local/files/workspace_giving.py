@@ -29,7 +29,7 @@ def give_workspace(base: Path, users: ComponentUsers, move: WorkspaceMove, closi
     holder, source = base / move.tenant, directory_of(move.user)
     if not os.path.lexists(holder / source):
         return ""
-    former, heir = users.of(move.system_user), users.of(move.to_system_user)
+    former, heir = users.user_for(move.system_user), users.user_for(move.to_system_user)
     own, _ = workspaces(base, move.tenant, move.to, heir)
     numbers = ["0" if owner is None else str(owner.uid) for owner in (former, heir)]  # None: all are Zoe's own user
     process = subprocess.Popen(

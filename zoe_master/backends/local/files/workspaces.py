@@ -56,7 +56,7 @@ def _tenant_directory(base: Path, tenant: str, owner: ComponentUser | None, *, m
         with suppress(FileExistsError):
             holder.mkdir(0o700)
         if not _is_holder(holder):
-            _own(holder, os.geteuid(), os.getegid(), HOLDER_MODE)
+            _set_owner(holder, os.geteuid(), os.getegid(), HOLDER_MODE)
         if moving.exists():
             # It is given to the group before it gets its name: until then, a start begins here again.
             _give_to_group(moving, owner)
@@ -107,7 +107,7 @@ def _give_to_group(path: Path, owner: ComponentUser | None) -> None:
                         _open_to_group(file, owner.gid, stat.S_IXGRP if found.st_mode & stat.S_IXUSR else 0)
                 finally:
                     os.close(file)
-    _own(path, 0, owner.gid, SHARED_MODE)
+    _set_owner(path, 0, owner.gid, SHARED_MODE)
 
 
 def _open_to_group(descriptor: int, gid: int, more: int) -> None:
@@ -116,7 +116,7 @@ def _open_to_group(descriptor: int, gid: int, more: int) -> None:
     os.fchmod(descriptor, mode | _FOR_GROUP | more)
 
 
-def _own(path: Path, uid: int, gid: int, mode: int) -> None:
+def _set_owner(path: Path, uid: int, gid: int, mode: int) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         os.fchown(descriptor, uid, gid)

@@ -42,7 +42,7 @@ class CgroupParent:
         """Remove the parents unless a service continues in them; supervisors may still be removing theirs."""
         give_up_s = clock.monotonic_s() + timeout_s
         for directory in {self.memory, self.pids or self.memory, self.cpu or self.memory}:
-            while not _removed(directory) and not _inhabited(directory) and clock.monotonic_s() < give_up_s:
+            while not _remove_group(directory) and not _has_processes(directory) and clock.monotonic_s() < give_up_s:
                 clock.sleep(0.01)
 
 
@@ -56,13 +56,13 @@ class _Mount:
     controllers: frozenset[str]
 
 
-def _removed(directory: Path) -> bool:
+def _remove_group(directory: Path) -> bool:
     with contextlib.suppress(OSError):
         directory.rmdir()
     return not directory.exists()
 
 
-def _inhabited(parent: Path) -> bool:
+def _has_processes(parent: Path) -> bool:
     """Return whether a process is in one of its groups."""
     for procs in parent.glob("*/cgroup.procs"):
         with contextlib.suppress(OSError):

@@ -34,7 +34,9 @@ def read_machine_memory() -> NodeMemory:
 def machine_hosts() -> tuple[str, ...]:
     """Return the name of this machine and all its addresses, including loopback: nodes are nowhere else."""
     families = (socket.AF_INET, socket.AF_INET6)
-    found = (one.address for all_of_it in psutil.net_if_addrs().values() for one in all_of_it if one.family in families)
+    found = (
+        item.address for all_of_it in psutil.net_if_addrs().values() for item in all_of_it if item.family in families
+    )
     return (socket.gethostname(), *sorted({address.partition("%")[0] for address in found}))
 
 

@@ -54,7 +54,7 @@ class PortBook:
                 self._write(execution)
             return dict(ports)
 
-    def known(self, execution: ExecutionId, service: ServiceId) -> dict[str, int]:
+    def ports_of(self, execution: ExecutionId, service: ServiceId) -> dict[str, int]:
         """Return the present ports of a service."""
         with self._lock:
             return dict(self._ports.get(execution, {}).get(service, {}))

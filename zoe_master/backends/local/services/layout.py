@@ -62,7 +62,7 @@ class StatePaths:
         """Return the directory of a known service."""
         return self.services_dir / service
 
-    def kept(self, service: ServiceId) -> Path:
+    def kept_directory(self, service: ServiceId) -> Path:
         """Return the directory of a forgotten service."""
         return self.kept_dir / service
 
@@ -74,9 +74,9 @@ class StatePaths:
         """Return the directory of a service, known or forgotten."""
         if not directories.is_safe_name(service):
             return None
-        return next((path for path in (self.service(service), self.kept(service)) if path.is_dir()), None)
+        return next((path for path in (self.service(service), self.kept_directory(service)) if path.is_dir()), None)
 
-    def found(self) -> Iterator[Record]:
+    def found_records(self) -> Iterator[Record]:
         """Yield services of earlier back-ends; remove those without a start.json, which were never handed over."""
         for directory in sorted(self.services_dir.iterdir()):
             record = found_record(directory)
@@ -85,7 +85,7 @@ class StatePaths:
             else:
                 directories.remove(directory)
 
-    def late(self, known: Collection[ServiceId]) -> Iterator[Record]:
+    def unknown_records(self, known: Collection[ServiceId]) -> Iterator[Record]:
         """Yield unknown services with a directory."""
         for directory in self.services_dir.iterdir():
             if directory.name in known:
@@ -93,7 +93,7 @@ class StatePaths:
             record = found_record(directory)
             if record is not None:
                 yield record
-            elif self.kept(directory.name).exists() and _is_old(directory):
+            elif self.kept_directory(directory.name).exists() and _is_old(directory):
                 directories.remove(directory)
 
     def refuse(self, service: ServiceId) -> None:
@@ -103,17 +103,17 @@ class StatePaths:
         them sees the other, and so does a supervisor started in between. Steps that a full disk refuses are skipped:
         the directory among the kept ones is enough.
         """
-        if not directories.is_safe_name(service) or self.kept(service).exists():
+        if not directories.is_safe_name(service) or self.kept_directory(service).exists():
             return
         with contextlib.suppress(OSError):
-            self._make_kept(service)
+            self._make_kept_directory(service)
         with contextlib.suppress(OSError):
             if self.service(service).exists():
                 (self.service(service) / files.STOP).touch()
         with contextlib.suppress(OSError):
-            files.write_json(str(self.kept(service) / files.STATUS), {"state": str(ObservedState.ENDED)})
+            files.write_json(str(self.kept_directory(service) / files.STATUS), {"state": str(ObservedState.ENDED)})
 
-    def tell_promised(self, promised: bool) -> None:
+    def mark_promised(self, promised: bool) -> None:
         """Tell supervisors whether a service with promised cores is running."""
         place = self.settings.state_dir / files.PROMISED
         with contextlib.suppress(OSError):  # a full disk: repeated at the next poll
@@ -122,14 +122,14 @@ class StatePaths:
             else:
                 place.unlink(missing_ok=True)
 
-    def _make_kept(self, service: ServiceId) -> None:
+    def _make_kept_directory(self, service: ServiceId) -> None:
         """Make the directory. A full disk may refuse a new directory, but allows a rename."""
         try:
-            self.kept(service).mkdir(mode=0o700)
+            self.kept_directory(service).mkdir(mode=0o700)
         except FileExistsError:
             pass
         except OSError:
-            next(self.spares_dir.iterdir()).rename(self.kept(service))
+            next(self.spares_dir.iterdir()).rename(self.kept_directory(service))
 
     def make_spares(self) -> None:
         """Make spare directories for a full disk, as far as possible now."""

@@ -9,7 +9,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import OutputChunk
 from zoe_master.backends.local.files import directories
 from zoe_master.backends.local.supervisor import files
-from zoe_master.backends.services.kept_logs import KeptOutput, beyond, bytes_of
+from zoe_master.backends.services.kept_logs import KeptOutput, bytes_of, outputs_to_remove
 
 _TRIES = 3
 
@@ -56,7 +56,7 @@ class KeptOutputs:
         for path in self._directory.iterdir():
             with suppress(FileNotFoundError):
                 there[path.name] = self._kept.get(path.name) or KeptOutput(path.stat().st_mtime, bytes_of(path))
-        gone = beyond(there, bytes_max, self._clock.now_s() - age_max_s)
+        gone = outputs_to_remove(there, bytes_max, self._clock.now_s() - age_max_s)
         for name in gone:
             directories.remove(self._directory / name)
             del there[name]

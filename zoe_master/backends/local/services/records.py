@@ -11,7 +11,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart, Usage
 from zoe_master.backends.local.supervisor import files, processes
-from zoe_master.backends.services.left_words import left_words
+from zoe_master.backends.services.left_words import describe_left_files
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
 
@@ -77,7 +77,7 @@ class Record:
         value = None if self.final else files.read_json(str(self.directory / files.USAGE))
         self.usage = None if value is None else Usage(self.service_id, self.execution_id, self.node, **value)
 
-    def whole_usage(self) -> Usage | None:
+    def total_usage(self) -> Usage | None:
         """Return its total use with its peak memory, as written by its supervisor at the end; None before."""
         if self.status is None or self.observation.state is not ObservedState.ENDED or "cpu_s" not in self.status:
             return None
@@ -147,7 +147,7 @@ def observation_of(status: files.Document) -> Observation:
         cause=Cause(status["cause"]) if status.get("cause") else None,
         message=status.get("message", ""),
         started_at_s=status.get("started_at_s"),
-        left_files=left_words(status.get("left_files")),
+        left_files=describe_left_files(status.get("left_files")),
     )
 
 

@@ -22,7 +22,7 @@ def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.
     """
     spec = files.read_json(str(directory / files.START)) or {}
     status = files.read_json(str(directory / files.STATUS)) or {}
-    cgroup = Cgroup.of(status.get("cgroup") or spec.get("cgroup"))
+    cgroup = Cgroup.from_document(status.get("cgroup") or spec.get("cgroup"))
     if cgroup is not None:
         cgroup.forbid_forks()
     marks = {f"{SERVICE_VARIABLE}={service_id}", f"{BACKEND_VARIABLE}={spec.get('hint')}"}

@@ -24,7 +24,7 @@ from zoe_master.backends.local.sources.sources import clone_spec
 from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.local.supervisor.spec import PrepareProcess, ProbeSpec, ProcessSpec
 from zoe_master.backends.services.failures import CannotStartError
-from zoe_master.backends.services.peers import data_meant, instances_meant, peer_meant
+from zoe_master.backends.services.peers import referenced_data, referenced_instances, referenced_peer
 from zoe_master.backends.services.secret_files import api_variables, secret_files, source_secrets, variable_files
 
 HOST = "127.0.0.1"
@@ -64,7 +64,7 @@ class _Places:
     environments: Path
 
     @property
-    def named(self) -> Mapping[TemplateKind, Path]:
+    def by_template(self) -> Mapping[TemplateKind, Path]:
         """Return the directories by the names in templates."""
         return {
             TemplateKind.SCRATCH: self.scratch,
@@ -81,7 +81,7 @@ def specify(start: ServiceStart, around: BackendContext, clock: Clock = SYSTEM_C
         raise CannotStartError(f"node {start.node} does not exist")
     runtime = runtime_of(component.image, around.settings.images)
     ports = around.ports.allocate(start.execution_id, start.service_id, (port.name for port in component.ports))
-    owner = around.users.of(start.system_user)
+    owner = around.users.user_for(start.system_user)
     places = _make_places(start, around.settings, owner)
     filled = _Filler(start, around.ports, places)
     python = environment_of(component, _path_of(runtime), places.environments, around.settings)
@@ -174,16 +174,16 @@ class _Filler:
     def _resolve(self, template: Template) -> str:
         match template.kind:
             case TemplateKind.HOST:
-                peer_meant(self._start, template)
+                referenced_peer(self._start, template)
                 text = HOST
             case TemplateKind.HOSTS:
-                text = ",".join(HOST for peer in instances_meant(self._start, template) if peer.node is not None)
+                text = ",".join(HOST for peer in referenced_instances(self._start, template) if peer.node is not None)
             case TemplateKind.ADDRESSES:
                 text = ",".join(self._addresses(template))
             case TemplateKind.PORT:
                 text = str(self._port(template))
             case TemplateKind.SCRATCH | TemplateKind.FILES | TemplateKind.WORKSPACE | TemplateKind.SHARED:
-                text = str(self._places.named[template.kind])
+                text = str(self._places.by_template[template.kind])
             case TemplateKind.INDEX | TemplateKind.INSTANCE:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION | TemplateKind.ATTEMPT:
@@ -196,18 +196,18 @@ class _Filler:
             case TemplateKind.SECRET_FILE:
                 text = str(self._places.scratch / _SIGN_IN / _SECRET_FILE)
             case TemplateKind.COLUMNS | TemplateKind.EACH:
-                text = data_meant(self._start, template)
+                text = referenced_data(self._start, template)
             case TemplateKind.INPUT | TemplateKind.OUTPUT:
-                text = self(data_meant(self._start, template))
+                text = self(referenced_data(self._start, template))
         return text
 
     def _addresses(self, template: Template) -> Iterator[str]:
-        for peer in instances_meant(self._start, template):
+        for peer in referenced_instances(self._start, template):
             if peer.node is not None:
                 yield f"{HOST}:{self._port_of(peer, template)}"
 
     def _port(self, template: Template) -> int:
-        return self._port_of(peer_meant(self._start, template), template)
+        return self._port_of(referenced_peer(self._start, template), template)
 
     def _port_of(self, peer: PeerService, template: Template) -> int:
         assert template.port is not None

@@ -36,11 +36,11 @@ class ServiceWorker:
         """Write the specification, then start the service's supervisor."""
         try:
             record.directory.mkdir(mode=0o700, exist_ok=True)
-            if self._layout.kept(record.service_id).exists():
+            if self._layout.kept_directory(record.service_id).exists():
                 self._leave(record)
                 return
             spec = specify(start, self._layout.around, self._clock)
-            owner = self._layout.around.users.of(start.system_user)
+            owner = self._layout.around.users.user_for(start.system_user)
             if owner is not None and spec["user"] and write_accounts(record.directory, start, owner, spec["scratch"]):
                 spec["user"]["accounts"] = str(record.directory)
             if "python_environment" in spec:
@@ -145,7 +145,7 @@ class ServiceWorker:
         for name in (files.START, files.USAGE, files.STOP, files.ERRORS, files.LOCK):
             (record.directory / name).unlink(missing_ok=True)
         os.utime(record.directory)
-        kept = self._layout.kept(record.service_id)
+        kept = self._layout.kept_directory(record.service_id)
         directories.remove(kept)
         record.directory.rename(kept)
 

@@ -32,13 +32,13 @@ def clone_spec(
 ) -> PrepareProcess:
     """Return the process that runs before the component; CannotStartError names a missing program."""
     task = {
-        "git": _found("git", component, environment),
+        "git": _find_program("git", component, environment),
         "sources": [asdict(source) for source in component.sources],
         "workspace": str(workspace),
         "secrets": str(secrets),
         "bytes_max": settings.source_bytes_max,
     }
-    python = _found("python3", component, environment)
+    python = _find_program("python3", component, environment)
     return {
         "argv": [python, "-I", "-c", _SOURCE.read_text(), json.dumps(task)],
         "environment": dict(environment),
@@ -49,7 +49,7 @@ def clone_spec(
     }
 
 
-def _found(program: str, component: Component, environment: Mapping[str, str]) -> str:
+def _find_program(program: str, component: Component, environment: Mapping[str, str]) -> str:
     path = shutil.which(program, path=environment["PATH"])
     if path is None:
         raise CannotStartError(f"component {component.name} has sources, but its image has no {program}")

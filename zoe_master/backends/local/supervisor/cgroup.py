@@ -34,7 +34,7 @@ class Cgroup:
         self.cpu_directory = cpu
 
     @classmethod
-    def of(cls, document: Document | None) -> Cgroup | None:
+    def from_document(cls, document: Document | None) -> Cgroup | None:
         """Return the group named in a start or status file."""
         if not document:
             return None
@@ -120,7 +120,7 @@ class Cgroup:
         deadline_s = time.monotonic() + timeout_s
         gone = True
         for directory in self._directories():
-            while not _removed(directory):
+            while not _remove_directory(directory):
                 if time.monotonic() >= deadline_s:
                     gone = False
                     break
@@ -163,7 +163,7 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def _removed(directory: str) -> bool:
+def _remove_directory(directory: str) -> bool:
     try:
         os.rmdir(directory)
     except FileNotFoundError:

@@ -27,7 +27,7 @@ UMASK = 0o022
 JOINING = "cannot join the control group"
 
 
-class StartFailed(Exception):  # noqa: N818 - the name is the fact
+class ComponentStartFailed(Exception):  # noqa: N818 - the name is the fact
     """The component's process could not be created; `cause` is the name of a domain Cause."""
 
     def __init__(self, cause: str, message: str) -> None:
@@ -41,7 +41,7 @@ class CannotJoin(Exception):  # noqa: N818
 
 
 def check_ports(ports: dict[str, int]) -> None:
-    """Raise StartFailed if another process listens on a port of the component."""
+    """Raise ComponentStartFailed if another process listens on a port of the component."""
     for name, number in ports.items():
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             # Connections in TIME_WAIT do not disturb servers, but a listener on any address does.
@@ -50,12 +50,14 @@ def check_ports(ports: dict[str, int]) -> None:
                 probe.bind(("0.0.0.0", number))  # noqa: S104 - never listened on
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
-                    raise StartFailed("start_failed", f"port {number} ({name}): {error.strerror}") from error
-                raise StartFailed("port_taken", f"port {number} ({name}) is taken by another process") from error
+                    raise ComponentStartFailed("start_failed", f"port {number} ({name}): {error.strerror}") from error
+                raise ComponentStartFailed(
+                    "port_taken", f"port {number} ({name}) is taken by another process"
+                ) from error
 
 
 def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
-    """Return the pid of the component's process, which already runs its program; StartFailed or CannotJoin."""
+    """Return the pid of the component's process, which already runs its program; ComponentStartFailed or CannotJoin."""
     check_ports(spec["ports"])
     error_read, error_write = os.pipe()
     parent = os.getpid()
@@ -68,7 +70,7 @@ def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
     if report:
         os.waitpid(pid, 0)
         doing, reason = json.loads(report)
-        raise CannotJoin(reason) if doing == JOINING else StartFailed("start_failed", f"{doing}: {reason}")
+        raise CannotJoin(reason) if doing == JOINING else ComponentStartFailed("start_failed", f"{doing}: {reason}")
     return pid
 
 

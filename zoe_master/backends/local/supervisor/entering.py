@@ -20,7 +20,7 @@ def main() -> None:
         return
     status = files.read_json(f"{directory}/{files.STATUS}") or {}
     try:
-        component.enter(spec, Cgroup.of(status.get("cgroup")), os.getppid())
+        component.enter(spec, Cgroup.from_document(status.get("cgroup")), os.getppid())
         environment = dict(spec["environment"])
         if term:
             environment["TERM"] = term

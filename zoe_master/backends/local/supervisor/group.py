@@ -44,7 +44,7 @@ class ProcessGroup:
         living = (processes.read_process(pid) for pid in self.pids())
         return sum(process.memory_bytes for process in living if process is not None)
 
-    def over(self, limit_bytes: int | None) -> bool:
+    def exceeds(self, limit_bytes: int | None) -> bool:
         """Return whether the limit is exceeded; without a control group, shared pages are then counted exactly."""
         if not limit_bytes:
             return False

@@ -43,12 +43,12 @@ def left_files(scratch: str) -> Document | None:
 
 def largest(found: Iterable[Document], at_least: bool, unseen: int = 0) -> Document:
     """Return the largest entries, and the sum of the others; `unseen`: the number of further entries."""
-    ordered = sorted(found, key=lambda one: (-one["bytes"], one["name"]))
+    ordered = sorted(found, key=lambda entry: (-entry["bytes"], entry["name"]))
     more = ordered[NAMES_MAX:]
     return {
         "entries": ordered[:NAMES_MAX],
         "more": len(more) + unseen,
-        "more_bytes": sum(one["bytes"] for one in more),
+        "more_bytes": sum(entry["bytes"] for entry in more),
         "at_least": at_least,
     }
 
@@ -66,19 +66,19 @@ class _Look:
         try:
             seen = os.stat(name, dir_fd=self._root, follow_symlinks=False)
         except OSError:
-            return {"name": shown(name), "files": None, "bytes": 0}
+            return {"name": printable_name(name), "files": None, "bytes": 0}
         if not stat.S_ISDIR(seen.st_mode):
-            return {"name": shown(name), "files": None, "bytes": seen.st_size}
+            return {"name": printable_name(name), "files": None, "bytes": seen.st_size}
         files, size = self._below(name)
-        return {"name": shown(name), "files": files, "bytes": size}
+        return {"name": printable_name(name), "files": files, "bytes": size}
 
     def _below(self, name: str) -> tuple[int, int]:
         files = size = 0
         for path, directories, names, descriptor in os.fwalk(name, dir_fd=self._root):
             self.left -= len(directories) + len(names)
-            for one in names:
+            for text in names:
                 try:
-                    size += os.stat(one, dir_fd=descriptor, follow_symlinks=False).st_size
+                    size += os.stat(text, dir_fd=descriptor, follow_symlinks=False).st_size
                 except OSError:
                     continue
                 files += 1
@@ -88,7 +88,7 @@ class _Look:
         return files, size
 
 
-def shown(name: str) -> str:
+def printable_name(name: str) -> str:
     """Return a printable name, shortened."""
-    plain = "".join(one if one.isprintable() else "?" for one in name)
+    plain = "".join(text if text.isprintable() else "?" for text in name)
     return plain if len(plain) <= NAME_CHARACTERS_MAX else f"{plain[: NAME_CHARACTERS_MAX - 3]}..."

@@ -58,15 +58,15 @@ class ReadinessProbe:
                 if now_s >= self.due_at_s:
                     self._connect(now_s)
             elif self.events == select.POLLOUT:
-                self._connected()
+                self._finish_connect()
             else:
                 self._read(now_s)
             if self._status is not None and now_s >= self.due_at_s:
                 self._judge()
         except OSError as error:
-            self._failed(now_s, error.strerror or str(error))
+            self._schedule_retry(now_s, error.strerror or str(error))
         if self._socket is not None and now_s >= self.due_at_s:
-            self._failed(now_s, "no answer")
+            self._schedule_retry(now_s, "no answer")
 
     def close(self) -> None:
         """Close the connection."""
@@ -82,25 +82,25 @@ class ReadinessProbe:
         self.events = select.POLLOUT
         code = self._socket.connect_ex(("127.0.0.1", self._probe["port"]))
         if code == 0:
-            self._connected()
+            self._finish_connect()
         elif code != errno.EINPROGRESS:
             raise OSError(code, os.strerror(code))
 
-    def _connected(self) -> None:
+    def _finish_connect(self) -> None:
         assert self._socket is not None
         code = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
             raise OSError(code, os.strerror(code))
-        if not self._established():
+        if not self._is_connected():
             return
         if self._probe["kind"] == "tcp":
-            self._succeeded()
+            self._set_ready()
             return
         request = f"GET {self._probe['path']} HTTP/1.0\r\nHost: 127.0.0.1:{self._probe['port']}\r\n\r\n"
         self._socket.send(request.encode("latin-1", "replace"))
         self.events = select.POLLIN
 
-    def _established(self) -> bool:
+    def _is_connected(self) -> bool:
         assert self._socket is not None
         try:
             self._socket.getpeername()
@@ -133,13 +133,13 @@ class ReadinessProbe:
     def _judge(self) -> None:
         if self._status is not None and self._status >= HTTP_FAILURE:
             raise OSError(f"HTTP status {self._status}")
-        self._succeeded()
+        self._set_ready()
 
-    def _succeeded(self) -> None:
+    def _set_ready(self) -> None:
         self.ready = True
         self.close()
 
-    def _failed(self, now_s: float, problem: str) -> None:
+    def _schedule_retry(self, now_s: float, problem: str) -> None:
         self.problem = problem
         self.close()
         pause_s = max(INTERVAL_S_MIN, (now_s - self._began_at_s) / PATIENCE)

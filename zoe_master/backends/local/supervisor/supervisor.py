@@ -15,7 +15,7 @@ from .group import ProcessGroup
 from .output import BoundedOutput
 from .readiness import ReadinessProbe
 from .status import ServiceStatus
-from .withheld import withheld
+from .withheld import withhold_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Supervisor:
         self._listen_to_signals()
         kernel.adopt_orphans()
         self._status.write()
-        if self._stop_asked() or self._refused():
+        if self._stop_is_requested() or self._is_refused():
             self._report_end(None, "stopped", "")
         elif self._start():
             self._watch()
@@ -74,7 +74,7 @@ class Supervisor:
     # Start
 
     def _make_cgroup(self) -> Cgroup | None:
-        cgroup = Cgroup.of(dict(self._spec["cgroup"]) if self._spec["cgroup"] else None)
+        cgroup = Cgroup.from_document(dict(self._spec["cgroup"]) if self._spec["cgroup"] else None)
         if cgroup is None:
             return None
         try:
@@ -112,7 +112,7 @@ class Supervisor:
             if not self._prepare():
                 return False
             self._pid = self._start_process(self._spec)
-        except component.StartFailed as failed:
+        except component.ComponentStartFailed as failed:
             self._report_end(None, failed.cause, failed.message)
             return False
         finally:
@@ -145,7 +145,7 @@ class Supervisor:
             "secret_variables": {},
             "read_only": [],
         }
-        with withheld(self._spec, prepare):
+        with withhold_secrets(self._spec, prepare):
             self._pid = self._start_process(program)
             self._prepare_s_max = prepare["timeout_s"]
             self._prepared_by_s, self._tail = time.monotonic() + self._prepare_s_max, b""
@@ -168,7 +168,7 @@ class Supervisor:
     def _report_unprepared(self, prepare: PrepareProcess, exit_code: int) -> None:
         cause = self._cause or self._asked
         if cause is None:
-            cause = self._why(128 - exit_code if exit_code < 0 else exit_code)[0]
+            cause = self._cause_and_message(128 - exit_code if exit_code < 0 else exit_code)[0]
             cause = "disk_full" if exit_code == prepare["disk_full"] else "start_failed" if cause == "exited" else cause
             last = (self._tail or b"").rstrip().rpartition(b"\n")[2].decode(errors="replace")
             reason = "".join(character if character.isprintable() else " " for character in last)
@@ -253,11 +253,11 @@ class Supervisor:
         self._status.write_usage(self._group.cpu_s(), memory_bytes)
         if self._status.unwritten:
             self._status.write()
-        if self._cause is None and self._group.over(self._spec["memory_limit_bytes"]):
+        if self._cause is None and self._group.exceeds(self._spec["memory_limit_bytes"]):
             self._terminate("out_of_memory", self._memory_message(), grace_s=0.0)
         if self._must_yield():
             self._group.yield_cores()
-        if self._stop_asked():
+        if self._stop_is_requested():
             self._ask("stopped")
 
     def _must_yield(self) -> bool:
@@ -266,10 +266,10 @@ class Supervisor:
             return False
         return os.path.exists(f"{os.path.dirname(os.path.dirname(self._directory))}/{files.PROMISED}")
 
-    def _stop_asked(self) -> bool:
+    def _stop_is_requested(self) -> bool:
         return os.path.exists(f"{self._directory}/{files.STOP}")
 
-    def _refused(self) -> bool:
+    def _is_refused(self) -> bool:
         """Return whether another master has refused the service before it began: it is among the kept ones then."""
         services, name = os.path.split(self._directory)
         return os.path.exists(f"{os.path.dirname(services)}/{files.KEPT}/{name}")
@@ -327,7 +327,7 @@ class Supervisor:
         exit_code = os.waitstatus_to_exitcode(self._wait_status)
         if exit_code < 0:
             exit_code = 128 - exit_code
-        cause, message = self._why(exit_code)
+        cause, message = self._cause_and_message(exit_code)
         if left:
             message = f"{message}; processes {left} cannot be ended".lstrip("; ")
         self._note_left_files()
@@ -339,7 +339,7 @@ class Supervisor:
         if (left := left_files.left_files(self._spec["scratch"])) is not None:
             self._status.note(left_files=left)
 
-    def _why(self, exit_code: int) -> tuple[str, str]:
+    def _cause_and_message(self, exit_code: int) -> tuple[str, str]:
         if self._cause is not None:
             return self._cause, self._message
         # Whatever the exit code: a shell may continue after its program was killed, with half of the results.

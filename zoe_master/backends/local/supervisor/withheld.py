@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def withheld(spec: ProcessSpec, prepare: PrepareProcess) -> Iterator[None]:
+def withhold_secrets(spec: ProcessSpec, prepare: PrepareProcess) -> Iterator[None]:
     """Keep the secrets of a service for root meanwhile; without effect if Zoe is not root.
 
     Open descriptors hold them, since the user may replace the names.

@@ -61,7 +61,7 @@ class TaskFacts:
     published: Mapping[int, int] = field(default_factory=dict)
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Return whether it has ended for good."""
         return self.state in ("complete", "failed", "rejected", "shutdown", "orphaned", "remove")
 
@@ -102,7 +102,7 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         out_of_memory=bool(state["OOMKilled"]),
         error=state["Error"],
         stop_signal=inspected["Config"].get("StopSignal") or "SIGTERM",
-        published=dict(_published(inspected["NetworkSettings"].get("Ports") or {})),
+        published=dict(_published_ports(inspected["NetworkSettings"].get("Ports") or {})),
     )
 
 
@@ -138,7 +138,7 @@ def wrong_shares(inspected: Json) -> int | None:
     return wanted if inspected["HostConfig"].get("CpuShares") != wanted else None
 
 
-def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
+def end_container(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
     """Return the container after its end event; None if only an inspection shows why it ended."""
     if exit_code == KILLED and SIGKILL not in running.signals:
         return None
@@ -151,7 +151,7 @@ def ended_by_event(running: ContainerFacts, exit_code: int, at_s: float) -> Cont
     return replace(running, running=False, finished_at_s=finished_at_s, exit_code=exit_code)
 
 
-def _published(ports: Json) -> Iterator[tuple[int, int]]:
+def _published_ports(ports: Json) -> Iterator[tuple[int, int]]:
     """Return the container port and the node port."""
     for inside, bindings in ports.items():
         for binding in bindings or ():
@@ -204,9 +204,9 @@ def _addresses(node: Json) -> Iterator[str]:
     nodes.
     """
     addresses = (node["Status"].get("Addr", ""), (node.get("ManagerStatus") or {}).get("Addr", "").rpartition(":")[0])
-    for one in addresses:
+    for entry in addresses:
         with suppress(ValueError):
-            address = ip_address(one.strip("[]"))
+            address = ip_address(entry.strip("[]"))
             if not address.is_loopback and not address.is_unspecified:
                 yield str(address)
 

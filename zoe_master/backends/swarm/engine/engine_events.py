@@ -19,7 +19,7 @@ from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.backends.swarm.engine.docker_facts import (
     ContainerFacts,
     container_facts,
-    ended,
+    end_container,
     ended_by_event,
     is_surplus,
     wrong_shares,
@@ -30,8 +30,8 @@ from zoe_master.backends.swarm.engine.foreign import (
     ForeignContainer,
     cpu_seconds,
     foreign_container,
+    foreign_use,
     memory_used,
-    taken,
 )
 from zoe_master.backends.swarm.engine.hardening import NO_IMAGE, EngineHardening
 from zoe_master.backends.swarm.engine.image_facts import EngineImages, ImageCommand
@@ -162,7 +162,7 @@ class EngineEvents:
             self._running = {}
         for entry in entries:
             self._inspect(entry["Id"], after_gap)
-        self._look_at_others()
+        self._poll_foreign()
         self._sweep()
         self.unfit = self._hardening.check(self.engine, self.images or ())
         self.problem = ""
@@ -175,7 +175,7 @@ class EngineEvents:
             self._break_stream()
         try:
             for event in stream:
-                self._hear(event)
+                self._process_event(event)
         finally:
             self._break_stream()
             with contextlib.suppress(OSError):
@@ -188,7 +188,7 @@ class EngineEvents:
         sweep_probes(self.engine.api, self._installation, self._clock)
         sweep_scratch(self.engine.api, self._installation, self._clock)
 
-    def _hear(self, event: Mapping[str, Any]) -> None:
+    def _process_event(self, event: Mapping[str, Any]) -> None:
         action = event["Action"]
         if event["Type"] == "image":
             if action in _IMAGE_NEWS:
@@ -202,12 +202,12 @@ class EngineEvents:
         if of_installation and action == "exec_die":
             self._listener.exec_ended(about["execID"], int(about["exitCode"]), event["timeNano"] / 1e9)
         elif action in _FIRST_OF_ITS_KIND and of_installation:
-            self._hear_of_ours(event)
+            self._report_end(event)
         elif action in _FIRST_OF_ITS_KIND:
-            self._look_at_others()
+            self._poll_foreign()
             self._listener.engine_changed(self.node, after_gap=False)
 
-    def _hear_of_ours(self, event: Mapping[str, Any]) -> None:
+    def _report_end(self, event: Mapping[str, Any]) -> None:
         """Report an end from the event itself if possible: the engine answers requests only after its cleanup."""
         container_id = event["Actor"]["ID"]
         running = self._running.get(container_id)
@@ -219,7 +219,7 @@ class EngineEvents:
                     self._running[container_id] = replace(running, signals=signals)
             return
         if running is not None and event["Action"] == "die":
-            facts = ended(running, int(about["exitCode"]), at_s)
+            facts = end_container(running, int(about["exitCode"]), at_s)
             if facts is None and not self._inspect(container_id, after_gap=False):  # already removed
                 facts = ended_by_event(running, int(about["exitCode"]), at_s)
             if facts is not None:
@@ -237,7 +237,7 @@ class EngineEvents:
 
     def _inspect(self, container_id: str, after_gap: bool) -> bool:
         """Report the engine's present view of the container; return False if it is gone."""
-        inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
+        inspected = self._none_if_gone(lambda: self.engine.api.inspect_container(container_id))
         if inspected is not None and is_surplus(inspected):
             self._end_surplus(inspected)
             return True
@@ -265,19 +265,19 @@ class EngineEvents:
             _log.warning(
                 "the number of tasks of a Zoe service was raised from outside: task %s on %s is ended", name, self.node
             )
-            self._found(lambda: self.engine.api.kill(inspected["Id"]))
+            self._none_if_gone(lambda: self.engine.api.kill(inspected["Id"]))
 
     def _look_at_images(self) -> None:
         self.images = self._images.look(self.engine.api)
 
-    def _look_at_others(self) -> None:
+    def _poll_foreign(self) -> None:
         running = self.engine.api.containers()
         ids = [c["Id"] for c in running if (c["Labels"] or {}).get(labels.INSTALLATION) != self._installation]
         foreign = {}
         for container_id in ids:
             container = self._others.get(container_id)
             if container is None:
-                inspected = self._found(lambda one=container_id: self.engine.api.inspect_container(one))
+                inspected = self._none_if_gone(lambda entry=container_id: self.engine.api.inspect_container(entry))
                 if inspected is None:
                     continue
                 container = foreign_container(inspected)
@@ -287,21 +287,23 @@ class EngineEvents:
 
     def _sum_up(self) -> None:
         others = self._others
-        unlimited = [i for i, one in others.items() if not (one.memory_bytes and one.cores_milli)]
+        unlimited = [i for i, container in others.items() if not (container.memory_bytes and container.cores_milli)]
         with self._summing:  # by the sampling thread and by the thread of the engine's events
             stats = {container_id: self._stats(container_id) or {} for container_id in unlimited}
             cores_milli = self._cpu_use.look(stats)
         used = {
             i: Resources(cores_milli.get(i, 0), memory_used(container_stats)) for i, container_stats in stats.items()
         }
-        self.foreign = taken((one, used.get(container_id, NOTHING)) for container_id, one in others.items())
+        self.foreign = foreign_use(
+            (container, used.get(container_id, NOTHING)) for container_id, container in others.items()
+        )
         self.foreign_count = len(others)
 
     def _stats(self, container_id: str) -> Any:
-        return self._found(lambda: self.engine.api.stats(container_id, stream=False, one_shot=True))
+        return self._none_if_gone(lambda: self.engine.api.stats(container_id, stream=False, one_shot=True))
 
     @staticmethod
-    def _found(question: Any) -> Any:
+    def _none_if_gone(question: Any) -> Any:
         """Return the result; None if the object is gone."""
         try:
             return question()

@@ -36,7 +36,7 @@ class EngineWatches:
         """Return the watch of a node."""
         return self._watches.get(node)
 
-    def all(self) -> Iterable[EngineEvents]:
+    def watches(self) -> Iterable[EngineEvents]:
         """Return all watches."""
         return self._watches.values()
 

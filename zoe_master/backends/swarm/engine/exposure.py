@@ -83,7 +83,7 @@ class NodeExposure:
     def _look(self, watch: EngineEvents) -> None:
         pause_s = _RETRY_S
         try:
-            found = self._asked(watch)
+            found = self._probe_bridges(watch)
             if found:
                 pause_s = _INTERVAL_S if len(found) == len(BRIDGES) else _RETRY_S
                 self._warnings[watch.node] = _words(found)
@@ -94,12 +94,12 @@ class NodeExposure:
             _log.exception("checking on %s what its containers reach failed", watch.node)
         self._next_s[watch.node] = self._clock.monotonic_s() + pause_s
 
-    def _asked(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
+    def _probe_bridges(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
         """Return the targets reachable through each bridge, except bridges that no image can test."""
-        answers = {bridge: self._asked_by(watch, network) for bridge, network in BRIDGES.items()}
+        answers = {bridge: self._probe_bridge(watch, network) for bridge, network in BRIDGES.items()}
         return {bridge: frozenset(shown) for bridge, shown in answers.items() if shown is not None}
 
-    def _asked_by(self, watch: EngineEvents, network: str) -> list[str] | None:
+    def _probe_bridge(self, watch: EngineEvents, network: str) -> list[str] | None:
         api = watch.engine.api
         ports = {*CONTROL_PORTS, self._settings.engine_port}
         tried = ",".join(str(port) for port in sorted(ports))
@@ -107,7 +107,7 @@ class NodeExposure:
             addresses = _addresses(api, network)
         except NotFound:
             return None  # no container has needed the bridge yet, or the engine has none
-        targets = [f"{one},{tried}" for one in addresses] + [f"{one},80" for one in METADATA]
+        targets = [f"{address},{tried}" for address in addresses] + [f"{text},80" for text in METADATA]
         question = ImageProgram("/bin/sh", ["-c", _SCRIPT, "reach", *targets], network=network)
         for image in candidates(watch.images or (), self._settings):
             try:
@@ -123,22 +123,22 @@ class NodeExposure:
 def _addresses(api: Any, network: str) -> list[str]:
     """Return the addresses of the node, of its bridge, and of the managers."""
     swarm: Mapping[str, Any] = api.info()["Swarm"]
-    managers = [str(one["Addr"]).rpartition(":")[0].strip("[]") for one in swarm.get("RemoteManagers") or []]
-    bridge = [str(one["Gateway"]) for one in api.inspect_network(network)["IPAM"]["Config"] if one.get("Gateway")]
+    managers = [str(entry["Addr"]).rpartition(":")[0].strip("[]") for entry in swarm.get("RemoteManagers") or []]
+    bridge = [str(entry["Gateway"]) for entry in api.inspect_network(network)["IPAM"]["Config"] if entry.get("Gateway")]
     return list(dict.fromkeys([str(swarm["NodeAddr"]), *bridge, *managers]))[:_ADDRESSES_MAX]
 
 
 def _words(found: Mapping[str, frozenset[str]]) -> str:
     if len(set(found.values())) == 1:
         found = {"": next(iter(found.values()))}
-    open_by = {bridge: _reached(lines) for bridge, lines in found.items() if lines}
+    open_by = {bridge: _describe_targets(lines) for bridge, lines in found.items() if lines}
     sentences = "; ".join(
         f"containers on this node{bridge and f' on {bridge}'} reach {text}" for bridge, text in open_by.items()
     )
     return sentences and f"{sentences}: {HINT}"
 
 
-def _reached(lines: Iterable[str]) -> str:
+def _describe_targets(lines: Iterable[str]) -> str:
     kinds: dict[str, list[str]] = {"control ports": [], "metadata": []}
     for line in sorted(lines):
         address, port = line.split()

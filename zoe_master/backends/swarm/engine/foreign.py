@@ -33,7 +33,7 @@ def foreign_container(inspected: Json) -> ForeignContainer:
     return ForeignContainer(cores_milli, max(host.get("Memory") or 0, host.get("MemoryReservation") or 0))
 
 
-def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources:
+def foreign_use(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources:
     """Return the sum of foreign containers: limits where set, otherwise the cores and memory in use now."""
     result = Resources()
     for container, used in containers:
@@ -42,21 +42,21 @@ def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources
     return result
 
 
-def reserved_by_others(tasks: Iterable[Json], installation: str) -> Mapping[str, Resources]:
+def foreign_reservations(tasks: Iterable[Json], installation: str) -> Mapping[str, Resources]:
     """Return the reservations of foreign tasks, by the node's id; Swarm keeps them free even if the tasks are idle."""
     result: dict[str, Resources] = {}
     for task in tasks:
         spec, node = task["Spec"], task.get("NodeID", "")
         tags = (spec.get("ContainerSpec") or {}).get("Labels") or {}
         if node and task["Status"]["State"] in _HOLDING and tags.get(labels.INSTALLATION) != installation:
-            result[node] = result.get(node, NOTHING) + _reserved(spec)
+            result[node] = result.get(node, NOTHING) + _task_reservation(spec)
     return result
 
 
-def _reserved(spec: Json) -> Resources:
+def _task_reservation(spec: Json) -> Resources:
     reserved = (spec.get("Resources") or {}).get("Reservations") or {}
-    pieces = (one.get("DiscreteResourceSpec") for one in reserved.get("GenericResources") or ())
-    devices = {one["Kind"]: int(one["Value"]) for one in pieces if one is not None}
+    pieces = (entry.get("DiscreteResourceSpec") for entry in reserved.get("GenericResources") or ())
+    devices = {piece["Kind"]: int(piece["Value"]) for piece in pieces if piece is not None}
     return Resources(reserved.get("NanoCPUs", 0) // 10**6, reserved.get("MemoryBytes", 0), devices)
 
 
@@ -83,14 +83,14 @@ class CpuUsage:
         A call soon after another changes nothing: an average over a moment is meaningless.
         """
         self._seen = {
-            container: self._next(self._seen.get(container), container_stats)
+            container: self._next_sample(self._seen.get(container), container_stats)
             for container, container_stats in stats.items()
             if container_stats.get("read")
         }
-        return {one: milli for one, (_, _, milli) in self._seen.items()}
+        return {text: milli for text, (_, _, milli) in self._seen.items()}
 
     @staticmethod
-    def _next(before: tuple[float, float, int] | None, stats: Json) -> tuple[float, float, int]:
+    def _next_sample(before: tuple[float, float, int] | None, stats: Json) -> tuple[float, float, int]:
         at_s, used_s = seconds(stats["read"]) or 0.0, cpu_seconds(stats)
         if before is None or used_s < before[1]:
             return at_s, used_s, 0

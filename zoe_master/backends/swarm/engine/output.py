@@ -36,7 +36,7 @@ class OutputPosition:
     untold: bool = False
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Return whether no output was dropped."""
         return self.first == 0
 
@@ -99,7 +99,7 @@ class _Copy:
 
     def take(self, entries: Iterable[tuple[str, bytes]]) -> None:
         begun, told_bytes = self.position, 0
-        for after, text in _newer(self._joined(entries, begun.stamp), begun):
+        for after, text in _newer(self._skip_repeated(entries, begun.stamp), begun):
             self._file.write(text)
             self._size += len(text)
             told_bytes += len(text) + ENTRY_BYTES
@@ -115,7 +115,7 @@ class _Copy:
         self._file.close()
         _write(self._place / _POSITION, json.dumps(asdict(self.position)).encode())
 
-    def _joined(self, entries: Iterable[tuple[str, bytes]], stamp: str) -> Iterator[tuple[str, bytes]]:
+    def _skip_repeated(self, entries: Iterable[tuple[str, bytes]], stamp: str) -> Iterator[tuple[str, bytes]]:
         """Yield the entries; the engine repeats those of the last entry's second, unless it has dropped them."""
         first = True
         for entry in entries:
@@ -141,7 +141,7 @@ class _Copy:
         self.position = replace(self.position, head=head, first=end - newest)
 
     def _head(self) -> int:
-        return min(self._size, self._bytes_max // _HEAD_SHARE) if self.position.whole else self.position.head
+        return min(self._size, self._bytes_max // _HEAD_SHARE) if self.position.is_whole else self.position.head
 
     def _bytes(self) -> bytes:
         self._file.flush()

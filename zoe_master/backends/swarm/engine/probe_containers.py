@@ -49,7 +49,7 @@ def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
     """Return the images of a node for probes: first the gateway's, which every node should have."""
     gateway_image = full_name(settings.gateway_image)
     there = sorted(images)
-    allowed = (name for name in there if name != gateway_image and _allowed(name, settings))
+    allowed = (name for name in there if name != gateway_image and _is_allowed(name, settings))
     return [*(name for name in there if name == gateway_image), *allowed][:_IMAGES_TRIED_MAX]
 
 
@@ -87,11 +87,11 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
 def sweep_probes(api: Any, installation: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Remove containers of a master that was killed during a check; those of running checks are younger."""
     marks = [f"{labels.INSTALLATION}={installation}", labels.OF_A_MOMENT]
-    for one in api.containers(all=True, filters={"label": marks}):
-        if one["Created"] < clock.now_s() - _ABANDONED_S:
+    for container in api.containers(all=True, filters={"label": marks}):
+        if container["Created"] < clock.now_s() - _ABANDONED_S:
             with contextlib.suppress(*UNREACHABLE):
-                api.remove_container(one["Id"], v=True, force=True)
+                api.remove_container(container["Id"], v=True, force=True)
 
 
-def _allowed(image: str, settings: SwarmSettings) -> bool:
+def _is_allowed(image: str, settings: SwarmSettings) -> bool:
     return image_allowed(image, settings.images).state is ImageState.PRESENT

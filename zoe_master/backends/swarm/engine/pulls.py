@@ -33,7 +33,7 @@ class ImagePulls:
         """Pull an image that Zoe itself uses to the nodes without it, if pulls are allowed."""
         if self._settings.pull_images:
             with self._lock:
-                for watch in self._watches.all():
+                for watch in self._watches.watches():
                     if watch.reachable and watch.images is not None:
                         self._begin(watch, full_name(image))
 
@@ -43,7 +43,7 @@ class ImagePulls:
         if allowed.state is ImageState.UNAVAILABLE:
             return allowed
         name = full_name(image)
-        watches = [watch for watch in self._watches.all() if watch.reachable and watch.images is not None]
+        watches = [watch for watch in self._watches.watches() if watch.reachable and watch.images is not None]
         images_of_node = {watch.node: frozenset(watch.images or ()) for watch in watches}
         with self._lock:
             if self._settings.pull_images:
@@ -55,7 +55,7 @@ class ImagePulls:
 
     def unavailable(self) -> tuple[str, ...]:
         """Return the images that no node has or can pull, by full name."""
-        watches = [watch for watch in self._watches.all() if watch.reachable and watch.images is not None]
+        watches = [watch for watch in self._watches.watches() if watch.reachable and watch.images is not None]
         there = {name for watch in watches for name in watch.images or ()}
         with self._lock:
             failed = set(self._failures)

@@ -39,7 +39,7 @@ class NodeFences:
         self._lock = threading.Lock()
         self._tries: dict[str, _Try] = {}
 
-    def closed(self, node: str) -> bool:
+    def is_fenced(self, node: str) -> bool:
         """Return whether a lost node is fenced, as far as possible; begin to fence it if it is not."""
         if self._command is None:
             return True
@@ -53,7 +53,7 @@ class NodeFences:
         self._pool.submit(self._run, node, begun)
         return False
 
-    def back(self, node: str) -> None:
+    def note_return(self, node: str) -> None:
         """Record that the node is back."""
         with self._lock:
             self._tries.pop(node, None)

@@ -68,9 +68,9 @@ class Gateways:
         self._known: Mapping[str, Gateway] = {}
         self._failures: dict[Attempt, tuple[float, ErrorText]] = {}
 
-    def seen(self, services: Iterable[Json], tasks: Iterable[TaskFacts]) -> None:
+    def update_list(self, services: Iterable[Json], tasks: Iterable[TaskFacts]) -> None:
         """Process the managers' present list of gateways."""
-        newest = {task.group_id: task for task in sorted(tasks, key=lambda one: one.at_s)}
+        newest = {task.group_id: task for task in sorted(tasks, key=lambda task: task.at_s)}
         found = [_gateway(service, newest.get(service["ID"])) for service in services if _is_one(service)]
         self._known = {gateway.service_id: gateway for gateway in found}
 
@@ -89,7 +89,7 @@ class Gateways:
 
     def address(self, attempt: Attempt) -> tuple[str, int]:
         """Return node and port; BackendError says why there is none yet."""
-        gateway = next((one for one in self._known.values() if one.attempt == attempt), None)
+        gateway = next((gateway for gateway in self._known.values() if gateway.attempt == attempt), None)
         if gateway is not None and gateway.port is not None and gateway.fingerprint == self._secrets.fingerprint:
             return gateway.node, gateway.port
         words = gateway.message if gateway is not None else ""
@@ -105,7 +105,7 @@ class Gateways:
     def settling(self) -> bool:
         """Return whether a recent one does not run yet."""
         now_s = self._clock.now_s()
-        return any(one.port is None and now_s < one.made_at_s + _HASTE_S for one in self._known.values())
+        return any(gateway.port is None and now_s < gateway.made_at_s + _HASTE_S for gateway in self._known.values())
 
     def _try(self, record: Record, node_id: str) -> None:
         attempt, now_s = record.attempt, self._clock.monotonic_s()
@@ -133,7 +133,7 @@ class Gateways:
         attempt, fingerprint = record.attempt, self._secrets.fingerprint
         name = gateway_name(self._settings.installation, attempt, fingerprint)
         shared = attempt_labels(attempt, record.tenant, self._settings.installation)
-        kept = self._secrets.kept_by_gateway(attempt)
+        kept = self._secrets.hash_for(attempt)
         secret_id = self._shared.named_secret(name, attempt, shared, lambda: kept)
         around = AttemptContext(node_id, self._shared.network(attempt, shared), (secret_id, name))
         tags = {**shared, labels.GATEWAY: fingerprint, labels.NODE: record.node}
@@ -151,7 +151,7 @@ class Gateways:
         own = {labels.EXECUTION: attempt.execution_id, labels.GENERATION: attempt.number}
         # Otherwise Swarm would keep its container for some seconds, and the network with it.
         self._discard(gateway.node, [f"{name}={value}" for name, value in own.items()] + [labels.GATEWAY])
-        self._known = {one: kept for one, kept in self._known.items() if one != gateway.service_id}
+        self._known = {text: kept for text, kept in self._known.items() if text != gateway.service_id}
         self._failures.pop(gateway.attempt, None)
 
 

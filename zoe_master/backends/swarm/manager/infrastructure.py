@@ -41,7 +41,7 @@ class AttemptInfrastructure:
         if attempt not in self._networks:
             name = attempt_name(self._settings.installation, attempt)
             make = {"driver": "overlay", "scope": "swarm", "labels": dict(tags)}
-            self._networks[attempt] = self._found_network(name, attempt) or _made(
+            self._networks[attempt] = self._found_network(name, attempt) or _create_or_find(
                 lambda: str(self._managers.ask(lambda api: api.create_network(name, **make))["Id"]),
                 lambda: self._found_network(name, attempt),
             )
@@ -72,7 +72,7 @@ class AttemptInfrastructure:
         # Swarm refuses a secret without content.
         return self.named_secret(called, attempt, tags, lambda: text.encode() or b"\n"), called
 
-    def given(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
+    def owner_secret(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
         """Return id and name of the Swarm secret for the owner's secret of this name, as of the attempt's first
         service.
         """
@@ -85,7 +85,7 @@ class AttemptInfrastructure:
         self._sharing.add(attempt)
         if (attempt, name) not in self._secrets:
             data = value()
-            self._secrets[attempt, name] = self._found_secret(name, attempt) or _made(
+            self._secrets[attempt, name] = self._found_secret(name, attempt) or _create_or_find(
                 lambda: str(self._managers.ask(lambda api: api.create_secret(name, data, labels=dict(tags)))["ID"]),
                 lambda: self._found_secret(name, attempt),
             )
@@ -119,13 +119,13 @@ class AttemptInfrastructure:
         self.left = 0
         networks = self._managers.ask(lambda api: api.networks(filters=by_installation))
         networks = [network for network in networks if network["Scope"] == "swarm"]
-        for network_id in _unused(((n["Id"], n["Labels"]) for n in networks), in_use):
-            self._remove(lambda api, one=network_id: api.remove_network(one))
+        for network_id in _unused_objects(((n["Id"], n["Labels"]) for n in networks), in_use):
+            self._remove(lambda api, entry=network_id: api.remove_network(entry))
         attempt_secrets = self._managers.ask(lambda api: api.secrets(filters=by_installation))
-        for secret_id in _unused(((s["ID"], s["Spec"]["Labels"]) for s in attempt_secrets), in_use):
-            self._remove(lambda api, one=secret_id: api.remove_secret(one))
+        for secret_id in _unused_objects(((s["ID"], s["Spec"]["Labels"]) for s in attempt_secrets), in_use):
+            self._remove(lambda api, entry=secret_id: api.remove_secret(entry))
         tags = [*(network["Labels"] for network in networks), *(secret["Spec"]["Labels"] for secret in attempt_secrets)]
-        self._sharing = {attempt_of(one or {}) for one in tags}
+        self._sharing = {attempt_of(tag or {}) for tag in tags}
         for attempt in {*self._networks, *(attempt for attempt, _ in self._secrets)} - set(in_use):
             self.forget(attempt)
 
@@ -142,7 +142,7 @@ class AttemptInfrastructure:
                 self.left += 1
 
 
-def _made(create: Callable[[], str], found: Callable[[], str | None]) -> str:
+def _create_or_find(create: Callable[[], str], found: Callable[[], str | None]) -> str:
     """Create an object, and return it, or the one of an earlier call whose answer was lost: of one manager or an
     earlier master.
     """
@@ -164,7 +164,7 @@ def _check_owner(name: str, tags: Json | None, attempt: Attempt) -> None:
         raise CannotStartError(f"the swarm already has something called {name}; ask the admin to remove it")
 
 
-def _unused(things: Iterator[tuple[str, Json | None]], in_use: Collection[Attempt]) -> Iterator[str]:
+def _unused_objects(things: Iterator[tuple[str, Json | None]], in_use: Collection[Attempt]) -> Iterator[str]:
     for thing, tags in things:
         if tags is not None and attempt_of(tags) not in in_use:
             yield thing

@@ -25,7 +25,7 @@ from zoe_master.backends.swarm.services.records import ServiceGroup
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.environments import comes_first, entry_archive
-from zoe_master.backends.swarm.spec.grouping import grouped
+from zoe_master.backends.swarm.spec.grouping import group_services
 from zoe_master.backends.swarm.spec.naming import labels
 from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.specification import (
@@ -68,22 +68,22 @@ class ServiceLauncher:
 
     def launch(self, starts: Sequence[ServiceStart], nodes: Mapping[str, NodeFacts]) -> list[ServiceStart]:
         """Start services; return those to retry: no manager takes them now, or their node is being checked."""
-        rendered = [one for one in (self._render(start, nodes) for start in starts) if one is not None]
+        rendered = [service for service in (self._render(start, nodes) for start in starts) if service is not None]
         again: list[ServiceStart] = []
         silent = False
-        for group in grouped(rendered):
+        for group in group_services(rendered):
             if silent:  # each call would take the timeout of all managers
-                again += [one.start for one in group]
+                again += [service.start for service in group]
                 continue
             try:
                 first = group[0]
-                if not (self._paths.passed(first.start) and self._volumes.passed(first.start, first.made_dir)):
-                    again += [one.start for one in group]
+                if not (self._paths.may_mount(first.start) and self._volumes.are_checked(first.start, first.made_dir)):
+                    again += [service.start for service in group]
                     continue
                 self._create(group, nodes[first.start.node])
             except CannotStartError as error:
                 if isinstance(error, CannotStartYetError) and self._may_wait(group):
-                    again += [one.start for one in group]
+                    again += [service.start for service in group]
                 else:
                     self._refuse(group, error)
             except UNREACHABLE as error:
@@ -91,7 +91,7 @@ class ServiceLauncher:
                     message, detail = error_text_of("Swarm refuses it", error)
                     self._refuse(group, CannotStartError(message, detail=detail))
                 elif (silent := status_of(error) in _SILENT) or self._may_wait(group):
-                    again += [one.start for one in group]
+                    again += [service.start for service in group]
                 else:
                     message, detail = error_text_of("no manager of the swarm accepts it; Zoe tries again", error)
                     self._refuse(group, CannotStartError(message, Cause.ENGINE_FAULT, detail))
@@ -130,8 +130,8 @@ class ServiceLauncher:
                 raise
             self._shared.forget(Attempt(start.execution_id, start.attempt))  # an operator removed its network or secret
             made = self._call(group, node)
-        members = tuple(one.start.service_id for one in group)
-        self._registry.belongs(members, ServiceGroup(made, members))
+        members = tuple(service.start.service_id for service in group)
+        self._registry.set_group(members, ServiceGroup(made, members))
 
     def _call(self, group: Sequence[RenderedService], node: NodeFacts) -> str:
         start = group[0].start
@@ -146,16 +146,16 @@ class ServiceLauncher:
         own = {name: self._shared.content(attempt, tags, text) for name, text in start.component.files}
         values = start.secrets.values
         given = {
-            file_of(use): self._shared.given(attempt, tags, use.name, values[use.name])
+            file_of(use): self._shared.owner_secret(attempt, tags, use.name, values[use.name])
             for use in start.component.secrets
         }
         if start.api is not None:
-            given[API_TOKEN_FILE] = self._shared.given(attempt, tags, API_TOKEN_FILE, start.api.token)
+            given[API_TOKEN_FILE] = self._shared.owner_secret(attempt, tags, API_TOKEN_FILE, start.api.token)
         around = AttemptContext(node.node_id, network_id, secret, files, sign_in, own, given, node.total.cores_milli)
         if comes_first(start.component):
             program = self._shared.program(attempt, tags, ENVIRONMENT_FILE, entry_archive())
             opening = {
-                number: self._shared.given(attempt, tags, f"{start.component.name}/{number}", text)
+                number: self._shared.owner_secret(attempt, tags, f"{start.component.name}/{number}", text)
                 for number, text in source_secrets(start).items()
             }
             around = replace(around, environment=program, image_command=self._image_command(start), sources=opening)
@@ -192,5 +192,5 @@ class ServiceLauncher:
         return record is not None and self._clock.now_s() <= record.created_at_s + self._settings.place_timeout_s
 
     def _refuse(self, group: Sequence[RenderedService], error: CannotStartError) -> None:
-        for one in group:
-            self._registry.end_unstarted(one.start.service_id, error.cause, str(error), error.detail)
+        for service in group:
+            self._registry.end_unstarted(service.start.service_id, error.cause, str(error), error.detail)

@@ -99,14 +99,14 @@ class ManagerLoop:
         ids = {name: node.node_id for name, node in nodes.items()}
         if starts:
             self._retried = self._launcher.launch(starts, nodes)
-        self._gateways.keep(self._registry.all(), ids)
+        self._gateways.keep(self._registry.records(), ids)
         now_s = self._clock.monotonic_s()
         looked = now_s >= self._next_look_s
         if looked:
             self._reconciler.look()
             done_s = self._clock.monotonic_s()
             self._next_look_s = done_s + max(self._interval_s(), _REST * (done_s - now_s))
-        for record in self._registry.all():
+        for record in self._registry.records():
             self._tending.tend(record)
         self._remove(looked)
 
@@ -127,7 +127,7 @@ class ManagerLoop:
         for group in self._reconciler.groups().values():
             if self._tending.removable(group):
                 self._launcher.remove(group)
-        for record in self._registry.all():
+        for record in self._registry.records():
             if record.mark.forgotten and record.collected and (record.group is None or record.group.removed):
                 self._registry.drop(record.service_id)
         attempts = self._registry.attempts()
@@ -143,7 +143,7 @@ class ManagerLoop:
         if self._closing.is_set():
             return 0.0
         now_s = self._clock.monotonic_s()
-        dues = (due for record in self._registry.all() if (due := self._tending.due_in_s(record)) is not None)
+        dues = (due for record in self._registry.records() if (due := self._tending.due_in_s(record)) is not None)
         return max(min([self._next_look_s - now_s, self._sweep_due_s() - now_s, *dues]), 0.0)
 
     def _sweep_due_s(self) -> float:
@@ -154,7 +154,7 @@ class ManagerLoop:
     def _interval_s(self) -> float:
         changing = any(
             record.observation.state in _CHANGING or (record.mark.forgotten and record.group is not None)
-            for record in self._registry.all()
+            for record in self._registry.records()
         )
         hasty = self._shared.left > 0 and self._clock.monotonic_s() < self._hasty_until_s
         busy = changing or hasty or self._gateways.settling

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from zoe_client.words.amounts import counted
+from zoe_client.words.amounts import count_with_noun
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.values.resources import NOTHING
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
@@ -40,7 +40,7 @@ class NodeView:
     def nodes(self) -> list[Node]:
         """Return one Node for each machine; one without an answering engine says so, and gets no new services."""
         own_containers = (
-            Counter(record.node for record in self.registry.all() if not record.final) + self.gateways.by_node()
+            Counter(record.node for record in self.registry.records() if not record.final) + self.gateways.by_node()
         )
         return [self._node(node, own_containers) for node in self.reconciler.nodes.values()]
 
@@ -78,14 +78,14 @@ class NodeView:
         if node.name in self.reconciler.returning and not node.down:
             yield "it was down, and its engine has not yet reported what still runs on it"
         if watch is not None and (leftovers := self._leftovers(watch)):
-            yield _left_there(leftovers, watch.reachable)
+            yield _remaining_services(leftovers, watch.reachable)
 
     def _leftovers(self, watch: EngineEvents) -> int:
         records = (self.registry.get(service) for service in watch.running())
         return sum(record is None or record.final for record in records)
 
 
-def _left_there(left: int, reachable: bool) -> str:
+def _remaining_services(left: int, reachable: bool) -> str:
     """Return lost services that still run there; they cannot be removed while its engine does not answer."""
-    there = f"{counted(left, 'container')} of lost services {'is' if left == 1 else 'are'} still on it"
+    there = f"{count_with_noun(left, 'container')} of lost services {'is' if left == 1 else 'are'} still on it"
     return there + (" and being removed" if reachable else ", to be removed once its engine answers")

@@ -12,7 +12,7 @@ from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts, TaskFacts, node_facts, task_facts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.engine.foreign import reserved_by_others
+from zoe_master.backends.swarm.engine.foreign import foreign_reservations
 from zoe_master.backends.swarm.errors import error_text
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
@@ -63,46 +63,46 @@ class Reconciler:
         if self.network_addresses is None:
             swarm = self._managers.ask(lambda api: api.inspect_swarm())
             self.network_addresses = addresses_in(swarm.get("SubnetSize") or 0)
-        self._look_at_others()
+        self._poll_foreign_tasks()
         self._watches.follow(nodes.values())
         self.returning = set(self._returning(nodes.values()))
-        self._gateways.seen(services, tasks)
+        self._gateways.update_list(services, tasks)
         groups = self.groups()
-        for service in sorted(services, key=lambda one: str(one["CreatedAt"])):
+        for service in sorted(services, key=lambda entry: str(entry["CreatedAt"])):
             if service["ID"] not in groups and labels.SERVICES in service["Spec"]["Labels"]:
                 service_group = found_group(service)
                 self._registry.adopt(service_group)
                 groups[service_group.group.group_id] = service_group.group
         with_tasks = self._take_tasks(tasks, groups)
         listed = {str(service["ID"]) for service in services}
-        for record in self._registry.all():
+        for record in self._registry.records():
             if not record.final and record.group is not None:
                 self._settle(record, record.group, listed, with_tasks)
 
     def groups(self) -> dict[str, ServiceGroup]:
         """Return all Swarm services of the known services."""
-        return {record.group.group_id: record.group for record in self._registry.all() if record.group is not None}
+        return {record.group.group_id: record.group for record in self._registry.records() if record.group is not None}
 
-    def _look_at_others(self) -> None:
+    def _poll_foreign_tasks(self) -> None:
         """Only at rest: there may be many tasks, and their reservations change seldom."""
         if (now_s := self._clock.monotonic_s()) < self._others_due_s:
             return
         self._others_due_s = now_s + self._settings.look_interval_s
         tasks = self._managers.ask(lambda api: api.tasks(filters={"desired-state": "running"}))
-        self.reserved_by_others = reserved_by_others(tasks, self._settings.installation)
+        self.reserved_by_others = foreign_reservations(tasks, self._settings.installation)
 
     def _returning(self, nodes: Iterable[NodeFacts]) -> Iterator[str]:
         for node in nodes:
             if node.down:
                 yield node.name
             else:
-                self._fences.back(node.name)
+                self._fences.note_return(node.name)
                 if node.name in self.returning and self._watches.engine(node.name) is None:
                     yield node.name
 
     def _take_tasks(self, tasks: Sequence[TaskFacts], groups: Mapping[str, ServiceGroup]) -> set[str]:
         """Give each service its task; return the groups with tasks."""
-        for task in sorted(tasks, key=lambda one: one.at_s):
+        for task in sorted(tasks, key=lambda task: task.at_s):
             group = groups.get(task.group_id)
             if group is not None and 0 < task.slot <= len(group.members):
                 self._registry.task_seen(group.members[task.slot - 1], task)
@@ -111,16 +111,16 @@ class Reconciler:
     def _settle(self, record: Record, group: ServiceGroup, listed: set[str], with_tasks: set[str]) -> None:
         node = self.nodes.get(record.node)
         if node is None or node.down:
-            if self._fences.closed(record.node):
+            if self._fences.is_fenced(record.node):
                 self._registry.lose(record, f"node {record.node} is {'down' if node else 'gone'}")
         elif group.group_id not in listed and group.group_id not in with_tasks:
-            self._gone(record)
-        elif record.task is not None and record.task.over:
-            self._over(record)
+            self._end_removed(record)
+        elif record.task is not None and record.task.has_ended:
+            self._end_finished(record)
         elif record.task is not None and record.task.state == "pending" and record.task.message:
             self._pending(record, record.task, node)
 
-    def _gone(self, record: Record) -> None:
+    def _end_removed(self, record: Record) -> None:
         """End a service whose Swarm service and task were removed."""
         if record.running and self._watches.engine(record.node) is not None:
             return  # its engine knows more
@@ -129,7 +129,7 @@ class Reconciler:
         else:
             self._registry.end_unstarted(record.service_id, Cause.KILLED, "its Swarm service was removed from outside")
 
-    def _over(self, record: Record) -> None:
+    def _end_finished(self, record: Record) -> None:
         engine = self._watches.engine(record.node)
         if engine is not None and record.task is not None and record.task.container_id:
             containers.inspect(engine, record, self._registry)
@@ -149,7 +149,7 @@ class Reconciler:
 
 
 def by_name(
-    nodes: Sequence[NodeFacts], better: Callable[[NodeFacts], bool] = lambda one: not one.down
+    nodes: Sequence[NodeFacts], better: Callable[[NodeFacts], bool] = lambda node: not node.down
 ) -> dict[str, NodeFacts]:
     """Return nodes by host name. A machine that joined again is listed twice: the present entry counts."""
     found: dict[str, NodeFacts] = {}

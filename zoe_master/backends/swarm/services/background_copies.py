@@ -39,7 +39,7 @@ class OutputCopies:
 
     def begin(self, now_s: float) -> None:
         """Begin the copies that are due."""
-        running = [record for record in self._registry.all() if record.running]
+        running = [record for record in self._registry.records() if record.running]
         for gone in self._pauses_s.keys() - {record.service_id for record in running}:
             self._pauses_s.pop(gone, None)
         for record in running:

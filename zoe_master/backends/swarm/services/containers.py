@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.application import Probe
-from zoe_master.backends.base import BackendError, Left, ObservedState, nobody_left
+from zoe_master.backends.base import BackendError, Left, ObservedState, client_is_waiting
 from zoe_master.backends.swarm.engine import output
 from zoe_master.backends.swarm.engine.docker_facts import container_facts, seconds
 from zoe_master.backends.swarm.engine.engines import Engine
@@ -90,7 +90,7 @@ def has_more(record: Record, clock: Clock = SYSTEM_CLOCK) -> bool:
 
 
 def copy_output(
-    engine: Engine | None, record: Record, registry: ServiceRegistry, bytes_max: int, left: Left = nobody_left
+    engine: Engine | None, record: Record, registry: ServiceRegistry, bytes_max: int, left: Left = client_is_waiting
 ) -> None:
     """Update the kept output from the engine; complete once the container has ended, even if parts are missing.
 

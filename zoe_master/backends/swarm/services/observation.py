@@ -35,30 +35,30 @@ class _Which(TypedDict):
     backend_id: str
 
 
-def observed(record: Record) -> Observation:
+def derive_observation(record: Record) -> Observation:
     """Return the present state. An end is final: it is never examined again."""
     if record.mark.end is not None:
         return record.mark.end
     container, task = record.container, record.task
     if container is not None and container.finished_at_s is not None:
-        return _ended(record, container)
+        return _end_observation(record, container)
     # The task may end before its container's engine reports it: the engine knows how the container ended.
-    if container is None and task is not None and task.over and not task.container_id:
+    if container is None and task is not None and task.has_ended and not task.container_id:
         return task_over(record, task)
     return _alive(record)
 
 
-def lost(record: Record, now_s: float, message: str) -> Observation:
+def lost_observation(record: Record, now_s: float, message: str) -> Observation:
     """Return the state `lost`: the service's end cannot be known."""
     started_at_s = record.container.started_at_s if record.container else None
     return Observation(
-        **_which(record), state=ObservedState.LOST, at_s=now_s, message=message, started_at_s=started_at_s
+        **_identity(record), state=ObservedState.LOST, at_s=now_s, message=message, started_at_s=started_at_s
     )
 
 
 def never_ran(record: Record, now_s: float, cause: Cause, error: ErrorText = NOTHING) -> Observation:
     """Return the end of a service that never ran."""
-    return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **error._asdict())
+    return Observation(**_identity(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **error._asdict())
 
 
 def by_task(record: Record, task: TaskFacts, why: str = "its engine does not answer") -> Observation:
@@ -71,7 +71,7 @@ def by_task(record: Record, task: TaskFacts, why: str = "its engine does not ans
     # An engine that stops or restarts ends its containers with SIGTERM; few programs end that way by themselves.
     ended = Cause.KILLED if task.exit_code == _TERMINATED else Cause.EXITED
     return Observation(
-        **_which(record),
+        **_identity(record),
         state=ObservedState.ENDED,
         at_s=task.at_s,
         exit_code=task.exit_code,
@@ -90,7 +90,7 @@ def task_over(record: Record, task: TaskFacts) -> Observation:
     )
 
 
-def _which(record: Record) -> _Which:
+def _identity(record: Record) -> _Which:
     container_id = record.container.container_id if record.container else ""
     return {
         "service_id": record.service_id,
@@ -103,7 +103,7 @@ def _which(record: Record) -> _Which:
 def _alive(record: Record) -> Observation:
     mark, container = record.mark, record.container
     started_at_s = container.started_at_s if container else None
-    which = _which(record)
+    which = _identity(record)
     if mark.stop_cause is not None and mark.stop_at_s is not None:
         stopping = ObservedState.STOPPING
         return Observation(**which, state=stopping, at_s=mark.stop_at_s, started_at_s=started_at_s)
@@ -117,7 +117,7 @@ def _alive(record: Record) -> Observation:
     return Observation(**which, state=ObservedState.STARTED, at_s=started_at_s, started_at_s=started_at_s)
 
 
-def _ended(record: Record, container: ContainerFacts) -> Observation:
+def _end_observation(record: Record, container: ContainerFacts) -> Observation:
     if container.started_at_s is None:
         stopped = record.mark.stop_cause is not None
         return never_ran(
@@ -126,9 +126,9 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
             Cause.STOPPED if stopped else _why_never(container.error),
             error_text("its engine could not start it", container.error),
         )
-    cause, error = _why(record, container)
+    cause, error = _cause_and_text(record, container)
     return Observation(
-        **_which(record),
+        **_identity(record),
         state=ObservedState.ENDED,
         at_s=container.finished_at_s or container.started_at_s,
         exit_code=container.exit_code,
@@ -139,7 +139,7 @@ def _ended(record: Record, container: ContainerFacts) -> Observation:
     )
 
 
-def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
+def _cause_and_text(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
     stop_cause = record.mark.stop_cause
     if stop_cause is Cause.NEVER_READY and record.probe is not None:
         return stop_cause, ErrorText(f"port {record.probe.port} did not answer within {record.probe.timeout_s:g} s")
@@ -147,14 +147,14 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
         return stop_cause, NOTHING
     if container.out_of_memory:  # despite its exit code: a shell that continues has half of the results
         return Cause.OUT_OF_MEMORY, ErrorText("it used more memory than its limit")
-    if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and _removed(record.task):
+    if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and _was_removed(record.task):
         return Cause.STOPPED, ErrorText("Swarm removed it from its node")
-    if killed := _killed(record, container):
+    if killed := _outside_kill(record, container):
         return Cause.KILLED, ErrorText(killed)
     return Cause.EXITED, error_text("its engine reports", container.error) if container.error else NOTHING
 
 
-def _removed(task: TaskFacts) -> bool:
+def _was_removed(task: TaskFacts) -> bool:
     """Return whether the managers ordered the end.
 
     They also want `shutdown` of a task that ended by itself, but only after its node reported it as complete or failed.
@@ -162,7 +162,7 @@ def _removed(task: TaskFacts) -> bool:
     return task.wanted != "running" and task.state not in _ENDED_BY_ITSELF
 
 
-def _killed(record: Record, container: ContainerFacts) -> str:
+def _outside_kill(record: Record, container: ContainerFacts) -> str:
     """Return how it was ended from outside of Zoe and Swarm; empty if it was not."""
     signal = (container.exit_code or 0) - _SIGNALLED
     if signal in container.signals:

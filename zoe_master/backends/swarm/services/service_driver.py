@@ -99,7 +99,7 @@ class ServiceDriver:
             return False
         members = [record for service in group.members if (record := self._registry.get(service)) is not None]
         if all(record.mark.forgotten and record.collected for record in members):
-            return all(_known_to_managers(one, self._clock.now_s()) for one in members)
+            return all(_known_to_managers(member, self._clock.now_s()) for member in members)
         return all(record.final or self._out_of_reach(record) for record in members) and not all(
             record.final for record in members
         )
@@ -110,14 +110,14 @@ class ServiceDriver:
         return record.mark.stop_cause is not None and (not record.running or unreachable)
 
     def _submit(self, job: Callable[..., None], *arguments: object) -> None:
-        def done() -> None:
+        def run_job() -> None:
             try:
                 job(*arguments)
             except Exception:  # an error with one container must not affect others
                 _log.exception("%s failed", getattr(job, "__name__", job))
 
         try:
-            self._pool.submit(done)
+            self._pool.submit(run_job)
         except RuntimeError:
             return  # closing: the next back-end does it
 
@@ -128,4 +128,4 @@ def _known_to_managers(record: Record, now_s: float) -> bool:
     An engine that removes a task counted as running waits two seconds for its network.
     """
     end = record.mark.end
-    return record.task is None or record.task.over or end is None or now_s > end.at_s + _MANAGERS_HEAR_S
+    return record.task is None or record.task.has_ended or end is None or now_s > end.at_s + _MANAGERS_HEAR_S

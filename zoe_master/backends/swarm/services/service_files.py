@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
-from zoe_master.backends.services.kept_logs import KeptOutput, beyond, bytes_of
+from zoe_master.backends.services.kept_logs import KeptOutput, bytes_of, outputs_to_remove
 
 _FILE = "mark.json"
 
@@ -56,7 +56,7 @@ class ServiceFiles:
         new.write_text(json.dumps(asdict(mark)))
         new.replace(place / _FILE)
 
-    def all(self) -> Iterator[tuple[ServiceId, Mark]]:
+    def marks(self) -> Iterator[tuple[ServiceId, Mark]]:
         """Yield every service that has a mark."""
         for place in self._directory.iterdir():
             service = unquote(place.name)
@@ -68,15 +68,15 @@ class ServiceFiles:
         """Remove the oldest forgotten services beyond the size or the age. They no longer change."""
         kept: dict[str, KeptOutput] = {}
         for place in self._directory.iterdir():
-            log = self._kept.get(place.name) or self._forgotten(place)
+            log = self._kept.get(place.name) or self._forgotten_output(place)
             if log is not None:
                 kept[place.name] = log
-        for name in beyond(kept, bytes_max, self._clock.now_s() - age_max_s):
+        for name in outputs_to_remove(kept, bytes_max, self._clock.now_s() - age_max_s):
             shutil.rmtree(self._directory / name, ignore_errors=True)
             del kept[name]
         self._kept = kept
 
-    def _forgotten(self, place: Path) -> KeptOutput | None:
+    def _forgotten_output(self, place: Path) -> KeptOutput | None:
         mark = self.read(unquote(place.name))
         if mark is None or not mark.forgotten:
             return None

@@ -11,7 +11,13 @@ from zoe_lib.domain.executions.execution import Cause, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts
 from zoe_master.backends.swarm.errors import ErrorText
-from zoe_master.backends.swarm.services.observation import by_task, lost, never_ran, observed, task_over
+from zoe_master.backends.swarm.services.observation import (
+    by_task,
+    derive_observation,
+    lost_observation,
+    never_ran,
+    task_over,
+)
 from zoe_master.backends.swarm.services.records import FoundServiceGroup, Record, ServiceGroup, handed_over
 from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 from zoe_master.backends.swarm.spec.naming.attempts import Attempt
@@ -54,14 +60,14 @@ class ServiceRegistry:
         """Add the services of a Swarm service that an earlier back-end created."""
         with self.lock:
             for service, host in zip(found.group.members, found.hosts, strict=True):
-                record = self._records.get(service) or self._adopted(found, service, host)
+                record = self._records.get(service) or self._adopted_record(found, service, host)
                 record.group = found.group
                 self._refresh(record)
 
     def adopt_ended(self) -> None:
         """Add services that ended without a Swarm service, until the journal has their end."""
         with self.lock:
-            for service, mark in self.marks.all():
+            for service, mark in self.marks.marks():
                 if service in self._records or mark.forgotten or mark.end is None:
                     continue
                 end = mark.end
@@ -74,7 +80,7 @@ class ServiceRegistry:
         with self.lock:
             self._records.pop(service, None)
 
-    def _adopted(self, service_group: FoundServiceGroup, service: ServiceId, host: str) -> Record:
+    def _adopted_record(self, service_group: FoundServiceGroup, service: ServiceId, host: str) -> Record:
         mark = self.marks.read(service) or Mark()
         first = Observation(
             service,
@@ -116,7 +122,7 @@ class ServiceRegistry:
         record = self.get(service)
         return record is None or record.final
 
-    def all(self) -> list[Record]:
+    def records(self) -> list[Record]:
         """Return all records, in order of hand-over."""
         with self.lock:
             return list(self._records.values())
@@ -128,7 +134,7 @@ class ServiceRegistry:
 
     # Reports
 
-    def belongs(self, services: Iterable[ServiceId], group: ServiceGroup) -> None:
+    def set_group(self, services: Iterable[ServiceId], group: ServiceGroup) -> None:
         """Record that these services are now tasks of a Swarm service."""
         with self.lock:
             for service in services:
@@ -178,13 +184,13 @@ class ServiceRegistry:
     def end_by_task(self, record: Record, why: str = "its engine does not answer") -> None:
         """End a service by the managers' report, since the engine does not answer; `why` is the reason."""
         with self.lock:
-            if not record.final and record.task is not None and record.task.over:
+            if not record.final and record.task is not None and record.task.has_ended:
                 self._mark(record, replace(record.mark, end=by_task(record, record.task, why)))
 
     def end_unbegun(self, record: Record) -> None:
         """End a service whose task has ended without a started container."""
         with self.lock:
-            if not record.final and record.task is not None and record.task.over:
+            if not record.final and record.task is not None and record.task.has_ended:
                 self._mark(record, replace(record.mark, end=task_over(record, record.task)))
 
     def end_unstarted(self, service: ServiceId, cause: Cause, message: str = "", detail: str = "") -> None:
@@ -201,7 +207,7 @@ class ServiceRegistry:
         """Mark a service as lost, with its node."""
         with self.lock:
             if not record.final:
-                self._mark(record, replace(record.mark, end=lost(record, self._clock.now_s(), message)))
+                self._mark(record, replace(record.mark, end=lost_observation(record, self._clock.now_s(), message)))
 
     def forget(self, service: ServiceId) -> Record | None:
         """Forget a service whose end the journal has; return the record if it had ended."""
@@ -218,7 +224,7 @@ class ServiceRegistry:
         self._refresh(record)
 
     def _refresh(self, record: Record) -> None:
-        seen = observed(record)
+        seen = derive_observation(record)
         if seen.state is ObservedState.ENDED and record.mark.end is None:
             record.mark = replace(record.mark, end=seen)
             self.marks.write(record.service_id, record.mark)

@@ -38,7 +38,7 @@ class UsageSampling:
     def usage(self) -> Sequence[Usage]:
         """Return the last measurements of running services."""
         usage = self._usage
-        running = (record.service_id for record in self._registry.all() if record.running)
+        running = (record.service_id for record in self._registry.records() if record.running)
         return [usage[service] for service in running if service in usage]
 
     def begin(self, now_s: float) -> None:
@@ -46,14 +46,14 @@ class UsageSampling:
         if now_s < self._next_s:
             return
         self._next_s = now_s + self._interval_s
-        for watch in self._watches.all():
+        for watch in self._watches.watches():
             before = self._running.get(watch.node)
             if before is None or before.done():
                 with contextlib.suppress(RuntimeError):  # closing
                     self._running[watch.node] = self._pool.submit(self._sample, watch)
 
     def _sample(self, watch: EngineEvents) -> None:
-        records = [record for record in self._registry.all() if record.node == watch.node and record.running]
+        records = [record for record in self._registry.records() if record.node == watch.node and record.running]
         running = {record.container.container_id: record.service_id for record in records if record.container}
         sample = watch.sample(running)
         now_s = self._clock.now_s()
@@ -64,7 +64,7 @@ class UsageSampling:
             for record in records
             if record.service_id in sample
         }
-        service_ids = {record.service_id for record in self._registry.all()}
+        service_ids = {record.service_id for record in self._registry.records()}
         self._usage = {
             service: usage for service, usage in {**self._usage, **sampled}.items() if service in service_ids
         }

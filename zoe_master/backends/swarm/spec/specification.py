@@ -138,7 +138,7 @@ def group_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> d
     probe = component.readiness
     return {
         **container_labels(group, settings),
-        labels.HOSTS: " ".join(one.host for one in group),
+        labels.HOSTS: " ".join(service.host for service in group),
         labels.NODE: start.node,
         labels.GRACE: str(component.stop_grace_s),
         labels.PORTS: json.dumps({port.name: port.number for port in component.ports}),
@@ -154,7 +154,7 @@ def container_labels(group: Sequence[RenderedService], settings: SwarmSettings) 
     """Return the labels of each container; together with its slot they identify its service."""
     start = group[0].start
     return {
-        labels.SERVICES: " ".join(one.start.service_id for one in group),
+        labels.SERVICES: " ".join(service.start.service_id for service in group),
         **attempt_labels(Attempt(start.execution_id, start.attempt), start.tenant, settings.installation),
         labels.USER: start.user,
         labels.COMPONENT: start.component.name,
@@ -180,7 +180,7 @@ def service_spec(group: Sequence[RenderedService], around: AttemptContext, setti
         task["Networks"] = [{"Target": around.network_id}]
     return {
         "task_template": task,
-        "name": group_name(settings.installation, component.name, [one.start.service_id for one in group]),
+        "name": group_name(settings.installation, component.name, [service.start.service_id for service in group]),
         "labels": group_labels(group, settings),
         "mode": {"Replicated": {"Replicas": len(group)}},
         "endpoint_spec": _endpoint(component, settings),
@@ -194,9 +194,10 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
     spec: Json = {
         "Image": full_name(component.image),
         **_command(first, around, settings),
-        "Hostname": by_slot([one.host for one in group]),
+        "Hostname": by_slot([service.host for service in group]),
         "Env": [
-            f"{name}={by_slot([dict(one.environment).get(name, '') for one in group])}" for name, _ in first.environment
+            f"{name}={by_slot([dict(service.environment).get(name, '') for service in group])}"
+            for name, _ in first.environment
         ],
         "Labels": container_labels(group, settings),
         "User": str(user),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from zoe_lib.domain.applications.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import PeerService, ServiceStart
 from zoe_master.backends.services.failures import CannotStartError
-from zoe_master.backends.services.peers import data_meant, instances_meant, peer_meant
+from zoe_master.backends.services.peers import referenced_data, referenced_instances, referenced_peer
 from zoe_master.backends.swarm.spec.naming.names import host_name
 
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
@@ -58,10 +58,10 @@ class TemplateFiller:
     def _resolve(self, template: Template) -> str:
         match template.kind:
             case TemplateKind.HOST:
-                text = _host_of(peer_meant(self._start, template))
+                text = _host_of(referenced_peer(self._start, template))
             case TemplateKind.HOSTS:
                 text = ",".join(
-                    _host_of(peer) for peer in instances_meant(self._start, template) if peer.node is not None
+                    _host_of(peer) for peer in referenced_instances(self._start, template) if peer.node is not None
                 )
             case TemplateKind.ADDRESSES:
                 text = ",".join(self._addresses(template))
@@ -81,9 +81,9 @@ class TemplateFiller:
             case TemplateKind.USER:
                 text = self._start.user
             case TemplateKind.COLUMNS | TemplateKind.EACH:
-                text = data_meant(self._start, template)
+                text = referenced_data(self._start, template)
             case TemplateKind.INPUT | TemplateKind.OUTPUT:
-                text = self(data_meant(self._start, template))
+                text = self(referenced_data(self._start, template))
         return text
 
     def _workspace(self, target: str) -> str:
@@ -92,12 +92,12 @@ class TemplateFiller:
         return target if target in self._workspaces else WORKSPACE
 
     def _addresses(self, template: Template) -> Iterator[str]:
-        for peer in instances_meant(self._start, template):
+        for peer in referenced_instances(self._start, template):
             if peer.node is not None:
                 yield f"{_host_of(peer)}:{_port_of(peer, template)}"
 
     def _port(self, template: Template) -> int:
-        return _port_of(peer_meant(self._start, template), template)
+        return _port_of(referenced_peer(self._start, template), template)
 
 
 def _port_of(peer: PeerService, template: Template) -> int:

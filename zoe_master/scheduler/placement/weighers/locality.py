@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoe_lib.domain.values.storage import located
+from zoe_lib.domain.values.storage import object_of
 from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 from zoe_master.scheduler.placement.request import Request
 
@@ -17,8 +17,8 @@ def locality(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
     inputs = request.storage.inputs if request.storage is not None else ()
     held = np.zeros(len(ledger.nodes))
     bytes_in_all = 0
-    for one in {located(request.tenant, given.uri) for given in inputs}:
-        places = ledger.locality.get(one)
+    for text in {object_of(request.tenant, given.uri) for given in inputs}:
+        places = ledger.locality.get(text)
         if places is None or places.looked_at.bytes == 0:
             continue
         bytes_in_all += places.listed.bytes

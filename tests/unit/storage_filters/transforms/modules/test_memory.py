@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from storage_filters.transforms.modules.engine import MEMORY_BYTES_MAX, compiled
+from storage_filters.transforms.modules.engine import MEMORY_BYTES_MAX, compile_module
 from storage_filters.transforms.modules.filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.transforms.modules.memory import OF_PROCESS_BYTES, RUN_BYTES, MemoryBudget
 from storage_filters.transforms.stream_filters import FilterAway
@@ -30,7 +30,9 @@ WRITES = entry(
 
 
 def reader(budget: MemoryBudget, tenant: str, *functions: str) -> Iterator[bytes]:
-    named = NamedModule("mask", "0" * 64, compiled(module(*functions)), {}, lambda: None, lambda: budget.share(tenant))
+    named = NamedModule(
+        "mask", "0" * 64, compile_module(module(*functions)), {}, lambda: None, lambda: budget.share(tenant)
+    )
     return ReadModule(named, {}).transform([b"a" * 65536, b"b" * 65536])
 
 
@@ -55,14 +57,14 @@ def test_of_many_readers_as_many_run_as_fit_and_another_tenant_gets_its_share(re
     assert total // 2 // (MEMORY_BYTES_MAX + RUN_BYTES) <= len(own) <= total // 2 // (MEMORY_BYTES_MAX - 2**17)
     others = begun(budget, readers, "beta", WIDE)
     assert len(others) >= len(own) // 2 - 1 > 0
-    assert budget.held <= total
-    for one in own:  # running ones continue, also after new ones
-        assert len(b"".join(one)) == 65536
+    assert budget.held_bytes <= total
+    for running in own:  # running ones continue, also after new ones
+        assert len(b"".join(running)) == 65536
     assert len(begun(budget, 1, "acme", WIDE)) == 1
     del own
-    for one in others:
-        one.close()  # type: ignore[attr-defined]
-    assert budget.held == 0
+    for other in others:
+        other.close()  # type: ignore[attr-defined]
+    assert budget.held_bytes == 0
 
 
 def test_small_modules_all_run() -> None:
@@ -78,12 +80,12 @@ def test_what_a_module_writes_counts_until_the_next_piece() -> None:
 def test_a_put_gives_back_both_instances_also_when_it_is_broken_off() -> None:
     budget = MemoryBudget()
     both = module(copying("forward"), copying("reverse"))
-    named = NamedModule("m", "0" * 64, compiled(both), {}, lambda: None, lambda: budget.share("acme"))
+    named = NamedModule("m", "0" * 64, compile_module(both), {}, lambda: None, lambda: budget.share("acme"))
     storing = ModuleFilter(named).forward([b"a" * 65536, b"b" * 65536])
     assert next(storing)
-    assert budget.held > 2 * RUN_BYTES
+    assert budget.held_bytes > 2 * RUN_BYTES
     storing.close()  # type: ignore[attr-defined]
-    assert budget.held == 0
+    assert budget.held_bytes == 0
 
 
 @pytest.mark.parametrize("total", [0, RUN_BYTES])

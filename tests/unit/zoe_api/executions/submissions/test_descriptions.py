@@ -87,7 +87,7 @@ def test_what_an_application_takes_is_told_with_the_limits() -> None:
     limits = {None: 5, USER: 2}
     for user, most in limits.items():
         subject = LimitSubject(TENANT, user)
-        made.store.change_limits(lambda now: now.changed(subject, {"executions": most}), 1.0, "c")  # noqa: B023
+        made.store.change_limits(lambda now: now.with_changed_amounts(subject, {"executions": most}), 1.0, "c")  # noqa: B023
     app = application(time_limit_s=60.0)
     told = descriptions._demand(made.store, person(), app)
     assert (told.core.services, told.core.cores, told.core.memory_bytes) == (2, 2.0, 2 * GIB)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.plain_api import Accounts
 from zoe_api.http.attempts import brake
-from zoe_api.http.attempts.brake import Brake, Braked, network_of
+from zoe_api.http.attempts.brake import Brake, TooManyGuesses, network_of
 
 ADA = Brake("local", "ada", "192.0.2.7")
 
@@ -31,7 +31,7 @@ def test_a_network_is_an_address_or_what_a_subscriber_has_of_ipv6(address: str, 
 
 def test_keys_differ_by_what_they_count() -> None:
     others = [Brake("ldap", "ada", "192.0.2.7"), Brake("local", "bob", "192.0.2.7"), Brake("local", "ada", "192.0.2.8")]
-    keys = [key for one in (ADA, *others) for key in (one.pair, one.everywhere, one._familiar)]
+    keys = [key for other in (ADA, *others) for key in (other.pair, other.everywhere, other._familiar)]
     assert len({*keys}) == 4 + 3 + 4
     assert ADA.everywhere == others[2].everywhere
     assert ADA.place == others[0].place == others[1].place != others[2].place
@@ -49,7 +49,7 @@ def test_a_guess_is_counted_before_it_is_checked_and_given_back_if_it_was_right(
         ADA.place: (pytest.approx(300), 100),
         ADA.everywhere: (pytest.approx(3600), 100),
     }
-    ADA.succeeded(accounts, taken_s)
+    ADA.record_success(accounts, taken_s)
     assert accounts.given_back == [(keys, taken_s)]
     assert accounts.guesses.total() == 0
 
@@ -63,7 +63,7 @@ def test_too_many_failures_are_refused_and_nothing_is_counted(key: str, most: in
     accounts.guesses[key] = most - 1
     ADA.take(accounts)
     before = accounts.guesses.copy()
-    with pytest.raises(Braked) as braked:
+    with pytest.raises(TooManyGuesses) as braked:
         ADA.take(accounts)
     assert accounts.guesses == before
     assert (braked.value.key, braked.value.problem.retry_after_s) == (told, within_s)
@@ -72,13 +72,13 @@ def test_too_many_failures_are_refused_and_nothing_is_counted(key: str, most: in
 
 def test_strangers_do_not_lock_out_a_user_where_that_user_signs_in() -> None:
     accounts = Accounts()
-    ADA.succeeded(accounts, 1.0)
+    ADA.record_success(accounts, 1.0)
     assert ADA.is_familiar(accounts)
     assert not Brake("local", "ada", "192.0.2.8").is_familiar(accounts)
     accounts.guesses[ADA.place] = accounts.guesses[ADA.everywhere] = 1000
     ADA.take(accounts)
     accounts.guesses[ADA.pair] = 10
-    with pytest.raises(Braked):
+    with pytest.raises(TooManyGuesses):
         ADA.take(accounts)
 
 
@@ -89,8 +89,8 @@ def test_a_place_stays_familiar_for_four_days_and_is_noted_anew_after_two() -> N
     assert not ADA.is_familiar(accounts)
     accounts.marks[ADA._familiar] = [now_s - 4 * day_s + 60]
     assert ADA.is_familiar(accounts)
-    ADA.succeeded(accounts, 1.0)
+    ADA.record_success(accounts, 1.0)
     assert len(accounts.marks[ADA._familiar]) == 2
-    ADA.succeeded(accounts, 1.0)
+    ADA.record_success(accounts, 1.0)
     assert len(accounts.marks[ADA._familiar]) == 2
     assert 4 * day_s == brake.FAMILIAR_S

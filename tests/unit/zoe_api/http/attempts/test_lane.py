@@ -59,7 +59,7 @@ def test_a_newcomer_gets_the_last_place_of_the_longest_queue() -> None:
         held.ask("c")  # no task waits longer than it would then
     assert held.lane.inside == 6
     assert held.release() == ["a", "b", "c", "a", "b"]
-    assert all(one.done() for one in (*of_a, *of_b))
+    assert all(future.done() for future in (*of_a, *of_b))
 
 
 def test_one_that_left_while_it_waited_is_not_done_and_keeps_nothing() -> None:

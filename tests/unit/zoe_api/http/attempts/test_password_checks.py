@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.plain_api import Accounts, refusal, run
 from zoe_api.http.attempts import password_checks
-from zoe_api.http.attempts.brake import Brake, Braked
+from zoe_api.http.attempts.brake import Brake, TooManyGuesses
 from zoe_api.http.attempts.lane import NoPlace
 from zoe_api.http.attempts.password_checks import PasswordChecks
 from zoe_api.http.problems.codes import Code
@@ -61,7 +61,7 @@ def checked(checks: PasswordChecks, accounts: Accounts | None = None, work: Any 
 
 
 def braked() -> Any:
-    raise Braked(ADA.pair, 300)
+    raise TooManyGuesses(ADA.pair, 300)
 
 
 def test_a_check_runs_in_the_lane_of_its_provider(checks: PasswordChecks) -> None:
@@ -93,7 +93,7 @@ def test_a_familiar_user_has_another_lane_while_the_first_is_busy(checks: Passwo
 
 
 def test_what_is_braked_is_remembered_and_not_checked_again(checks: PasswordChecks) -> None:
-    with pytest.raises(Braked):
+    with pytest.raises(TooManyGuesses):
         checked(checks, work=braked)
     worked: list[int] = []
     with refusal(Code.TOO_MANY_SIGN_INS):
@@ -104,7 +104,7 @@ def test_what_is_braked_is_remembered_and_not_checked_again(checks: PasswordChec
 
 
 def test_a_braked_network_lets_familiar_users_through(checks: PasswordChecks) -> None:
-    checks._remember(Braked(ADA.place, 60))
+    checks._remember(TooManyGuesses(ADA.place, 60))
     with refusal(Code.TOO_MANY_SIGN_INS):
         checked(checks)
     assert checked(checks, familiar()) == "yes"
@@ -124,7 +124,7 @@ def test_without_a_place_a_check_is_refused(checks: PasswordChecks) -> None:
 def test_what_is_remembered_is_bounded(checks: PasswordChecks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(password_checks, "_REMEMBERED_MAX", 2)
     for key in ("a", "b", "c"):
-        checks._remember(Braked(key, 60))
+        checks._remember(TooManyGuesses(key, 60))
     assert [checks._braked_s(key) is None for key in ("a", "b", "c")] == [True, True, False]
     until_s, ends_s = checks._braked["c"]
     assert (9 < until_s - time.monotonic() <= 10, 59 < ends_s - time.monotonic() <= 60) == (True, True)

@@ -37,7 +37,7 @@ def test_each_network_has_a_place_for_each_reason_and_the_rest_is_counted() -> N
     first = [refused(audit, f"10.0.0.{n}") for n in range(NETWORKS_PER_MINUTE_MAX)]
     assert all(first)
     again = [refused(audit, "10.0.0.0") for _ in range(MORE_PER_MINUTE_MAX + 3)]
-    assert [one is not None for one in again] == [True] * MORE_PER_MINUTE_MAX + [False] * 3
+    assert [entry is not None for entry in again] == [True] * MORE_PER_MINUTE_MAX + [False] * 3
     assert (NETWORKS_PER_MINUTE_MAX, MORE_PER_MINUTE_MAX) == (60, 10)
     audit._places._until_s = 0.0
     later = refused(audit, "10.0.0.0")

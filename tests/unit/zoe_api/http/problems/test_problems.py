@@ -44,7 +44,7 @@ def test_each_code_has_the_status_that_the_reference_names() -> None:
 
 
 def test_a_problem_names_its_code_and_its_path() -> None:
-    found = ApiProblem(Code.CONFLICT, "why", "what helps").at("/here")
+    found = ApiProblem(Code.CONFLICT, "why", "what helps").for_path("/here")
     assert (found.type, found.status, found.code) == ("urn:zoe:problem:conflict", 409, "conflict")
     assert (found.detail, found.hint, found.instance) == ("why", "what helps", "/here")
     assert found.title == PROBLEMS[Code.CONFLICT][1]
@@ -54,7 +54,7 @@ def test_a_problem_names_its_code_and_its_path() -> None:
 
 def test_at_most_a_hundred_errors_are_told() -> None:
     errors_ = [Diagnostic(pointer=f"/{n}", code="c", message="m") for n in range(101)]
-    assert [one.pointer for one in problem(Code.CONFLICT, errors=errors_).errors] == [f"/{n}" for n in range(100)]
+    assert [error.pointer for error in problem(Code.CONFLICT, errors=errors_).errors] == [f"/{n}" for n in range(100)]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_at_most_a_hundred_errors_are_told() -> None:
 )
 def test_a_client_hears_when_to_try_again(code: Code, after: str | None) -> None:
     assert headers_of(problem(code)).get("retry-after") == after
-    assert headers_of(problem(code).after(7.0))["retry-after"] == "7"
+    assert headers_of(problem(code).with_retry_after(7.0))["retry-after"] == "7"
 
 
 def test_each_refusal_that_ends_with_time_says_when() -> None:
@@ -260,7 +260,7 @@ def test_the_refusal_of_a_description_has_all_that_is_wrong_with_it() -> None:
     faults = [Fault("/a", "missing", "first"), Fault("/b", "unknown", "second", "hint")]
     found = problems.from_description(DescriptionError(faults)).problem
     assert (found.code, found.status) == ("invalid_description", 422)
-    assert [(one.pointer, one.code, one.hint) for one in found.errors] == [
+    assert [(error.pointer, error.code, error.hint) for error in found.errors] == [
         ("/a", "missing", ""),
         ("/b", "unknown", "hint"),
     ]

@@ -53,19 +53,19 @@ def test_a_client_is_an_address_or_what_a_provider_assigns_of_ipv6(address: str,
 
 def test_there_are_so_many_in_all_and_of_one_address() -> None:
     all_of, _ = made(in_all=3, of_address=2)
-    assert [all_of.enter(one) for one in ("a", "a", "a", "b", "c")] == [True, True, False, True, False]
+    assert [all_of.enter(entry) for entry in ("a", "a", "a", "b", "c")] == [True, True, False, True, False]
     all_of.leave("a")
     assert all_of.open == 2
     assert all_of.enter("a")
-    for one in ("a", "a", "b"):
-        all_of.leave(one)
+    for entry in ("a", "a", "b"):
+        all_of.leave(entry)
     assert (all_of.open, all_of._of_address) == (0, {})
 
 
 def test_addresses_of_proxies_stand_for_many_clients() -> None:
     all_of, _ = made(in_all=9, of_address=1, shared=("10.0.0.0/8", "2001:db8::1"))
-    assert [all_of.enter(one) for one in ("10.1.2.3", "10.1.2.3", "2001:db8::1", "2001:db8::1")] == [True] * 4
-    assert [all_of.enter(one) for one in ("11.0.0.1", "11.0.0.1", "x", "x")] == [True, False, True, False]
+    assert [all_of.enter(entry) for entry in ("10.1.2.3", "10.1.2.3", "2001:db8::1", "2001:db8::1")] == [True] * 4
+    assert [all_of.enter(entry) for entry in ("11.0.0.1", "11.0.0.1", "x", "x")] == [True, False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_files_bound_connections(descriptors: int, room: int) -> None:
 @pytest.mark.parametrize(("soft", "in_all"), [(1024, 448), (10**6, 1000), (-1, 1000)])
 def test_settings_give_bounds(monkeypatch: pytest.MonkeyPatch, soft: int, in_all: int) -> None:
     monkeypatch.setattr("zoe_api.http.serving.connections.resource.getrlimit", lambda _: (soft, soft))
-    found = Bounds.of(Settings(trusted_proxies=["10.0.0.0/8"], api_write_timeout_s=7.0))
+    found = Bounds.from_settings(Settings(trusted_proxies=["10.0.0.0/8"], api_write_timeout_s=7.0))
     assert (found.in_all, found.of_address, found.head_s, found.body_s) == (in_all, 250, 10.0, 30.0)
     assert (found.body_bytes_per_s, found.write_s, found.shared) == (1000, 7.0, ("10.0.0.0/8",))
 
@@ -132,8 +132,8 @@ def test_the_log_has_one_line_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     for after_s in (0.0, 0.5, 0.4, 0.2):
         clock.advance(after_s)
         all_of.enter("a")
-    assert [one["refused"] for one in lines] == [1, 3]
-    all_of._tell()
+    assert [line["refused"] for line in lines] == [1, 3]
+    all_of._log_refusals()
     assert len(lines) == 2
 
 

@@ -11,7 +11,7 @@ from zoe_api.http.serving.heads import HEAD_BYTES_MAX, READ_BYTES_MAX, HeadDoor,
 
 
 def size(method: str, target: bytes, *headers: tuple[bytes, bytes]) -> int:
-    lines = [f"{method} ".encode() + target + b" HTTP/1.1", *(b"%s: %s" % one for one in headers), b"", b""]
+    lines = [f"{method} ".encode() + target + b" HTTP/1.1", *(b"%s: %s" % header for header in headers), b"", b""]
     return len(b"\r\n".join(lines))
 
 

@@ -80,7 +80,7 @@ def test_a_missing_file_and_a_path_of_the_api_are_no_pages(path: str, missing: b
 def test_without_a_build_a_page_says_so(tmp_path: Path) -> None:
     web = WebUi(None, tmp_path)
     answer = web.answer("", zipped=False)
-    assert not web.built
+    assert not web.is_built
     assert answer is not None
     assert answer.status_code == 503
     assert web.answer("a.js", zipped=False) is None

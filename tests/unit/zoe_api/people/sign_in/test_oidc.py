@@ -68,7 +68,7 @@ class Client:
         ({**PUBLISHED, "userinfo_endpoint": "http://sso.example/me"}, 200, False),
         ({**PUBLISHED, "issuer": "https://evil.example"}, 200, False),
         ({**PUBLISHED, "token_endpoint": "http://sso.example/token"}, 200, False),
-        ({name: one for name, one in PUBLISHED.items() if name != "jwks_uri"}, 200, False),
+        ({name: text for name, text in PUBLISHED.items() if name != "jwks_uri"}, 200, False),
         (PUBLISHED, 201, False),
         ([PUBLISHED], 200, False),
         (b"not json", 200, False),
@@ -89,7 +89,7 @@ def claims(expires_in_s: int = 60, **changes: Any) -> dict[str, Any]:
     now_s = int(time.time())
     expires = now_s + expires_in_s
     given = {"iss": ISSUER, "aud": "zoe", "nonce": "n", "sub": "s", "exp": expires, "iat": now_s, **changes}
-    return {name: one for name, one in given.items() if one is not None}
+    return {name: entry for name, entry in given.items() if entry is not None}
 
 
 def token(key: Any = KEY, alg: str = "RS256", **changes: Any) -> str:
@@ -97,7 +97,7 @@ def token(key: Any = KEY, alg: str = "RS256", **changes: Any) -> str:
 
 
 def verified(text: object, keys: Any = KEYS) -> dict[str, Any]:
-    return Oidc("sso", SETTINGS)._verified(text, keys, "n")
+    return Oidc("sso", SETTINGS)._verify_token(text, keys, "n")
 
 
 @pytest.mark.parametrize(

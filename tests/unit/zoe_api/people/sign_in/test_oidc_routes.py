@@ -21,12 +21,12 @@ ATTEMPT = SignInAttempt(hash_of("state"), hash_of(BROWSER), "sso", "n", "v", "/"
 
 @pytest.mark.parametrize("path", ["/", "/executions/", "/a?b=c#d", "/~x"])
 def test_a_path_of_this_origin_is_kept(path: str) -> None:
-    assert oidc._own(path) == path
+    assert oidc._local_path(path) == path
 
 
 @pytest.mark.parametrize("path", ["", "a", "//evil.example", "/\\evil.example", "https://evil", "/é", "/\n", "/\x7f"])
 def test_any_other_leads_home(path: str) -> None:
-    assert oidc._own(path) == "/"
+    assert oidc._local_path(path) == "/"
 
 
 def settings_of(providers: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -44,7 +44,7 @@ def taken(
     made, kept = services(oidc=settings_of(providers)), {ATTEMPT.id: ATTEMPT}
     made.accounts.take_sign_in = lambda key, _: kept.pop(key, None)
     asked = request(headers={"cookie": f"zoe-sign-in={OTHER}; zoe-sign-in={cookie}"})
-    return oidc._taken(asked, made, Answer(state, code, error, at=at))
+    return oidc._take_attempt(asked, made, Answer(state, code, error, at=at))
 
 
 def test_an_attempt_belongs_to_the_browser_that_began_it() -> None:
@@ -85,11 +85,11 @@ def test_a_provider_leads_back_to_this_zoe(public: str | None, providers: Sequen
 
 def test_browsers_get_a_page_and_programs_the_problem() -> None:
     problem = ApiProblem(Code.SIGN_IN_FAILED, "why <b>")
-    page = oidc._told(request(headers={"accept": "text/html,*/*"}), problem)
+    page = oidc._refusal_page(request(headers={"accept": "text/html,*/*"}), problem)
     assert page.status_code == 401
     assert b"why &lt;b&gt;" in bytes(page.body)
     with pytest.raises(ApiProblem):
-        oidc._told(request(), problem)
+        oidc._refusal_page(request(), problem)
 
 
 def test_a_provider_that_does_not_exist_is_not_asked() -> None:

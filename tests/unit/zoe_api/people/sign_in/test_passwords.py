@@ -12,7 +12,7 @@ from zoe_api.people.sign_in import passwords
 
 
 def test_hashes_are_argon2id_of_full_strength_and_salted() -> None:
-    first, second = passwords.hashed("correct horse"), passwords.hashed("correct horse")
+    first, second = passwords.hash_password("correct horse"), passwords.hash_password("correct horse")
     told = extract_parameters(first)
     assert (told.type, told.time_cost >= 3, told.memory_cost >= 65536) == (Type.ID, True, True)
     assert first != second
@@ -26,17 +26,17 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def accounts(**of_user: object) -> Accounts:
     made = Accounts()
-    made.add_member("ada", **{"password_hash": passwords.hashed("correct horse"), **of_user})
+    made.add_member("ada", **{"password_hash": passwords.hash_password("correct horse"), **of_user})
     return made
 
 
 def test_only_the_right_password_of_a_user_who_may_sign_in_is_right(cheap: None) -> None:
-    assert passwords.right(accounts(), "ada", "correct horse") == "ada"
-    assert passwords.right(accounts(), "ada", "wrong horse") is None
-    assert passwords.right(accounts(disabled=True), "ada", "correct horse") is None
-    assert passwords.right(accounts(password_hash=None), "ada", "nobody's password") is None
-    assert passwords.right(accounts(password_hash="broken"), "ada", "correct horse") is None
-    assert passwords.right(accounts(), "eve", "nobody's password") is None
+    assert passwords.user_with_password(accounts(), "ada", "correct horse") == "ada"
+    assert passwords.user_with_password(accounts(), "ada", "wrong horse") is None
+    assert passwords.user_with_password(accounts(disabled=True), "ada", "correct horse") is None
+    assert passwords.user_with_password(accounts(password_hash=None), "ada", "nobody's password") is None
+    assert passwords.user_with_password(accounts(password_hash="broken"), "ada", "correct horse") is None
+    assert passwords.user_with_password(accounts(), "eve", "nobody's password") is None
 
 
 def test_a_wrong_guess_stays_counted_and_a_right_one_is_given_back(cheap: None) -> None:

@@ -34,7 +34,7 @@ def test_local_passwords_come_first_among_the_ways_to_sign_in() -> None:
         oidc={"sso": {"issuer": "https://sso.example", "client_id": "zoe"}},
     )
     told = session.list_providers(made).providers
-    assert [(one.name, one.title, one.kind, one.start) for one in told] == [
+    assert [(provider.name, provider.title, provider.kind, provider.start) for provider in told] == [
         ("local", "Zoe", "password", None),
         ("dir", "Directory", "password", None),
         ("sso", "sso", "redirect", "/api/v1/session/oidc/start?provider=sso"),
@@ -65,7 +65,7 @@ def test_to_sign_out_takes_the_proof_and_is_recorded() -> None:
     answer, asked = sign_out(made, **cookie, **{"x-csrf-token": "proof"})
     assert answer.status_code == 204
     assert BROWSER.session_id not in made.accounts.browsers
-    assert [one.action for one in made.accounts.entries] == ["sign_out", "sign_out"]
+    assert [entry.action for entry in made.accounts.entries] == ["sign_out", "sign_out"]
     assert asked.state.audit_id == 2
     assert 'zoe-session=""' in answer.headers["set-cookie"]
     assert sign_out(made)[0].status_code == 204

@@ -48,9 +48,9 @@ def test_each_status_has_its_meaning(status: int, code: Code, detail: str) -> No
     swift = PlainSwift(c={})
     swift.statuses["GET", "c/a"] = status
     with refusal(code) as found:
-        run(swift.account.done(StoreRequest("GET", (b"c", b"a"))))
+        run(swift.account.send_and_close(StoreRequest("GET", (b"c", b"a"))))
     assert found.problem.detail == detail
-    assert run(swift.account.done(StoreRequest("GET", (b"c", b"a")), status)).status_code == status
+    assert run(swift.account.send_and_close(StoreRequest("GET", (b"c", b"a")), status)).status_code == status
 
 
 def test_what_a_store_says_is_bounded_and_the_account_has_a_name() -> None:

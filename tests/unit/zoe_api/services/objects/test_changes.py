@@ -23,12 +23,12 @@ class Claims:
 
     def claim_names(self, ids: Any, holder: str, now_s: float, until_s: float) -> None:
         self.taken.append((len(set(ids)), until_s - now_s))
-        if any(one in self.held for one in ids):
+        if any(id_ in self.held for id_ in ids):
             raise ConcurrentUpdate("held")
         self.held |= dict.fromkeys(ids, holder)
 
     def release_names(self, holder: str) -> None:
-        self.held = {one: other for one, other in self.held.items() if other != holder}
+        self.held = {text: other for text, other in self.held.items() if other != holder}
 
 
 def swift() -> PlainSwift:

@@ -10,7 +10,7 @@ from tests.support.plain_api import refusal, run
 from tests.support.plain_swift import PlainSwift
 from zoe_api.http.problems.codes import Code
 from zoe_api.services.objects import listing
-from zoe_api.services.objects.listing import listed
+from zoe_api.services.objects.listing import list_entries
 
 
 def swift() -> PlainSwift:
@@ -24,8 +24,8 @@ def swift() -> PlainSwift:
 
 
 def shown(path: tuple[bytes, ...], after: str = "", limit: int = 100) -> tuple[list[Any], str | None]:
-    found = run(listed(swift().account, path, after, limit))
-    return [(one.name, one.kind) for one in found.entries], found.next
+    found = run(list_entries(swift().account, path, after, limit))
+    return [(entry.name, entry.kind) for entry in found.entries], found.next
 
 
 def test_containers_are_directories_but_those_that_zoe_keeps_for_itself() -> None:
@@ -52,9 +52,9 @@ def test_a_page_goes_on_behind_its_last_name() -> None:
 
 
 def test_a_file_tells_its_size_and_time() -> None:
-    found = run(listed(swift().account, (b"data", b"a.txt"), "", 10))
+    found = run(list_entries(swift().account, (b"data", b"a.txt"), "", 10))
     assert (found.entry.kind, found.entry.size_bytes, found.entry.modified_at_s, found.entries) == ("file", 5, 7.0, [])
-    entries = run(listed(swift().account, (b"data",), "", 10)).entries
+    entries = run(list_entries(swift().account, (b"data",), "", 10)).entries
     assert (entries[0].size_bytes, entries[0].modified_at_s) == (5, 1793491200.0)
 
 
@@ -104,7 +104,7 @@ def test_names_that_no_path_leads_to_are_of_another_kind(one: dict[str, Any], en
 
 def test_a_marker_beside_its_prefix_is_listed_once() -> None:
     both = [{"name": "d", "content_type": "application/directory", "bytes": 0}, {"subdir": "d/"}]
-    assert [one.name for one in listing._objects(both, "")] == ["d"]
+    assert [object_.name for object_ in listing._objects(both, "")] == ["d"]
 
 
 @pytest.mark.parametrize(

@@ -179,9 +179,9 @@ def test_a_user_has_a_bounded_number_of_unfinished_uploads(monkeypatch: pytest.M
 
 def test_only_one_request_writes_to_an_upload() -> None:
     memory = UploadMemory()
-    with memory.alone("a"), memory.alone("b"), refusal(Code.UPLOAD_BUSY), memory.alone("a"):
+    with memory.hold_upload("a"), memory.hold_upload("b"), refusal(Code.UPLOAD_BUSY), memory.hold_upload("a"):
         pass
-    with memory.alone("a"):
+    with memory.hold_upload("a"):
         pass
 
 
@@ -190,4 +190,4 @@ def test_finished_uploads_are_remembered_in_bounded_number(monkeypatch: pytest.M
     memory = UploadMemory()
     for key in ("a", "b", "c"):
         memory.finish(key, StoredUpload(key, PATH, 0, 0, 0.0))
-    assert [memory.finished(key) is None for key in ("a", "b", "c")] == [True, False, False]
+    assert [memory.finished_upload(key) is None for key in ("a", "b", "c")] == [True, False, False]

@@ -61,5 +61,5 @@ def v3(**service: Any) -> dict[str, Any]:
 def peers(*services: dict[str, Any]) -> dict[str, Any]:
     """A document of format 3 with a server before the given services."""
     document = v3(name="server")
-    document["services"] += [{**document["services"][0], "monitor": False, **one} for one in services]
+    document["services"] += [{**document["services"][0], "monitor": False, **service} for service in services]
     return document

@@ -39,8 +39,8 @@ def test_an_entry() -> None:
     found = entry(logo="logo.png", disabled_for=["student"])
     assert (found.id, found.title, found.category, found.file) == ("my-app", "My app", "Tests", "app.json")
     assert (found.readme, found.logo) == ("README.md", "logo.png")
-    assert not found.allows("student")
-    assert found.allows("teacher")
+    assert not found.is_visible_to("student")
+    assert found.is_visible_to("teacher")
 
 
 def test_a_picture_becomes_no_icon_and_a_note_says_so() -> None:
@@ -53,10 +53,10 @@ def test_a_picture_becomes_no_icon_and_a_note_says_so() -> None:
 
 
 def test_who_may_use_it() -> None:
-    assert entry(enabled_for=["teacher"]).allows("teacher")
-    assert not entry(enabled_for=["teacher"]).allows("student")
-    assert entry(enabled_for=["all"]).allows("student")
-    assert not entry(guest_access=False).allows("guest")
+    assert entry(enabled_for=["teacher"]).is_visible_to("teacher")
+    assert not entry(enabled_for=["teacher"]).is_visible_to("student")
+    assert entry(enabled_for=["all"]).is_visible_to("student")
+    assert not entry(guest_access=False).is_visible_to("guest")
 
 
 def test_form_values_reach_the_converted_description() -> None:

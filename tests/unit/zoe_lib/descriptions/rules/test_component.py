@@ -49,4 +49,6 @@ def test_a_secret_is_a_file_of_its_name_another_one_or_a_variable() -> None:
 def test_what_collides_or_leads_elsewhere_is_refused(document: dict[str, Any], place: str, code: str) -> None:
     with pytest.raises(DescriptionError) as refused:
         parse(document)
-    assert (f"/components/0/{place}", code) in [(one.pointer, str(one.code)) for one in refused.value.diagnostics]
+    assert (f"/components/0/{place}", code) in [
+        (diagnostic.pointer, str(diagnostic.code)) for diagnostic in refused.value.diagnostics
+    ]

@@ -34,7 +34,7 @@ def refused(content: bytes | str, use: EntryUse = WHOLE, count_max: int = ENTRIE
 @pytest.mark.parametrize("entries", [[], ["a"], ["a b", "ü", 3, 0.5, True, False, -1, ""], list(range(ENTRIES_MAX))])
 def test_values_come_back_in_their_order(entries: list[Any]) -> None:
     found = read_entries(json.dumps(entries).encode(), WHOLE)
-    assert [(one, type(one)) for one in found] == [(one, type(one)) for one in entries]
+    assert [(entry, type(entry)) for entry in found] == [(entry, type(entry)) for entry in entries]
 
 
 def test_objects_have_the_fields_that_the_step_uses_and_may_have_more() -> None:

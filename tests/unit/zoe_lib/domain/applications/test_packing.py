@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.scheduling import GIB, component
 from zoe_lib.domain.applications.exact_packing import Allowed, Group, PlacementShortage, StepBudget, pack_exactly
-from zoe_lib.domain.applications.packing import NodeFit, pack, pack_somehow
+from zoe_lib.domain.applications.packing import NodeFit, pack, pack_by_any_method
 from zoe_lib.domain.values.resources import Resources
 
 
@@ -58,8 +58,8 @@ def test_services_go_where_a_plain_search_puts_them(fit: NodeFit) -> None:
             )
             for i in range(draw.randint(1, 4))
         ]
-        refused = {(one.name, name) for one, _ in groups for name in free if draw.random() < 0.2}
-        allowed: Allowed = lambda one, name, refused=refused: (one.name, name) not in refused  # type: ignore[misc] # noqa: E731
+        refused = {(component.name, name) for component, _ in groups for name in free if draw.random() < 0.2}
+        allowed: Allowed = lambda entry, name, refused=refused: (entry.name, name) not in refused  # type: ignore[misc] # noqa: E731
         expected = plainly(groups, free, allowed, fit)
         assert pack(groups, free, allowed, fit) == expected, f"seed {seed}"
         packed += expected is not None
@@ -71,7 +71,7 @@ def test_those_with_the_fewest_allowed_nodes_are_placed_first() -> None:
     small = component("small", 4, 4, labels=(("disk", "ssd"),))
     for ssd in free:
         groups = [(component("large", 8, 8), 1), (small, 1)]
-        allowed: Allowed = lambda one, name, ssd=ssd: not one.labels or name == ssd  # type: ignore[misc] # noqa: E731
+        allowed: Allowed = lambda entry, name, ssd=ssd: not entry.labels or name == ssd  # type: ignore[misc] # noqa: E731
         assert pack(groups, free, allowed, NodeFit.BEST) == [[name for name in free if name != ssd], [ssd]]
 
 
@@ -79,13 +79,13 @@ def test_a_search_that_is_cut_short_says_that_nothing_is_shown() -> None:
     free = {name: Resources(10_000, 10 * GIB) for name in "abc"}
     groups = [(component("x", 5, 5), 2), (component("y", 4, 4), 2), (component("z", 3, 3), 4)]
     steps = StepBudget(30)
-    assert pack_somehow(groups, free, lambda *_: True, steps) is PlacementShortage.NOT_SHOWN
+    assert pack_by_any_method(groups, free, lambda *_: True, steps) is PlacementShortage.NOT_SHOWN
     assert steps.left <= 0
-    found = pack_somehow(groups, free, lambda *_: True, StepBudget())
+    found = pack_by_any_method(groups, free, lambda *_: True, StepBudget())
     assert isinstance(found, list)
     assert [len(names) for names in found] == [2, 2, 4]
     too_many = [*groups, (component("w", 1, 1), 1)]
-    assert pack_somehow(too_many, free, lambda *_: True, StepBudget()) is PlacementShortage.PROVEN
+    assert pack_by_any_method(too_many, free, lambda *_: True, StepBudget()) is PlacementShortage.PROVEN
 
 
 def test_more_pairs_than_steps_are_not_even_looked_at() -> None:

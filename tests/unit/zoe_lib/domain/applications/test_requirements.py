@@ -83,7 +83,7 @@ def test_the_order_of_lines_has_no_meaning() -> None:
 def test_all_wrong_lines_are_reported_at_once() -> None:
     with pytest.raises(DescriptionError) as refused:
         parse(asking("ok", "-r x", "OK==1", 3, "a;b"))
-    found = [(one.pointer.rsplit("/", 1)[1], str(one.code)) for one in refused.value.diagnostics]
+    found = [(diagnostic.pointer.rsplit("/", 1)[1], str(diagnostic.code)) for diagnostic in refused.value.diagnostics]
     assert found == [("1", "bad_format"), ("2", "duplicate"), ("3", "wrong_type"), ("4", "bad_format")]
 
 
@@ -114,7 +114,7 @@ _LINES = st.tuples(
     st.lists(_NAMES, max_size=2),
     st.lists(_CLAUSES, max_size=3),
     st.sampled_from(["", ".zip", ".tar.gz", ".whl"]),
-).map(lambda one: f"{one[0]}[{','.join(one[1])}]{','.join(one[2])}{one[3]}")
+).map(lambda item: f"{item[0]}[{','.join(item[1])}]{','.join(item[2])}{item[3]}")
 
 
 @given(_LINES)

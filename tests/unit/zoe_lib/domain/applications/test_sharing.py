@@ -12,7 +12,7 @@ PRIVATE = ExecutionShares("red", "ada", {})
 
 
 def test_each_level_includes_the_ones_before() -> None:
-    assert [[one.includes(other) for other in ShareLevel] for one in ShareLevel] == [
+    assert [[level.includes(other) for other in ShareLevel] for level in ShareLevel] == [
         [True, False, False],
         [True, True, False],
         [True, True, True],

@@ -103,14 +103,18 @@ def test_a_document_is_the_same_again() -> None:
 def test_all_that_is_wrong_has_its_place(sources: list[object], pointer: str, message: str) -> None:
     with pytest.raises(DescriptionError) as refused:
         parse(cloning(*sources))
-    assert [message for one in refused.value.diagnostics if one.pointer == pointer and message in one.message]
+    assert [
+        message
+        for diagnostic in refused.value.diagnostics
+        if diagnostic.pointer == pointer and message in diagnostic.message
+    ]
 
 
 def test_docker_swarm_refuses_them_and_a_missing_secret_is_named() -> None:
     application = parse(cloning({"git": URL, "secret": "key"}))
     able = BackendCapabilities(why_no_sources="images need not have git")
     found = findings(application, Target(Platform(capabilities=able), secrets=TenantSecrets("ann", "red", frozenset())))
-    assert [(one.place, one.code) for one in found] == [
+    assert [(finding.place, finding.code) for finding in found] == [
         (("components", 0, "sources"), "no_sources"),
         (("components", 0, "sources", 0, "secret"), "no_secret"),
     ]

@@ -30,6 +30,6 @@ RESERVED = ("resources", "memory")
 def test_less_than_the_engine_takes_is_found(changes: dict[str, Any], places: list[tuple[str, ...]]) -> None:
     asking: Component = changed(BASE, **changes)
     found = list(check_amounts(asking, DOCKER))
-    assert [one.place for one in found] == places
-    assert all(one.certain and one.hint.endswith(" or more") for one in found)
+    assert [finding.place for finding in found] == places
+    assert all(finding.certain and finding.hint.endswith(" or more") for finding in found)
     assert list(check_amounts(asking, Platform())) == []

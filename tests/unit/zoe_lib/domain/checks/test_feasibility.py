@@ -25,7 +25,7 @@ def test_findings_of_components_come_first_in_the_order_of_components() -> None:
     storage = StorageDemand(inputs=(StorageObject("in", "s3a://b/o"),))
     access, secrets = StoreAccess(frozenset(), "red"), TenantSecrets("ann", "red", frozenset())
     found = findings(Application("a", (one, one), storage=storage), Target(Platform((), ABLE), access, secrets))
-    assert [(one.place, one.code) for one in found] == [
+    assert [(finding.place, finding.code) for finding in found] == [
         *(
             (("components", index, *place), code)
             for index in (0, 1)

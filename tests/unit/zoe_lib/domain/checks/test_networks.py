@@ -25,8 +25,8 @@ PORT = Port("http", 80, proxied=True)
 )
 def test_devices_beside_a_network_are_noted(application: Application, noted: list[int]) -> None:
     found = list(check_devices(application, Target(Platform(capabilities=BackendCapabilities(devices_alone=True)))))
-    assert [one.place for one in found] == [("components", index, "resources", "devices") for index in noted]
-    assert all(one.code == "devices_with_network" and not one.certain for one in found)
+    assert [finding.place for finding in found] == [("components", index, "resources", "devices") for index in noted]
+    assert all(finding.code == "devices_with_network" and not finding.certain for finding in found)
     assert list(check_devices(application, Target())) == []
 
 
@@ -48,5 +48,7 @@ def test_services_nodes_and_gateway_need_addresses(
     application = Application("a", (component(total_count=services, ports=(PORT,)),))
     platform = Platform(nodes, BackendCapabilities(network_addresses=addresses))
     found = list(check_addresses(application, Target(platform)))
-    assert [(one.code, one.certain) for one in found] == ([] if certain is None else [("network_too_small", certain)])
-    assert all(("with their gateway" in one.message) is gateway for one in found)
+    assert [(finding.code, finding.certain) for finding in found] == (
+        [] if certain is None else [("network_too_small", certain)]
+    )
+    assert all(("with their gateway" in finding.message) is gateway for finding in found)

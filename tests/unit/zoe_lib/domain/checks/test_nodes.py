@@ -13,7 +13,7 @@ ENGINE = BackendCapabilities(engine=EngineLimits(1, 1, 1))
 def test_a_limit_above_the_cores_of_all_nodes_is_noted(limit: int | None, noted: bool) -> None:
     asking, nodes = component(cores_limit_milli=limit), (node("a", 2), node("b", 4))
     found = list(check_cores_limit(asking, Platform(nodes, ENGINE)))
-    assert [(one.code, one.certain) for one in found] == [("cores_limit_above_nodes", False)] * noted
+    assert [(finding.code, finding.certain) for finding in found] == [("cores_limit_above_nodes", False)] * noted
     assert list(check_cores_limit(asking, Platform(nodes))) == []
     assert list(check_cores_limit(asking, Platform((), ENGINE))) == []
 

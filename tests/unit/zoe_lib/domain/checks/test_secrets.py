@@ -20,7 +20,7 @@ NO_VARIABLES = Platform(capabilities=BackendCapabilities(secret_variables=False)
 
 
 def found(target: Target) -> list[tuple[tuple[str | int, ...], str]]:
-    return [(one.place[2:], one.code) for one in check_secrets(ASKING, target)]
+    return [(secret.place[2:], secret.code) for secret in check_secrets(ASKING, target)]
 
 
 def test_secrets_that_are_missing_are_found_where_they_are_asked_for() -> None:

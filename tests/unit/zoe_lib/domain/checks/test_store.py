@@ -23,7 +23,7 @@ WRITES = Application("a", (component(),), storage=StorageDemand(outputs=(Storage
 )
 def test_services_and_credentials_are_noted(access: StoreAccess, code: str | None) -> None:
     found = list(check_store_uris(WRITES, Target(access=access)))
-    assert [(one.place, one.code, one.certain) for one in found] == (
+    assert [(finding.place, finding.code, finding.certain) for finding in found] == (
         [] if code is None else [(("storage", "outputs", 0, "uri"), code, False)]
     )
 

@@ -26,8 +26,8 @@ POINTS = (
 def test_host_paths(path: str, allowed: tuple[str, ...] | None, codes: list[str]) -> None:
     asking = component(volumes=(Volume("/free", name="v"), Volume("/seen", host_path=path)))
     found = list(check_volumes(asking, Platform(capabilities=BackendCapabilities(host_paths=allowed))))
-    assert [one.code for one in found] == codes
-    assert all(one.place == ("volumes", 1, "host_path") for one in found)
+    assert [finding.code for finding in found] == codes
+    assert all(finding.place == ("volumes", 1, "host_path") for finding in found)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,6 @@ def test_mount_points(volume: Volume, read_only: bool, refused: bool) -> None:
     asking = component(volumes=(volume,), read_only_root=read_only)
     assert (mount_refusal(asking, volume, POINTS) is not None) is refused
     found = list(check_volumes(asking, Platform(capabilities=BackendCapabilities(mount_points=POINTS))))
-    assert [(one.place, one.code) for one in found] == [(("volumes", 0, "target"), "mount_point_taken")] * refused
+    assert [(finding.place, finding.code) for finding in found] == [
+        (("volumes", 0, "target"), "mount_point_taken")
+    ] * refused

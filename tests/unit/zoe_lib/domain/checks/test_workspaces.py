@@ -13,11 +13,11 @@ ASKING = component(
 
 def test_each_text_is_found_that_names_a_missing_directory() -> None:
     found = list(check_workspaces(ASKING, Platform(capabilities=BackendCapabilities(workspaces=False))))
-    assert [(one.place, one.message.partition(":")[0]) for one in found] == [
+    assert [(finding.place, finding.message.partition(":")[0]) for finding in found] == [
         (("command", 1), "{workspace}"),
         (("environment", "B"), "{workspace}"),
         (("environment", "B"), "{shared}"),
         (("work_dir",), "{shared}"),
     ]
-    assert {(one.code, one.certain) for one in found} == {("no_workspaces", True)}
+    assert {(finding.code, finding.certain) for finding in found} == {("no_workspaces", True)}
     assert list(check_workspaces(ASKING, Platform())) == []

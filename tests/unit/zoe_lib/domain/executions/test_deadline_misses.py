@@ -146,7 +146,7 @@ def test_there_is_one_cause_for_everything(
         assert all(ran_s > cost for cost in costs_s.values())
     elif cause in costs_s and expected_s is not None:
         spare_s = max(window_s - expected_s, 0.0)
-        alone = [one for one in D if costs_s.get(one, 0.0) > spare_s]
+        alone = [cause for cause in D if costs_s.get(cause, 0.0) > spare_s]
         assert cause is alone[0] if alone else costs_s[cause] == max(costs_s.values())
     else:
         assert cause is D.TOO_SHORT or costs_s[cause] == max(costs_s.values())
@@ -174,7 +174,7 @@ def test_it_is_noted_once_for_each_deadline_and_not_before() -> None:
 
 def test_another_deadline_may_be_missed_again() -> None:
     one = settle(after(job(), queued()), 201.0, POLICY, "x")[0]
-    asked = ev.Requested.of(one)
+    asked = ev.Requested.of_execution(one)
     kept = apply(one, ev.Modified(at_s=210.0, before=asked, after=replace(asked, priority=7)))
     assert kept.missed == one.missed
     later = apply(one, ev.Modified(at_s=210.0, before=asked, after=replace(asked, deadline_s=500.0)))

@@ -12,7 +12,7 @@ from zoe_lib.domain.cluster.cluster import never_fits
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause
-from zoe_lib.domain.executions.gateway import NO_GATEWAY, bearer, bearing_component, core_groups, held
+from zoe_lib.domain.executions.gateway import NO_GATEWAY, bearer, bearing_component, core_groups, held_resources
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
@@ -56,23 +56,23 @@ def test_the_bearer_is_a_larger_group_of_its_own() -> None:
 
 def test_it_is_held_from_placement_to_the_end_of_everything() -> None:
     execution = queued("e", served("a"), component("b", essential_count=2))
-    assert list(held(execution, GATEWAY)) == []
+    assert list(held_resources(execution, GATEWAY)) == []
     running = started(execution, "x", "y", "z")
     first = bearer(running)
     assert first is not None
     assert first.node == "x"
-    amounts = {s.name: amount for s, amount in held(running, GATEWAY)}
+    amounts = {s.name: amount for s, amount in held_resources(running, GATEWAY)}
     plain = component("b").reservation
     assert amounts == {"a-0": plain + GATEWAY, "b-0": plain, "b-1": plain}
     for service in running.services:
         running = apply(running, ev.ServiceStarting(at_s=2.0, service_id=service.id))
     ended = apply(running, ev.ServiceEnded(at_s=3.0, service_id=first.id, cause=Cause.EXITED, exit_code=0))
-    assert [(s.name, amount) for s, amount in held(ended, GATEWAY)] == [
+    assert [(s.name, amount) for s, amount in held_resources(ended, GATEWAY)] == [
         ("b-0", plain), ("b-1", plain), ("a-0", GATEWAY)
     ]  # fmt: skip
     for service in ended.services[1:]:
         ended = apply(ended, ev.ServiceEnded(at_s=4.0, service_id=service.id, cause=Cause.EXITED, exit_code=0))
-    assert list(held(ended, GATEWAY)) == []
+    assert list(held_resources(ended, GATEWAY)) == []
 
 
 def test_a_core_that_fits_only_without_its_gateway_never_fits_and_says_so() -> None:
@@ -90,7 +90,7 @@ def test_the_scheduler_leaves_room_for_the_gateway_of_what_waits_and_of_what_run
     waiting = queued("w", served("a", essential_count=4, cores=0.5), component("b", cores=1.5))
     plan = schedule(Snapshot(10.0, nodes, (waiting,)), Policy())
     ledger = Ledger(nodes, ())
-    taken = [amount for _, amount in ledger.wanted(waiting, plan.starts["w"])]
+    taken = [amount for _, amount in ledger.holdings_at(waiting, plan.starts["w"])]
     assert total(taken) == Resources(3550, 5 * 2**30 + 64 * 2**20)
     running = started(waiting, *(p.node for p in sorted(plan.starts["w"], key=lambda p: p.service_id)))
     assert sum(Ledger(nodes, (running,)).free_cores) == 4000 - 3550

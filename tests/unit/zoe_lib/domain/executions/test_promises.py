@@ -9,7 +9,14 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.events import StorageGranted
 from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Outcome
-from zoe_lib.domain.executions.promises import BandwidthGuarantee, Rates, awaits_grant, by_tenant, promises, refused
+from zoe_lib.domain.executions.promises import (
+    BandwidthGuarantee,
+    Rates,
+    awaits_grant,
+    by_tenant,
+    promises,
+    refusal_reason,
+)
 from zoe_lib.domain.lifecycle.consequences import may_start, settle
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.reasons import ReasonCode
@@ -64,12 +71,12 @@ def test_nothing_is_preferred_to_what_is_required_even_if_the_supply_shrank() ->
 def test_what_is_granted_comes_first_and_is_kept_while_nobody_knows_how_much_there_is() -> None:
     """As after another master took over: executions placed earlier and declined take nothing from it."""
     granted = [
-        apply(one, StorageGranted(at_s=5.0)) for one in (running("r2", 5, REQUIRED), running("late", 30, PREFERRED))
+        apply(entry, StorageGranted(at_s=5.0)) for entry in (running("r2", 5, REQUIRED), running("late", 30, PREFERRED))
     ]
     active = [running("early", 40, PREFERRED), running("r1", 5, REQUIRED), *granted]
-    assert [one.execution_id for one in promises(active, None)] == ["r2", "r1", "late"]
-    assert [one.execution_id for one in promises(active, Rates(50, 50))] == ["r2", "r1", "late"]
-    assert [one.execution_id for one in promises(active, Rates(80, 80))] == ["r2", "r1", "late", "early"]
+    assert [promise.execution_id for promise in promises(active, None)] == ["r2", "r1", "late"]
+    assert [promise.execution_id for promise in promises(active, Rates(50, 50))] == ["r2", "r1", "late"]
+    assert [promise.execution_id for promise in promises(active, Rates(80, 80))] == ["r2", "r1", "late", "early"]
 
 
 def test_what_requires_bandwidth_starts_nothing_before_it_is_granted() -> None:
@@ -87,7 +94,7 @@ def test_what_requires_bandwidth_that_is_withdrawn_waits_for_it_again_unless_som
     waiting = apply(granted, withdrawn)
     assert awaits_grant(waiting)
     assert not list(may_start(waiting, 10.0))
-    reason = refused(waiting)
+    reason = refusal_reason(waiting)
     assert reason is not None
     assert reason.sentence.endswith(": unknown tenant")
     [service] = granted.services
@@ -95,29 +102,29 @@ def test_what_requires_bandwidth_that_is_withdrawn_waits_for_it_again_unless_som
     assert awaits_grant(gone), "a service that ended before its start needed nothing"
     begun = apply(apply(granted, ev.ServiceStarting(at_s=2.0, service_id=service.id)), withdrawn)
     assert not awaits_grant(begun)
-    assert refused(begun) is None
+    assert refusal_reason(begun) is None
     settled, events = settle(begun, 1e6, Policy(), "tick")
     assert (settled, events) == (begun, []), "it goes on, however long the policy would have waited"
 
 
 def test_one_that_requires_bandwidth_waits_with_what_the_controller_said_until_it_is_granted_or_placed_again() -> None:
     told = apply(running("r", 5, REQUIRED), ev.StorageRefused(at_s=2.0, why="unknown tenant"))
-    reason = refused(told)
+    reason = refusal_reason(told)
     assert reason is not None
     assert reason.code is ReasonCode.STORAGE_REFUSED
     assert reason.sentence.endswith(": unknown tenant")
-    assert refused(apply(told, StorageGranted(at_s=3.0, read_bytes_per_s=5))) is None
+    assert refusal_reason(apply(told, StorageGranted(at_s=3.0, read_bytes_per_s=5))) is None
     gone = [ev.ServiceEnded(at_s=9.0, service_id=s.id, cause=Cause.STOPPED) for s in told.services]
     stopping = ev.Stopping(at_s=9.0, outcome=Outcome.FAILED, cause=Cause.STORAGE_UNAVAILABLE)
     waiting = told
     for event in (stopping, *gone, ev.Requeued(at_s=9.0, not_before_s=20.0)):
         waiting = apply(waiting, event)
-    assert (waiting.state, refused(waiting)) == (ExecutionState.QUEUED, reason)
+    assert (waiting.state, refusal_reason(waiting)) == (ExecutionState.QUEUED, reason)
     places = tuple(ev.Placement(service_id=s.id, node="n") for s in waiting.current())
-    assert refused(apply(waiting, ev.StartPlanned(at_s=30.0, placements=places))) is None
+    assert refusal_reason(apply(waiting, ev.StartPlanned(at_s=30.0, placements=places))) is None
 
 
 def test_one_that_prefers_bandwidth_does_not_wait_for_it_whatever_was_said() -> None:
     told = apply(running("p", 5, PREFERRED), ev.StorageDeclined(at_s=2.0, why="unknown tenant"))
     assert told.storage_problem == "unknown tenant"
-    assert refused(told) is None
+    assert refusal_reason(told) is None

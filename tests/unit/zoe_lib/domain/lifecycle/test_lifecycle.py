@@ -25,7 +25,7 @@ from zoe_lib.domain.lifecycle.lifecycle import (
     SERVICE_TRANSITIONS,
     IllegalTransition,
     apply,
-    story,
+    state_summary,
 )
 from zoe_lib.domain.values.deadlines import DeadlineMiss
 from zoe_lib.domain.values.finish_times import FinishTerms, PromiseNotice, PromiseOffers
@@ -36,7 +36,7 @@ from zoe_lib.domain.values.transfers import StoreTransfers
 
 SERVICE = service_id("x", "c", 0, 1)
 TERMS = FinishTerms(finish_s=9.0, confidence=0.9, elastic=0, run_s=5.0, begin_by_s=3.0)
-REQUESTED = ev.Requested.of(queued("x"))
+REQUESTED = ev.Requested.of_execution(queued("x"))
 SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Submitted: ev.Submitted(at_s=1.0),
     ev.Queued: ev.Queued(at_s=1.0),
@@ -105,7 +105,7 @@ def test_what_the_table_forbids_is_refused_with_the_story(event_type: type[ev.Ev
     execution = replace(queued("x"), state=state)
     with pytest.raises(IllegalTransition) as refused:
         apply(execution, SAMPLES[event_type])
-    assert story(execution) in str(refused.value)
+    assert state_summary(execution) in str(refused.value)
     assert refused.value.execution is execution
 
 

@@ -13,7 +13,7 @@ def test_it_is_the_calendar_of_the_standard_library() -> None:
         datetime(year, *day, tzinfo=UTC).timestamp() for year in (1972, 2000, 2023, 2100) for day in ((2, 28), (3, 1))
     ]
     times = [0, last_s, *map(int, days), *(chance.randint(0, last_s) for _ in range(2000))]
-    for at_s in (near for one in times for near in (one, min(one + 86_399, last_s))):
+    for at_s in (near for time_ in times for near in (time_, min(time_ + 86_399, last_s))):
         assert utc_text(at_s) == f"{datetime.fromtimestamp(at_s, UTC):%Y-%m-%d %H:%M:%S} UTC", at_s
 
 

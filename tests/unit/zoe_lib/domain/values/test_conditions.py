@@ -46,12 +46,12 @@ def kinds(execution: Execution, now_s: float = 10.0) -> list[str]:
     ],
 )
 def test_an_end_decides_a_dependency(kind: DependencyKind, end: ExecutionState | None, met: bool) -> None:
-    assert Dependency(kind, "a").after(end) is met
+    assert Dependency(kind, "a").is_met_by(end) is met
 
 
 def test_nothing_is_decided_before_the_end() -> None:
     for kind, state in product(DependencyKind, set(ExecutionState) - TERMINAL_STATES):
-        assert Dependency(kind, "a").after(state) is None
+        assert Dependency(kind, "a").is_met_by(state) is None
 
 
 def test_it_enters_the_queue_when_everything_is_met() -> None:
@@ -108,7 +108,7 @@ def test_a_hold_takes_it_out_of_the_queue_and_its_wait_begins_anew() -> None:
 
 def test_a_later_begin_takes_it_out_of_the_queue_too() -> None:
     execution = queued("x")
-    before = ev.Requested.of(execution)
+    before = ev.Requested.of_execution(execution)
     later = replace(before, begin_at_s=100.0, priority=7)
     changed = apply(execution, ev.Modified(at_s=5.0, before=before, after=later))
     assert (changed.state, changed.priority) == (ExecutionState.SUBMITTED, 7)
@@ -122,7 +122,7 @@ def test_other_numbers_of_services_are_no_modification() -> None:
     execution, other = queued("x"), queued("y")
     two = replace(other.application.components[0], essential_count=2, total_count=2)
     application = replace(execution.application, components=(two,))
-    before = ev.Requested.of(execution)
+    before = ev.Requested.of_execution(execution)
     with pytest.raises(IllegalTransition, match="numbers"):
         apply(execution, ev.Modified(at_s=1.0, before=before, after=replace(before, application=application)))
 

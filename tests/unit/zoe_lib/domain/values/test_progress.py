@@ -45,7 +45,7 @@ def test_one_lower_reading_is_not_believed_but_a_repeated_one_is() -> None:
     for at_s, done in ((1050, 0.1), (1055, 0.12)):
         assert history.take(ProgressReading(at_s, done)) == "it went backwards"
     assert "goes on from there" in history.take(ProgressReading(1060, 0.14))
-    assert [round(one.share, 2) for one in history.readings] == [0.0, 0.05, 0.1, 0.1, 0.12, 0.14]
+    assert [round(reading.share, 2) for reading in history.readings] == [0.0, 0.05, 0.1, 0.1, 0.12, 0.14]
 
 
 def test_an_odd_high_reading_does_not_cost_the_readings_before_it() -> None:
@@ -53,7 +53,7 @@ def test_an_odd_high_reading_does_not_cost_the_readings_before_it() -> None:
     assert history.take(ProgressReading(1020, 0.99)) == ""
     for at_s in (1025, 1030, 1035):
         history.take(ProgressReading(at_s, (at_s - 1000) / 100))
-    assert [one.at_s for one in history.readings] == [1000, 1005, 1010, 1015, 1025, 1030, 1035]
+    assert [reading.at_s for reading in history.readings] == [1000, 1005, 1010, 1015, 1025, 1030, 1035]
 
 
 def test_all_at_once_is_not_believed_and_all_after_a_part_is() -> None:
@@ -80,7 +80,7 @@ def test_a_clock_that_is_set_back_stops_nothing() -> None:
     history = ProgressHistory(steady(8))
     assert history.take(ProgressReading(500, 0.4)) == ""
     assert history.readings[-1].at_s == 500
-    times = [one.at_s for one in history.readings]
+    times = [reading.at_s for reading in history.readings]
     assert times == sorted(times)
 
 
@@ -89,7 +89,7 @@ def test_what_is_kept_is_bounded_and_spread_over_all_of_the_time(count: int) -> 
     history = ProgressHistory()
     for i in range(count):
         history.take(ProgressReading(5.0 * i, i, count))
-    times = [one.at_s for one in history.readings]
+    times = [reading.at_s for reading in history.readings]
     assert READINGS_MAX // 2 <= len(times) <= READINGS_MAX
     assert (times[0], times[-1]) == (0.0, 5.0 * (count - 1))
     assert max(b - a for a, b in pairwise(times)) <= times[-1] / 6

@@ -21,7 +21,7 @@ def run(rule: ScalingRule, present: int, loads: list[float]) -> list[int]:
     settling, found = ScalingHistory(0.0), []
     for look, load in enumerate(loads):
         measured = load if rule.cpu is None else min(load / present, 1.0)
-        present = settling.given(rule, 1.0 + look * rule.interval_s, present, rule.wanted(present, measured))
+        present = settling.next_count(rule, 1.0 + look * rule.interval_s, present, rule.wanted_count(present, measured))
         found.append(present)
     return found
 

@@ -26,7 +26,9 @@ EVENTS = [
     ev.Submitted(at_s=1.0, cause_id="c"),
     ev.Submitted(at_s=1.0, conditions=Conditions(Holder.USER, 5.0, (Dependency(DependencyKind.OK, "x", False),), True)),
     ev.DependencyEnded(at_s=1.0, on="x"),
-    ev.Modified(at_s=1.0, before=ev.Requested.of(execution()), after=ev.Requested.of(execution(priority=9))),
+    ev.Modified(
+        at_s=1.0, before=ev.Requested.of_execution(execution()), after=ev.Requested.of_execution(execution(priority=9))
+    ),
     ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_RESOURCES, "no room", {"labels": 2}, "ask")),
     ev.StartPlanned(at_s=2.0, placements=(ev.Placement(service_id="s", node="n"),)),
     ev.StorageGranted(at_s=2.0, read_bytes_per_s=5),

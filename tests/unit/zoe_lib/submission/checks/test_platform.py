@@ -40,7 +40,7 @@ def test_certain_findings_come_with_the_size() -> None:
     refused = refuse_impossible(examined(large(), DOUBT, NO_IMAGE, cores=2))
     assert refused is not None
     assert (refused.code, refused.detail) == ("never_fits", "no such image")
-    assert [(one.pointer, one.code) for one in refused.errors] == [
+    assert [(error.pointer, error.code) for error in refused.errors] == [
         ("/components/0/image", "image_not_allowed"),
         ("/components", "never_fits"),
     ]

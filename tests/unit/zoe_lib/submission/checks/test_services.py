@@ -15,7 +15,7 @@ def test_the_api_is_refused_where_its_address_is_not_known() -> None:
     refused = refuse_unreachable_api(examined)
     assert refused is not None
     assert refused.code == "jobs_unreachable"
-    assert [one.pointer for one in refused.errors] == ["/components/1/api"]
+    assert [error.pointer for error in refused.errors] == ["/components/1/api"]
 
 
 def test_who_asks_for_nothing_is_not_refused() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from zoe_master.backends.local.supervisor import left_files
-from zoe_master.backends.services.left_words import left_words
+from zoe_master.backends.services.left_words import describe_left_files
 
 
 def words(scratch: Path) -> str:
-    return left_words(left_files.left_files(str(scratch)))
+    return describe_left_files(left_files.left_files(str(scratch)))
 
 
 def test_files_and_directories_are_named_with_their_sizes_the_largest_first(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (scratch / "real" / "link").symlink_to(elsewhere)
     found = left_files.left_files(str(scratch))
     assert found is not None
-    assert sum(one["bytes"] for one in found["entries"]) < 4096
+    assert sum(entry["bytes"] for entry in found["entries"]) < 4096
 
 
 def test_a_tree_without_end_is_looked_at_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.local.services.outputs import KeptOutputs
-from zoe_master.backends.services.kept_logs import BYTES_MIN, KeptOutput, beyond, bytes_of
+from zoe_master.backends.services.kept_logs import BYTES_MIN, KeptOutput, bytes_of, outputs_to_remove
 from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 
 FOR_EVER_S = 1e12
@@ -18,11 +18,11 @@ FOR_EVER_S = 1e12
 
 def test_the_oldest_go_beyond_the_bytes_and_all_that_are_too_old() -> None:
     kept = {name: KeptOutput(at_s, size) for name, at_s, size in (("a", 1.0, 5), ("b", 3.0, 10), ("c", 2.0, 10))}
-    assert list(beyond(kept, 25, 0.0)) == []
-    assert list(beyond(kept, 24, 0.0)) == ["a"]
-    assert list(beyond(kept, 19, 0.0)) == ["c", "a"]
-    assert list(beyond(kept, 25, 2.5)) == ["c", "a"]
-    assert list(beyond(kept, 0, 0.0)) == ["b", "c", "a"]
+    assert list(outputs_to_remove(kept, 25, 0.0)) == []
+    assert list(outputs_to_remove(kept, 24, 0.0)) == ["a"]
+    assert list(outputs_to_remove(kept, 19, 0.0)) == ["c", "a"]
+    assert list(outputs_to_remove(kept, 25, 2.5)) == ["c", "a"]
+    assert list(outputs_to_remove(kept, 0, 0.0)) == ["b", "c", "a"]
 
 
 def printed(directory: Path, name: str, size: int, at_s: float) -> Path:

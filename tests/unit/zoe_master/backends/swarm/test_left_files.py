@@ -11,7 +11,7 @@ import pytest
 from docker.errors import NotFound
 
 from zoe_master.backends.swarm.engine.files import left_files
-from zoe_master.backends.swarm.engine.files.left_files import left_in
+from zoe_master.backends.swarm.engine.files.left_files import read_left_files
 
 
 class Engine:
@@ -39,18 +39,21 @@ class Engine:
 
 def test_the_largest_are_named_with_their_sizes() -> None:
     engine = Engine(small=10, model=3000, out=None, out__a=1000, out__deep=None, out__deep__b=1024, empty=None)
-    assert left_in(engine, "c1") == "model (2.93 KiB), out/ (2 files, 1.977 KiB), small (10 B), empty/ (0 files, 0 B)"
+    assert (
+        read_left_files(engine, "c1")
+        == "model (2.93 KiB), out/ (2 files, 1.977 KiB), small (10 B), empty/ (0 files, 0 B)"
+    )
 
 
 def test_nothing_is_said_of_an_empty_directory_hidden_names_and_what_zoe_makes() -> None:
-    assert left_in(Engine(), "c1") == ""
-    assert left_in(Engine(_dot_cache=None, _dot_cache__x=5), "c1") == ""
+    assert read_left_files(Engine(), "c1") == ""
+    assert read_left_files(Engine(_dot_cache=None, _dot_cache__x=5), "c1") == ""
 
 
 def test_a_large_tree_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(left_files, "BYTES_MAX", 20_000)
     engine = Engine(first=100, large=500_000, last=100)
-    assert left_in(engine, "c1") == "large (488.3 KiB), first (100 B), not all were counted"
+    assert read_left_files(engine, "c1") == "large (488.3 KiB), first (100 B), not all were counted"
     assert engine.read < 30_000
 
 
@@ -59,4 +62,4 @@ def test_a_container_that_is_gone_left_nothing_that_can_be_told() -> None:
         def get_archive(self, *_: object, **__: object) -> None:
             raise NotFound("no such container")
 
-    assert left_in(Gone(), "c1") == ""
+    assert read_left_files(Gone(), "c1") == ""

@@ -11,7 +11,7 @@ from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.events import Promised
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
-from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required_rates
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.conditions import Conditions, Dependency
 from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseWish
@@ -28,7 +28,7 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.promising.choosing import PromiseAnswer
 from zoe_master.state.promise_bookings import PromiseBookings
 from zoe_master.state.promise_prices import StoredPrices
-from zoe_master.state.run_times import RunTimesKept
+from zoe_master.state.run_times import LearnedRunTimes
 
 MB = 10**6
 BYTES = 6000 * MB
@@ -49,11 +49,11 @@ def reader(workers: int = 8) -> Application:
     )
 
 
-def taught(compute_s: float, read_bytes: float = BYTES) -> RunTimesKept:
+def taught(compute_s: float, read_bytes: float = BYTES) -> LearnedRunTimes:
     """Learn runs that take `compute_s` divided by the cores of workers, plus the time for their bytes at the rate of
     the store.
     """
-    times, kind = RunTimesKept(), ("default", "ada", "reads")
+    times, kind = LearnedRunTimes(), ("default", "ada", "reads")
     for number in range(24):
         cores, rate = (1.0, 2.0, 4.0, 8.0, 9.0)[number % 5], (10.0, 20.0, 40.0)[number % 3] * MB
         computes_s, reads_s = compute_s / cores, read_bytes / rate
@@ -63,13 +63,13 @@ def taught(compute_s: float, read_bytes: float = BYTES) -> RunTimesKept:
     return times
 
 
-def decided(times: RunTimesKept, in_s: float, supply: int = 40 * MB, **more: object) -> PromiseAnswer:
+def decided(times: LearnedRunTimes, in_s: float, supply: int = 40 * MB, **more: object) -> PromiseAnswer:
     snapshot = Snapshot(1000.0, NODES, storage=BandwidthSupply(Rates(supply, supply)), **more)  # type: ignore[arg-type]
     return asked(times, in_s, Policy(promise_offer_s=10.0, promise_share=1.0), snapshot=snapshot)
 
 
 def asked(
-    times: RunTimesKept,
+    times: LearnedRunTimes,
     in_s: float,
     policy: Policy,
     snapshot: Snapshot | None = None,
@@ -80,7 +80,7 @@ def asked(
     tick = Tick(seen, Plan(), "plan", 0.0, False, policy=policy)
     application = changed(reader(), time_limit_s=time_limit_s)
     wanted = tick.fresh(application, "default", "ada", seen.now_s + in_s)
-    return PromiseDecisions(times, StoredPrices(list)).would_be(tick, wanted)
+    return PromiseDecisions(times, StoredPrices(list)).decide_new(tick, wanted)
 
 
 def terms(answer: PromiseAnswer) -> FinishTerms:
@@ -92,10 +92,10 @@ def test_three_times_for_one_job_end_in_three_choices() -> None:
     """A loose time needs little; a tighter one more bandwidth, since it reads for that long; then more workers, too."""
     times = taught(900.0)
     loose, tighter, tight = (terms(decided(times, in_s)) for in_s in (2000.0, 300.0, 175.0))
-    assert [one.read_bytes_per_s for one in (loose, tighter, tight)] == [20 * MB, 40 * MB, 40 * MB]
+    assert [terms.read_bytes_per_s for terms in (loose, tighter, tight)] == [20 * MB, 40 * MB, 40 * MB]
     assert loose.elastic < tighter.elastic < tight.elastic
-    assert [float(one.price or 0) for one in (loose, tighter, tight)] == sorted(
-        float(one.price or 0) for one in (loose, tighter, tight)
+    assert [float(terms.price or 0) for terms in (loose, tighter, tight)] == sorted(
+        float(terms.price or 0) for terms in (loose, tighter, tight)
     )
 
 
@@ -119,9 +119,9 @@ def test_a_store_whose_bandwidth_is_not_known_for_a_moment_refuses_nothing(waite
     tick = Tick(away, Plan(), "plan", 0.0, False, policy=Policy(promise_share=1.0))
     wanted = changed(tick.fresh(reader(), "default", "ada", 101_000.0), submitted_at_s=1000.0 - waited_s)
     decisions = PromiseDecisions(taught(600.0), StoredPrices(list))
-    assert bool(decisions.made_on(changed(tick, asking=(wanted,)))) is decides
+    assert bool(decisions.decide_on(changed(tick, asking=(wanted,)))) is decides
     known = changed(away, storage=BandwidthSupply(Rates(40 * MB, 40 * MB)))
-    [made] = decisions.made_on(changed(tick, snapshot=known, asking=(wanted,)))
+    [made] = decisions.decide_on(changed(tick, snapshot=known, asking=(wanted,)))
     assert made.answer is not None
     assert made.answer.terms is not None
 
@@ -204,7 +204,7 @@ def test_what_is_promised_is_required_from_then_on_and_nobody_else_gets_it() -> 
     found = terms(decided(taught(60.0), 250.0))
     execution = Execution("x", "x", "default", "ada", reader(), 1000.0, deadline_s=found.finish_s)
     promised = apply(execution, Promised(at_s=1000.0, terms=found))
-    assert required(promised.application) == Rates(read=found.read_bytes_per_s or 0)
+    assert required_rates(promised.application) == Rates(read=found.read_bytes_per_s or 0)
     supply = BandwidthSupply(Rates(40 * MB, 0))
     bookings = (Booking("x", 1500.0, 2000.0, (), 40 * MB), Booking("x#1", 1500.0, 2000.0, (), 30 * MB))
     estimates = Snapshot(1000.0).estimates()
@@ -225,18 +225,18 @@ def test_members_of_a_whole_hold_no_more_bandwidth_together_than_there_is() -> N
     first = changed(asks[0], id="a", conditions=Conditions(whole="w", members=2))
     after = (Dependency(DependencyKind.OK, "a"),)
     second = changed(asks[1], id="b", conditions=Conditions(after=after, whole="w", members=2))
-    made = PromiseDecisions(taught(60.0), StoredPrices(list)).made_on(changed(tick, asking=(second, first)))
+    made = PromiseDecisions(taught(60.0), StoredPrices(list)).decide_on(changed(tick, asking=(second, first)))
     [decision] = made
-    found = [one.answer for one in (decision, *decision.together)]
-    rates = [terms(one).read_bytes_per_s or 0 for one in found if one is not None]
+    found = [entry.answer for entry in (decision, *decision.together)]
+    rates = [terms(answer).read_bytes_per_s or 0 for answer in found if answer is not None]
     assert len(rates) == 2
     assert min(rates) > 0
-    rooms = [booking for one in found if one is not None for booking in one.bookings]
-    spans = [booking.reads(1000.0) for booking in rooms]
+    rooms = [booking for answer in found if answer is not None for booking in answer.bookings]
+    spans = [booking.bandwidth_span(1000.0) for booking in rooms]
     assert most_held(spans, 0.0, 9999.0) <= 40 * MB
-    for number, one in enumerate((decision, *decision.together)):
-        assert one.answer is not None
-        promised = apply(one.execution, Promised(at_s=1000.0, terms=terms(one.answer)))
+    for number, entry in enumerate((decision, *decision.together)):
+        assert entry.answer is not None
+        promised = apply(entry.execution, Promised(at_s=1000.0, terms=terms(entry.answer)))
         guarantees = Guarantees((), seen.storage, Policy(), seen.estimates(), rooms[number].begins_s, rooms[number:])
         assert guarantees.refusal(promised) is None
 
@@ -254,7 +254,7 @@ def test_no_more_is_guaranteed_than_limits_allow() -> None:
 
 def test_a_running_one_is_expected_to_end_by_what_is_guaranteed_to_it_and_no_more() -> None:
     """With two workers it takes 300 s. Its guaranteed one counts once, though the scheduler treats it as essential."""
-    times = RunTimesKept()
+    times = LearnedRunTimes()
     for number in range(12):
         cores = (1.0, 2.0, 4.0, 8.0)[number % 4]
         sample = RunSample(RunSetting(cores), 1.0, 600.0 / cores)
@@ -263,10 +263,10 @@ def test_a_running_one_is_expected_to_end_by_what_is_guaranteed_to_it_and_no_mor
     began = Execution("x", "x", "default", "ada", reader(), 990.0, promise=promise)
     running = changed(began, state=ExecutionState.RUNNING, marks={Mark.PLACED: 1000.0})
     bookings = PromiseBookings([running])
-    assert bookings.started["x"].application.components[1].essential_count == 2
-    tick = Tick(Snapshot(1010.0, NODES, active=tuple(bookings.started.values())), Plan(), "plan", 0.0, False)
-    made = PromiseDecisions(times, StoredPrices(list)).made_on(changed(tick, promised=bookings.promised()))
-    [notice] = [one.notice for one in made if one.notice is not None]
+    assert bookings.started_executions["x"].application.components[1].essential_count == 2
+    tick = Tick(Snapshot(1010.0, NODES, active=tuple(bookings.started_executions.values())), Plan(), "plan", 0.0, False)
+    made = PromiseDecisions(times, StoredPrices(list)).decide_on(changed(tick, promised=bookings.promised_executions()))
+    [notice] = [decision.notice for decision in made if decision.notice is not None]
     assert notice.end_s == pytest.approx(1301.0, abs=15.0)
 
 
@@ -285,8 +285,8 @@ def told(
     places = (("n0", Resources(1000, GIB)),)
     bookings = () if begins_s is None else (Booking("x", begins_s, begins_s + 107.0, places),)
     tick = Tick(Snapshot(now_s, NODES, bookings=bookings), Plan(), "plan", 0.0, False, promised=(one,))
-    made = PromiseDecisions(RunTimesKept(), StoredPrices(list)).made_on(tick)
-    return [one.notice.end_s for one in made if one.notice is not None]
+    made = PromiseDecisions(LearnedRunTimes(), StoredPrices(list)).decide_on(tick)
+    return [decision.notice.end_s for decision in made if decision.notice is not None]
 
 
 def test_what_starts_before_its_booked_time_has_not_run_until_then() -> None:
@@ -310,16 +310,16 @@ def test_small_prices_are_compared_unrounded_and_told_with_their_first_digits() 
         application = changed(small, promise=PromiseWish(0.5, budget))
         asks = [tick.fresh(application, "default", "ada", 1900.0) for _ in range(several)]
         whole = Conditions(whole="w" if several > 1 else "", members=several)
-        asks = [changed(one, conditions=whole) for one in asks]
-        [made] = PromiseDecisions(RunTimesKept(), StoredPrices(list)).made_on(changed(tick, asking=tuple(asks)))
-        return [one.answer for one in (made, *made.together) if one.answer is not None]
+        asks = [changed(ask, conditions=whole) for ask in asks]
+        [made] = PromiseDecisions(LearnedRunTimes(), StoredPrices(list)).decide_on(changed(tick, asking=tuple(asks)))
+        return [decision.answer for decision in (made, *made.together) if decision.answer is not None]
 
     for several in (1, 30):
         budget = several * 3.89e-6
         kept = answers(f"{budget * 1.05:f}", several)
-        assert [float(terms(one).price or 0) for one in kept] == pytest.approx([3.89e-6] * several, rel=0.01)
+        assert [float(terms(answer).price or 0) for answer in kept] == pytest.approx([3.89e-6] * several, rel=0.01)
         refused = answers(f"{budget * 0.95:.9f}", several)
-        assert all(one.terms is None and one.offers is not None for one in refused)
+        assert all(answer.terms is None and answer.offers is not None for answer in refused)
         assert refused[0].offers is not None
         assert "than its budget" in refused[0].offers.why
         assert "0.0000 " not in refused[0].offers.why

@@ -6,7 +6,7 @@ import math
 import random
 
 from zoe_lib.domain.values.resources import NOTHING, Resources
-from zoe_master.scheduler.booking.bookings import CAUTION, Booking, BookingRoom, cautious
+from zoe_master.scheduler.booking.bookings import CAUTION, Booking, BookingRoom, pessimistic_end
 
 INDEX = {"a": 0, "b": 1}
 
@@ -35,7 +35,9 @@ def test_it_is_what_a_count_second_by_second_finds() -> None:
         worst = 0
         for tenth in range(int(begins_s * 10), int(until_s * 10)):
             at_s = tenth / 10
-            kept = sum(one.places[0][1].cores_milli for one in bookings if one.begins_s <= at_s < one.ends_s)
+            kept = sum(
+                booking.places[0][1].cores_milli for booking in bookings if booking.begins_s <= at_s < booking.ends_s
+            )
             freed = sum(amount.cores_milli for ends_s, _, amount in leaving if ends_s <= at_s)
             worst = max(worst, kept - freed)
         assert found.shortfall(0, begins_s, until_s).cores_milli == worst, seed
@@ -51,17 +53,17 @@ def test_own_dropped_and_ignored_bookings_are_in_nobodys_way() -> None:
     assert found.shortfall(0, 0.0, 100.0) == milli(1)
     assert found.with_returned({0: milli(1)}).shortfall(0, 0.0, 100.0) == NOTHING, "a twin sees the same"
     found.set_apart(None)
-    with found.ignored():
+    with found.ignore_all():
         assert found.shortfall(0, 0.0, 100.0) == NOTHING
     found.drop("y")
     assert found.shortfall(0, 0.0, 100.0) == milli(4)
-    assert found.leaves([0, 1], milli(5), 0.0, 100.0, lambda _: milli(8)) == [1]
-    assert found.leaves([0, 1], milli(5), 0.0, 9.0, lambda _: milli(8)) == [0, 1], "it has left by then"
+    assert found.nodes_with_room([0, 1], milli(5), 0.0, 100.0, lambda _: milli(8)) == [1]
+    assert found.nodes_with_room([0, 1], milli(5), 0.0, 9.0, lambda _: milli(8)) == [0, 1], "it has left by then"
 
 
 def test_times_are_rounded_to_the_safe_side() -> None:
     for seconds in (0.1, 1.0, 7.0, 3600.0, 1e7):
-        until_s = cautious(100.0, 100.0 + seconds)
+        until_s = pessimistic_end(100.0, 100.0 + seconds)
         assert CAUTION * seconds <= until_s - 100.0 <= CAUTION * seconds * 1.25 + 1e-6
-    assert cautious(100.0, math.inf) == math.inf
-    assert cautious(100.0, 100.0) == 100.0
+    assert pessimistic_end(100.0, math.inf) == math.inf
+    assert pessimistic_end(100.0, 100.0) == 100.0

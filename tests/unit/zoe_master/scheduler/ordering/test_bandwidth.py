@@ -125,8 +125,8 @@ def test_the_first_that_waits_for_a_tenant_s_limit_is_passed_by_those_who_do_not
     active = (running(reads("r", 30, run_s=300.0)),)
     first = reads("first", 40, 1.0)
     passing = (reads("short", 20, 2.0, run_s=300.0), reads("beside", 10, 2.0, run_s=999.0))
-    for one in passing:
-        assert list(decide(first, one, active=active, tenant_limits=limits).starts) == [one.id]
+    for execution in passing:
+        assert list(decide(first, execution, active=active, tenant_limits=limits).starts) == [execution.id]
     long = reads("long", 20, 2.0, run_s=301.0)
     other = replace(reads("other", 20, 3.0, run_s=999.0), tenant="other")
     plan = decide(first, long, queued("plain", at_s=3.0), other, active=active, tenant_limits=limits)

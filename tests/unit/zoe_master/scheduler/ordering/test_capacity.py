@@ -55,7 +55,7 @@ def test_one_that_takes_most_of_the_memory_is_not_small() -> None:
 
 
 def test_what_other_programs_use_and_nodes_that_are_down_change_no_size() -> None:
-    changed = tuple(replace(one, foreign=Resources(7_000, 30 * GIB), ready=False) for one in NODES)
+    changed = tuple(replace(node, foreign=Resources(7_000, 30 * GIB), ready=False) for node in NODES)
     assert capacity_of(changed) == capacity_of(NODES)
 
 
@@ -63,10 +63,10 @@ def test_a_kept_sequence_is_ranked_anew_when_the_cluster_has_changed() -> None:
     hoarder = queued("hoarder", component(cores=1, memory_gib=16), expected_run_s=10.0)
     wide = queued("wide", component(cores=3, memory_gib=1), expected_run_s=10.0)
     small, large = (node("n", cores=16, memory_gib=64),), (node("n", cores=16, memory_gib=640),)
-    kept = QueueRanking(SIZE, {}, [hoarder, wide], capacity_of(small)).frozen()
+    kept = QueueRanking(SIZE, {}, [hoarder, wide], capacity_of(small)).snapshot()
     assert [e.id for e in kept] == ["wide", "hoarder"]
-    assert queue_sequence(Pass.of(Snapshot(1.0, small, kept), SIZE)) is kept
-    assert [e.id for e in queue_sequence(Pass.of(Snapshot(1.0, large, kept), SIZE))] == ["hoarder", "wide"]
+    assert queue_sequence(Pass.from_snapshot(Snapshot(1.0, small, kept), SIZE)) is kept
+    assert [e.id for e in queue_sequence(Pass.from_snapshot(Snapshot(1.0, large, kept), SIZE))] == ["hoarder", "wide"]
 
 
 def test_for_any_cluster_asking_for_more_of_anything_is_never_smaller() -> None:
@@ -74,7 +74,7 @@ def test_for_any_cluster_asking_for_more_of_anything_is_never_smaller() -> None:
     for _ in range(CHECKS // 10):
         nodes = [node(f"n{i}", chance.randint(1, 9), chance.randint(1, 9), devices={"gpu": i}) for i in range(3)]
         capacity = capacity_of(nodes)
-        assert capacity == total(one.total for one in nodes)
+        assert capacity == total(node.total for node in nodes)
         one, more = (_wanted(chance) for _ in range(2))
         shares = [one.cores_milli / capacity.cores_milli, one.memory_bytes / capacity.memory_bytes]
         shares.append(one.devices["gpu"] / 3)

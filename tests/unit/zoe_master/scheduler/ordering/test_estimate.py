@@ -36,10 +36,10 @@ def test_kinds_without_enough_runs_are_unknown() -> None:
     runs, kind = RecentRunTimes(), ("tenant", "user", "application")
     found = []
     for ran_s in (100.0, 20.0, 40.0):
-        found.append((runs.expected(kind), runs.expected(kind, least=2)))
+        found.append((runs.expected_s(kind), runs.expected_s(kind, least=2)))
         runs.learn(kind, ran_s)
     assert found == [(None, None), (100.0, None), (60.0, 60.0)]
-    assert runs.expected(kind) == 30.0
+    assert runs.expected_s(kind) == 30.0
 
 
 @pytest.mark.parametrize(

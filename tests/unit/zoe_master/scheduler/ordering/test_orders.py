@@ -10,7 +10,7 @@ import pytest
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.domain.cluster.policy import ORDERS, Policy
 from zoe_lib.domain.executions.execution import Execution, ServiceState
-from zoe_master.scheduler.ordering.queue import Pass, queue_sequence, ranked
+from zoe_master.scheduler.ordering.queue import Pass, queue_sequence, rank_executions
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
 
@@ -65,7 +65,7 @@ FIRST = {
 
 def sequence(order: str, **settings: object) -> list[str]:
     policy = Policy(order=order, **{"ageing_s": 0.0, **settings})  # type: ignore[arg-type]
-    return [e.id for e in queue_sequence(Pass.of(Snapshot(NOW_S, queued=WAITING, used=USED), policy))]
+    return [e.id for e in queue_sequence(Pass.from_snapshot(Snapshot(NOW_S, queued=WAITING, used=USED), policy))]
 
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
@@ -87,7 +87,12 @@ def test_what_runs_is_ranked_by_what_remains_or_by_what_it_has_had() -> None:
     early = replace(early, services=tuple(replace(s, started_at_s=1.0) for s in early.services))
     late = replace(late, marks={**late.marks, "placed": 90.0})
     ranks = {
-        order: [e.id for e in ranked([early, late], Pass.of(Snapshot(95.0), Policy(order=order, ageing_s=0.0)).moment)]
+        order: [
+            e.id
+            for e in rank_executions(
+                [early, late], Pass.from_snapshot(Snapshot(95.0), Policy(order=order, ageing_s=0.0)).moment
+            )
+        ]
         for order in ("sjf", "srpt", "las")
     }
     assert ranks == {"sjf": ["late", "early"], "srpt": ["early", "late"], "las": ["late", "early"]}
@@ -98,7 +103,7 @@ def test_psbs_serves_first_what_would_end_first_if_all_shared_the_cluster() -> N
     long, early, late = job("long", 0, 100), job("early", 80, 15), job("late", 90, 15)
 
     def sequence_of(now_s: float, *waiting: Execution) -> list[str]:
-        present = Pass.of(Snapshot(now_s, (node("n", cores=1),), waiting), Policy(order="psbs"))
+        present = Pass.from_snapshot(Snapshot(now_s, (node("n", cores=1),), waiting), Policy(order="psbs"))
         return [e.id for e in queue_sequence(present)]
 
     assert sequence_of(90.0, long, early) == ["early", "long"]
@@ -110,7 +115,7 @@ def test_what_ended_lately_has_had_its_share_too() -> None:
     ended = tuple(ExecutionArrival(f"gone{number}", 0.0, 30.0, 1000) for number in range(3))
     early, short = job("early", 0, 60), job("short", 100, 30)
     for departed, wanted in (((), "early"), (ended, "short")):
-        present = Pass.of(
+        present = Pass.from_snapshot(
             Snapshot(100.0, (node("n", cores=1),), (early, short), departed=departed), Policy(order="psbs")
         )
         assert queue_sequence(present)[0].id == wanted
@@ -122,8 +127,10 @@ def test_one_that_runs_far_over_its_expected_time_blocks_nobody() -> None:
     other = running(job("other", 50, 40), at_s=50.0)
 
     def ranks(order: str, now_s: float) -> list[str]:
-        present = Pass.of(Snapshot(now_s, (node("n"),), active=(monster, other)), Policy(order=order, ageing_s=0.0))
-        return [e.id for e in ranked((monster, other), present.moment)]
+        present = Pass.from_snapshot(
+            Snapshot(now_s, (node("n"),), active=(monster, other)), Policy(order=order, ageing_s=0.0)
+        )
+        return [e.id for e in rank_executions((monster, other), present.moment)]
 
     assert ranks("psbs", 80.0) == ["monster", "other"]
     assert ranks("psbs", 91.0) == ["other", "monster"]
@@ -134,7 +141,7 @@ def test_one_that_runs_far_over_its_expected_time_blocks_nobody() -> None:
 def test_in_the_end_waiting_counts_more_than_anything(order: str) -> None:
     large = job("large", 0, 1e5, cores=8)
     small = job("small", 1e9, 1, tenant="other")
-    present = Pass.of(Snapshot(1e9, queued=(small, large), used=USED), Policy(order=order))
+    present = Pass.from_snapshot(Snapshot(1e9, queued=(small, large), used=USED), Policy(order=order))
     assert [e.id for e in queue_sequence(present)] == ["large", "small"]
 
 
@@ -145,7 +152,7 @@ def test_no_declared_run_time_below_a_second_moves_an_execution_ahead(order: str
     policy = Policy(order=order)
     for at_s in (0.0, 500.0, 999.0):
         queues = [(*WAITING, job("wishes", at_s, run_s, cores=3)) for run_s in (declared_s, 1.0)]
-        passes = (Pass.of(Snapshot(NOW_S, queued=queue, used=USED), policy) for queue in queues)
+        passes = (Pass.from_snapshot(Snapshot(NOW_S, queued=queue, used=USED), policy) for queue in queues)
         first, second = ([e.id for e in queue_sequence(present)] for present in passes)
         assert first == second
 
@@ -155,5 +162,5 @@ def test_a_wrong_run_time_is_worth_a_bounded_wait(declared_s: float) -> None:
     """An hour, declared as nothing, passes an honest one for twelve halvings, and not for ever."""
     honest = job("honest", 0.0, 3600.0)
     wrong = job("wrong", 12 * Policy().ageing_s, declared_s)
-    present = Pass.of(Snapshot(12 * Policy().ageing_s, queued=(wrong, honest)), Policy())
+    present = Pass.from_snapshot(Snapshot(12 * Policy().ageing_s, queued=(wrong, honest)), Policy())
     assert [e.id for e in queue_sequence(present)] == ["honest", "wrong"]

@@ -66,7 +66,7 @@ def job(name: str, at_s: float, run_s: float, cores: float, memory_gib: float = 
 
 
 def sequence(order: str, now_s: float, waiting: list[Execution]) -> list[Execution]:
-    return list(queue_sequence(Pass.of(Snapshot(now_s, NODES, tuple(waiting)), Policy(order=order))))
+    return list(queue_sequence(Pass.from_snapshot(Snapshot(now_s, NODES, tuple(waiting)), Policy(order=order))))
 
 
 # Arrivals of 1, 1000 and 10 s in a window of 15 days, by executions that wait this long until then.
@@ -115,7 +115,7 @@ def test_of_two_that_are_alike_who_came_first_is_first_whatever_the_time(order: 
         waiting = [job(f"j{i}", at_s, *shape) for i, at_s in enumerate(arrivals)]
         chance.shuffle(waiting)
         found = sequence(order, chance.uniform(0, 80 * DAY_S), waiting)
-        assert all(one.submitted_at_s <= other.submitted_at_s for one, other in pairwise(found))
+        assert all(execution.submitted_at_s <= other.submitted_at_s for execution, other in pairwise(found))
 
 
 @pytest.mark.parametrize("order", ["wfp3", "unicef", "f1", "f3"])

@@ -11,7 +11,7 @@ FIFO, SIZE = Policy(order="fifo"), Policy(order="size", ageing_s=600.0)
 
 def order(waiting: list[Execution], now_s: float, policy: Policy) -> list[str]:
     """Return the order on a cluster of unknown capacity."""
-    return [e.id for e in queue_sequence(Pass.of(Snapshot(now_s, queued=tuple(waiting)), policy))]
+    return [e.id for e in queue_sequence(Pass.from_snapshot(Snapshot(now_s, queued=tuple(waiting)), policy))]
 
 
 def test_fifo_takes_who_came_first_and_ties_by_id() -> None:

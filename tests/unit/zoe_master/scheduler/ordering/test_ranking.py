@@ -12,7 +12,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.storage import StorageDemand
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
-from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, kept_apart, ranked_by
+from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, possibly_held, ranked_by
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
 
@@ -27,7 +27,7 @@ def somebody(chance: random.Random, number: int) -> Execution:
 
 
 def sequence(executions: tuple[Execution, ...], policy: Policy, past_runs: dict[RunKey, float]) -> list[str]:
-    present = Pass.of(
+    present = Pass.from_snapshot(
         Snapshot(2000.0 + 1e6 * random.Random(1).random(), queued=executions, past_runs=past_runs), policy
     )
     return [e.id for e in queue_sequence(present)]
@@ -54,26 +54,26 @@ def test_a_kept_sequence_is_that_of_ranking_anew(order: str, seed: int) -> None:
                 learned = chance.choice(list(there.values()))
                 past_runs[run_key(learned)] = 4000.0 * chance.random()
                 ranking.put(learned)
-        kept = ranking.frozen()
+        kept = ranking.snapshot()
         assert {e.id: e for e in kept} == there
         assert sequence(kept, policy, past_runs) == sequence(tuple(there.values()), policy, past_runs)
 
 
 def test_what_was_given_out_stays_as_it_was() -> None:
     ranking = QueueRanking(Policy(order="fifo"), {}, [queued("a")])
-    before = ranking.frozen()
+    before = ranking.snapshot()
     ranking.put(queued("b"))
     assert [e.id for e in before] == ["a"]
-    assert [e.id for e in ranking.frozen()] == ["a", "b"]
-    assert ranking.frozen() is ranking.frozen()
+    assert [e.id for e in ranking.snapshot()] == ["a", "b"]
+    assert ranking.snapshot() is ranking.snapshot()
 
 
 def test_under_another_policy_a_kept_sequence_is_ranked_anew() -> None:
     long, short = queued("long", at_s=1, expected_run_s=100.0), queued("short", at_s=2, expected_run_s=1.0)
-    by_arrival = QueueRanking(Policy(order="fifo"), {}, [short, long]).frozen()
+    by_arrival = QueueRanking(Policy(order="fifo"), {}, [short, long]).snapshot()
     assert [e.id for e in by_arrival] == ["long", "short"]
     assert sequence(by_arrival, Policy(order="sjf"), {}) == ["short", "long"]
-    by_size = QueueRanking(Policy(order="sjf", ageing_s=1e9), {}, [short, long]).frozen()
+    by_size = QueueRanking(Policy(order="sjf", ageing_s=1e9), {}, [short, long]).snapshot()
     assert [e.id for e in by_size] == ["short", "long"]
     assert sequence(by_size, Policy(order="sjf", ageing_s=1e-3), {}) == ["long", "short"]
 
@@ -85,6 +85,6 @@ def test_orders_that_time_changes_are_kept_by_arrival() -> None:
 
 def test_who_uses_the_store_or_pauses_stands_apart() -> None:
     plain, reader = queued("plain"), queued("reader", storage=StorageDemand())
-    for some in ((plain, reader), QueueRanking(Policy(), {}, [plain, reader]).frozen()):
-        assert kept_apart(some) == {"reader"}
-    assert isinstance(QueueRanking(Policy(), {}).frozen(), RankedQueue)
+    for some in ((plain, reader), QueueRanking(Policy(), {}, [plain, reader]).snapshot()):
+        assert possibly_held(some) == {"reader"}
+    assert isinstance(QueueRanking(Policy(), {}).snapshot(), RankedQueue)

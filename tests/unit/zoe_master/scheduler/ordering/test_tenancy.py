@@ -35,10 +35,10 @@ def test_who_holds_much_comes_later_and_shares_weigh() -> None:
     running = (started(of("a", "r", 0, 4, 1), "n"),)
     waiting = (of("a", "a", 1), of("b", "b", 2))
     snapshot = Snapshot(100.0, NODES, waiting, running)
-    assert [e.id for e in queue_sequence(Pass.of(snapshot, Policy(tenants="drf")))] == ["b", "a"]
+    assert [e.id for e in queue_sequence(Pass.from_snapshot(snapshot, Policy(tenants="drf")))] == ["b", "a"]
     both = Policy(tenants="drf", tenant_shares={"a": 100.0})
     after = replace(snapshot, active=(*running, started(of("b", "s", 0, 1, 1), "n")))
-    assert [e.id for e in queue_sequence(Pass.of(after, both))] == ["a", "b"]
+    assert [e.id for e in queue_sequence(Pass.from_snapshot(after, both))] == ["a", "b"]
 
 
 def test_elastic_services_are_given_in_turns_too() -> None:
@@ -90,9 +90,9 @@ def test_interactive_ones_come_first_within_their_share_only() -> None:
 
     waiting = (of("a", "batch", 0, 1), interactive("i1", 1), interactive("i2", 2), interactive("i3", 3))
     snapshot = Snapshot(10.0, NODES, waiting)
-    assert [e.id for e in queue_sequence(Pass.of(snapshot, Policy()))] == ["batch", "i1", "i2", "i3"]
+    assert [e.id for e in queue_sequence(Pass.from_snapshot(snapshot, Policy()))] == ["batch", "i1", "i2", "i3"]
     some = Policy(interactive_share=0.5)
-    assert [e.id for e in queue_sequence(Pass.of(snapshot, some))] == ["i1", "i2", "batch", "i3"]
+    assert [e.id for e in queue_sequence(Pass.from_snapshot(snapshot, some))] == ["i1", "i2", "batch", "i3"]
     urgent = replace(waiting[0], priority=1)
-    first = queue_sequence(Pass.of(replace(snapshot, queued=(urgent, *waiting[1:])), some))[0]
+    first = queue_sequence(Pass.from_snapshot(replace(snapshot, queued=(urgent, *waiting[1:])), some))[0]
     assert first.id == "batch"

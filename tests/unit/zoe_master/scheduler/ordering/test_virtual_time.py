@@ -49,17 +49,17 @@ def test_it_ends_everybody_when_a_simulation_in_small_steps_does(seed: int) -> N
     cores = chance.randint(1, 6)
     arrivals = [arrival(f"a{i}", chance.uniform(0, 20), chance.uniform(0.5, 8), chance.randint(1, 4)) for i in range(8)]
     step_s, now_s = 0.002, 0.0
-    left = {one.execution_id: one.run_s for one in arrivals}
+    left = {arrival.execution_id: arrival.run_s for arrival in arrivals}
     ends: dict[str, float] = {}
     while left:
-        present = [one for one in arrivals if one.at_s <= now_s and one.execution_id in left]
-        pace = min(1.0, cores / max(sum(one.cores_milli / 1000 for one in present), 1))
+        present = [arrival for arrival in arrivals if arrival.at_s <= now_s and arrival.execution_id in left]
+        pace = min(1.0, cores / max(sum(arrival.cores_milli / 1000 for arrival in present), 1))
         now_s += step_s
-        for one in present:
-            left[one.execution_id] -= step_s * pace
-            if left[one.execution_id] <= 0:
-                ends[one.execution_id] = now_s
-                del left[one.execution_id]
+        for entry in present:
+            left[entry.execution_id] -= step_s * pace
+            if left[entry.execution_id] <= 0:
+                ends[entry.execution_id] = now_s
+                del left[entry.execution_id]
     for name, end_s in ends.items():
         assert not virtual_time(arrivals, cores * 1000, end_s - 0.1).late(name)
         assert virtual_time(arrivals, cores * 1000, end_s + 0.1).late(name)

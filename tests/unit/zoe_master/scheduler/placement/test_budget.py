@@ -118,7 +118,7 @@ def test_a_budget_counts_from_when_it_was_made_and_ends_with_its_asker() -> None
     now_s = [5.0]
     has_left = [False]
     budget = CpuBudget(lambda: has_left[0], lambda: now_s[0])
-    search, forecast = budget.spent(0.5), budget.spent(0.8)
+    search, forecast = budget.spent_after(0.5), budget.spent_after(0.8)
     now_s[0] = 5.6
     assert (search(), forecast()) == (True, False)
     has_left[0] = True

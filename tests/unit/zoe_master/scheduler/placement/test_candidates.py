@@ -12,7 +12,7 @@ from zoe_lib.domain.applications.path_use import PathUse
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.locality import InputObjects, Places
 from zoe_lib.domain.values.resources import Resources
-from zoe_lib.domain.values.storage import StorageDemand, StorageObject, located
+from zoe_lib.domain.values.storage import StorageDemand, StorageObject, object_of
 from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -28,7 +28,7 @@ def test_it_agrees_with_scoring_everything_after_any_change() -> None:
         whole = InputObjects(4, 100)
         hosts = {n.name: InputObjects(1, chance.randint(0, 100)) for n in chance.sample(nodes, chance.randint(0, 4))}
         paths = {n.name: PathUse(chance.randint(0, 90), 90) for n in chance.sample(nodes, chance.randint(0, 4))}
-        accounts = Ledger(nodes, (), {located("default", INPUT): Places(whole, whole, hosts)}, paths)
+        accounts = Ledger(nodes, (), {object_of("default", INPUT): Places(whole, whole, hosts)}, paths)
         weighers = chance.choice(
             [Policy().weighers, {"free_memory": -1.0}, {"free_memory": 1.0}, {"locality": 1.0, "storage_headroom": 1.0}]
         )

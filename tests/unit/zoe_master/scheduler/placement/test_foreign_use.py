@@ -67,7 +67,7 @@ def test_what_flutters_does_not_change_the_reason() -> None:
     assert decide(HOARDER, nodes=(flutters,)).reasons["hoarder"] == decide(HOARDER).reasons["hoarder"]
     wants = queued("wants", component(cores=8, memory_gib=1))
     busy = [node("n", cores=8, memory_gib=32, foreign=Resources(milli, 0)) for milli in (2900, 3000, 3200)]
-    assert len({decide(wants, nodes=(one,)).reasons["wants"].sentence for one in busy}) == 1
+    assert len({decide(wants, nodes=(node,)).reasons["wants"].sentence for node in busy}) == 1
 
 
 def test_explain_says_per_node_what_other_programs_use_and_what_would_help() -> None:

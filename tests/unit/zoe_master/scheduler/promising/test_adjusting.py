@@ -14,7 +14,7 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark,
 from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseAdjustment, PromiseNotice
 from zoe_lib.domain.values.progress import ExecutionProgress, ProgressHistory, ProgressReading
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.scheduler.promising.adjusting import LATE, PAUSE_SHARE, adjusted
+from zoe_master.scheduler.promising.adjusting import LATE, PAUSE_SHARE, adjusted_services
 
 CORE = Resources(1000, 1)
 WORK = application(
@@ -27,8 +27,8 @@ RUN_S, FINISH_S = 1000.0, 1000.0
 def running(promise: Promise, workers: int = 9) -> Execution:
     """Return an execution that has been ready since 0, with this number of workers."""
     services = tuple(
-        replace(one, ready_at_s=0.0, ended_at_s=None if one.index < workers else 1.0)
-        for one in new_services("x", WORK, 1)
+        replace(service, ready_at_s=0.0, ended_at_s=None if service.index < workers else 1.0)
+        for service in new_services("x", WORK, 1)
     )
     marks = {Mark.PLACED: 0.0, Mark.READY: 0.0}
     return replace(
@@ -60,43 +60,43 @@ def told(until_s: float, per_s: float) -> ExecutionProgress:
     ],
 )
 def test_an_early_one_keeps_what_it_needs_to_end_in_time(at_s: float, per_s: float, guaranteed: int | None) -> None:
-    assert adjusted(running(promise()), told(at_s, per_s), at_s) == guaranteed
+    assert adjusted_services(running(promise()), told(at_s, per_s), at_s) == guaranteed
 
 
 def test_one_that_is_no_longer_early_gets_as_many_as_it_needs() -> None:
     gave_back = promise(adjusted=PromiseAdjustment(1, 1, 150.0))
     readings = told(300.0, 1 / 700).readings
-    late = adjusted(running(gave_back, workers=2), ExecutionProgress("x", 1, 300.0, readings), 300.0)
+    late = adjusted_services(running(gave_back, workers=2), ExecutionProgress("x", 1, 300.0, readings), 300.0)
     assert late is None, "with two workers it needs 400 of 700 s"
     slow = told(300.0, 1 / 1100)
-    assert adjusted(running(gave_back, workers=2), slow, 300.0) is not None
-    assert adjusted(running(gave_back, workers=2), slow, 300.0) == 8, "more cores may not make it faster"
+    assert adjusted_services(running(gave_back, workers=2), slow, 300.0) is not None
+    assert adjusted_services(running(gave_back, workers=2), slow, 300.0) == 8, "more cores may not make it faster"
 
 
 def test_pauses_are_kept() -> None:
     before = promise(adjusted=PromiseAdjustment(1, 1, 250.0))
-    assert adjusted(running(before, workers=2), told(300.0, 1 / 1100), 300.0) is None
+    assert adjusted_services(running(before, workers=2), told(300.0, 1 / 1100), 300.0) is None
 
 
 def test_nothing_is_adjusted_without_a_pace_or_to_that_of_an_earlier_attempt() -> None:
     early = told(300.0, 1 / 400)
-    assert adjusted(running(promise()), None, 300.0) is None
-    assert adjusted(running(promise()), replace(early, attempt=2), 300.0) is None
-    assert adjusted(running(promise()), replace(early, readings=early.readings[:3]), 300.0) is None
-    assert adjusted(replace(running(promise()), state=ExecutionState.STARTING), early, 300.0) is None
-    assert adjusted(running(promise(terms=FinishTerms(FINISH_S, 0.9, 0, RUN_S, 0.0))), early, 300.0) is None
+    assert adjusted_services(running(promise()), None, 300.0) is None
+    assert adjusted_services(running(promise()), replace(early, attempt=2), 300.0) is None
+    assert adjusted_services(running(promise()), replace(early, readings=early.readings[:3]), 300.0) is None
+    assert adjusted_services(replace(running(promise()), state=ExecutionState.STARTING), early, 300.0) is None
+    assert adjusted_services(running(promise(terms=FinishTerms(FINISH_S, 0.9, 0, RUN_S, 0.0))), early, 300.0) is None
 
 
 def test_once_the_promise_is_at_risk_all_is_guaranteed_again() -> None:
     notice = PromiseNotice(PromiseRisk.SLOWER, 1200.0, 290.0)
     at_risk = promise(adjusted=PromiseAdjustment(1, 1, 299.0), notice=notice)
-    assert adjusted(running(at_risk), None, 300.0) == 8
-    assert adjusted(running(promise(notice=notice)), told(300.0, 1 / 400), 300.0) is None
+    assert adjusted_services(running(at_risk), None, 300.0) == 8
+    assert adjusted_services(running(promise(notice=notice)), told(300.0, 1 / 400), 300.0) is None
 
 
 def test_what_was_adjusted_counts_for_its_attempt_alone() -> None:
     adjusted_once = promise(adjusted=PromiseAdjustment(1, 1, 299.0))
-    assert (adjusted_once.guaranteed(1), adjusted_once.guaranteed(2)) == (1, 8)
+    assert (adjusted_once.elastic_guarantee(1), adjusted_once.elastic_guarantee(2)) == (1, 8)
 
 
 class Cluster:
@@ -110,10 +110,14 @@ class Cluster:
     def step(self) -> None:
         """Work for 5 s; then decide."""
         self.now_s += 5.0
-        workers = sum(one.component == "worker" and one.ended_at_s is None for one in self._execution.services)
+        workers = sum(
+            service.component == "worker" and service.ended_at_s is None for service in self._execution.services
+        )
         self.done += workers / 9 * 5.0 / self._need_s * self._noise[int(self.now_s / 5) % len(self._noise)]
         self._history.take(ProgressReading(self.now_s, min(self.done, 1.0)))
-        elastic = adjusted(self._execution, ExecutionProgress("x", 1, self.now_s, self._history.readings), self.now_s)
+        elastic = adjusted_services(
+            self._execution, ExecutionProgress("x", 1, self.now_s, self._history.readings), self.now_s
+        )
         if elastic is not None:
             self.changes += 1
             change = PromiseAdjustment(elastic, 1, self.now_s)
@@ -124,7 +128,7 @@ class Cluster:
         assert self._execution.promise is not None
         if service.component != "worker" or service.index == 0:
             return service
-        wanted, change = service.index <= self._execution.promise.guaranteed(1), self._execution.promise.adjusted
+        wanted, change = service.index <= self._execution.promise.elastic_guarantee(1), self._execution.promise.adjusted
         if not wanted and service.ended_at_s is None:
             return replace(service, ended_at_s=self.now_s)
         is_back = change is not None and self.now_s - change.at_s > self._back_after_s

@@ -13,7 +13,7 @@ from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.scheduler.promising.future import FutureNodes
 
 WHOLE = Resources(8000, GIB)
 TERMS = FinishTerms(finish_s=0.0, confidence=0.9, elastic=0, run_s=50.0, begin_by_s=0.0)
@@ -23,9 +23,9 @@ def wanted(cores: float = 8) -> Execution:
     return changed(queued("w", component(cores=cores)), promise=Promise(TERMS, 0.0))
 
 
-def later(*bookings: Booking, active: tuple[Execution, ...] = (), **policy: object) -> NodesLater:
+def later(*bookings: Booking, active: tuple[Execution, ...] = (), **policy: object) -> FutureNodes:
     rules = Policy(promise_share=1.0, **policy)  # type: ignore[arg-type]
-    return NodesLater(Snapshot(0.0, (node("n1"),), active=active, bookings=bookings), rules)
+    return FutureNodes(Snapshot(0.0, (node("n1"),), active=active, bookings=bookings), rules)
 
 
 @pytest.mark.parametrize("begin_by_s", [100.0, 149.0, 150.0, 200.0, 299.0])
@@ -58,7 +58,7 @@ def test_what_never_ends_leaves_no_room_unless_it_is_elastic() -> None:
 
 def test_maintenance_is_no_time_to_be_booked() -> None:
     held = changed(node("n1"), holds=(NodeHold(None, 100.0, 200.0),))
-    room = NodesLater(Snapshot(0.0, (held,)), Policy(promise_share=1.0))
+    room = FutureNodes(Snapshot(0.0, (held,)), Policy(promise_share=1.0))
     found = room.latest(wanted(), 160.0, 50.0)
     assert found is None or found.ends_s <= 100.0 or found.begins_s >= 200.0
     assert room.latest(wanted(), 40.0, 50.0) is not None
@@ -66,7 +66,7 @@ def test_maintenance_is_no_time_to_be_booked() -> None:
 
 def test_promises_hold_no_more_than_their_share_at_any_time() -> None:
     half = Snapshot(0.0, (node("n1"), node("n2")), bookings=(Booking("x", 100.0, 200.0, (("n1", WHOLE),)),))
-    room = NodesLater(half, Policy(promise_share=0.5))
+    room = FutureNodes(half, Policy(promise_share=0.5))
     assert room.latest(wanted(), 120.0, 50.0) == room.latest(wanted(), 50.0, 50.0), "before it"
     assert room.latest(wanted(), 250.0, 50.0) is not None
 
@@ -77,7 +77,7 @@ def test_each_offer_keeps_its_part_of_the_share_at_its_time() -> None:
         Booking("x#1", 100.0, 200.0, (("n1", WHOLE),)),
         Booking("x#2", 300.0, 400.0, (("n1", Resources(4000, GIB)),)),
     )
-    room = NodesLater(Snapshot(0.0, (node("n1"), node("n2")), bookings=offers), Policy(promise_share=0.5))
+    room = FutureNodes(Snapshot(0.0, (node("n1"), node("n2")), bookings=offers), Policy(promise_share=0.5))
     assert room.latest(wanted(5), 320.0, 50.0, from_s=310.0) is None
     assert room.latest(wanted(4), 320.0, 50.0, from_s=310.0) is not None
     assert room.latest(wanted(8), 230.0, 50.0, from_s=230.0) is not None, "between the two"

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from zoe_lib.run_times.spread import CHANCES
-from zoe_master.scheduler.promising.choices import whole_s
+from zoe_master.scheduler.promising.choices import total_s
 from zoe_master.scheduler.promising.lateness import median_beyond
 
 Takes = Sequence[tuple[float, float]]
@@ -38,9 +38,9 @@ def test_a_long_tail_does_not_make_a_run_late_that_has_just_begun() -> None:
 @pytest.mark.parametrize("takes", TOLD)
 def test_it_never_falls_while_a_run_goes_on(takes: Takes) -> None:
     ran = [takes[0][1] * 1.01**number for number in range(-200, 600)]
-    told = [median_beyond(takes, one) for one in ran]
+    told = [median_beyond(takes, value) for value in ran]
     assert all(before <= after + 1e-9 for before, after in pairwise(told))
-    assert all(expected >= one for one, expected in zip(ran, told, strict=True))
+    assert all(expected >= value for value, expected in zip(ran, told, strict=True))
 
 
 @pytest.mark.parametrize("takes", TOLD[:3])
@@ -52,12 +52,12 @@ def test_an_alarm_is_right_in_half_of_the_cases_and_rare_before_the_time_is_used
     time.
     """
     rng, runs = Random(f"{takes}{confidence}"), 2000
-    finish_s = whole_s(dict(takes)[confidence])
+    finish_s = total_s(dict(takes)[confidence])
     alarm_s = _alarm_s(takes, finish_s)
     took = [drawn(takes, rng) for _ in range(runs)]
-    alarmed = [one for one in took if one > alarm_s]
-    late = sum(one > finish_s for one in alarmed)
-    assert late == sum(one > finish_s for one in took)  # each broken one is announced before
+    alarmed = [value for value in took if value > alarm_s]
+    late = sum(value > finish_s for value in alarmed)
+    assert late == sum(value > finish_s for value in took)  # each broken one is announced before
     assert late >= 0.5 * len(alarmed) - 3 * math.sqrt(len(alarmed)) / 2
     assert alarm_s >= 0.79 * finish_s
     assert len(alarmed) - late <= (1 - confidence) * runs + 3 * math.sqrt(runs) / 2
@@ -66,7 +66,7 @@ def test_an_alarm_is_right_in_half_of_the_cases_and_rare_before_the_time_is_used
 def _alarm_s(takes: Takes, finish_s: float) -> float:
     """Return after which time a run is first expected to end too late."""
     times = (finish_s * number / 1000 for number in range(1001))
-    return next(one for one in times if median_beyond(takes, one) > finish_s)
+    return next(time_ for time_ in times if median_beyond(takes, time_) > finish_s)
 
 
 def drawn(takes: Takes, rng: Random) -> float:

@@ -13,10 +13,10 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseAdjustment
 from zoe_lib.domain.values.progress import ExecutionProgress, ProgressHistory, ProgressReading
 from zoe_master.scheduler.promising.adjusting import PAUSE_S, PAUSE_SHARE
-from zoe_master.scheduler.promising.raising import raised, rest_s
+from zoe_master.scheduler.promising.raising import raised_rate, rest_s
 
 MB = 1_000_000
-RATES = [one * MB for one in (5, 10, 20, 40, 80)]
+RATES = [entry * MB for entry in (5, 10, 20, 40, 80)]
 TERMS = FinishTerms(1000.0, 0.9, 8, RUN_S, 0.0, read_bytes_per_s=10 * MB)
 
 
@@ -50,12 +50,12 @@ RAISED = PromiseAdjustment(8, 1, 300.0, 40 * MB)
 def test_a_late_one_gets_the_lowest_rate_that_is_enough(
     left_s: float | None, at_s: float, rates: list[int], expected: int | None
 ) -> None:
-    assert raised(reading(), left_s, reads, rates, at_s) == expected
+    assert raised_rate(reading(), left_s, reads, rates, at_s) == expected
 
 
 def test_what_a_higher_rate_does_not_make_faster_gets_none() -> None:
-    assert raised(reading(), 900.0, lambda _: 200.0, RATES, 500.0) is None
-    assert raised(reading(), 900.0, lambda _: None, RATES, 500.0) is None
+    assert raised_rate(reading(), 900.0, lambda _: 200.0, RATES, 500.0) is None
+    assert raised_rate(reading(), 900.0, lambda _: None, RATES, 500.0) is None
 
 
 @pytest.mark.parametrize(
@@ -68,22 +68,22 @@ def test_what_a_higher_rate_does_not_make_faster_gets_none() -> None:
     ],
 )
 def test_what_is_not_late_any_more_gives_it_back_with_a_dead_band(left_s: float, expected: int | None) -> None:
-    assert raised(reading(RAISED), left_s, reads, RATES, 500.0) == expected
+    assert raised_rate(reading(RAISED), left_s, reads, RATES, 500.0) == expected
 
 
 def test_pauses_are_kept_and_a_withdrawn_guarantee_is_lowered_at_once() -> None:
-    assert raised(reading(RAISED), 900.0, reads, RATES, 350.0) is None
+    assert raised_rate(reading(RAISED), 900.0, reads, RATES, 350.0) is None
     withdrawn = {Mark.PLACED: 0.0, Mark.READY: 0.0, Mark.STORAGE_WITHDRAWN: 301.0}
-    assert raised(replace(reading(RAISED), marks=withdrawn), 900.0, reads, RATES, 302.0) == 10 * MB
-    assert raised(replace(reading(), marks=withdrawn), 900.0, reads, RATES, 500.0) is None
+    assert raised_rate(replace(reading(RAISED), marks=withdrawn), 900.0, reads, RATES, 302.0) == 10 * MB
+    assert raised_rate(replace(reading(), marks=withdrawn), 900.0, reads, RATES, 500.0) is None
 
 
 def test_what_has_no_rate_or_does_not_run_gets_none() -> None:
-    assert raised(running(promise()), 900.0, reads, RATES, 500.0) is None
-    assert raised(replace(reading(), state=ExecutionState.STARTING), 900.0, reads, RATES, 500.0) is None
+    assert raised_rate(running(promise()), 900.0, reads, RATES, 500.0) is None
+    assert raised_rate(replace(reading(), state=ExecutionState.STARTING), 900.0, reads, RATES, 500.0) is None
     of_the_attempt_before = replace(RAISED, attempt=2)
     assert reading(of_the_attempt_before).promise is not None
-    assert raised(reading(of_the_attempt_before), 80.0, reads, RATES, 500.0) is None
+    assert raised_rate(reading(of_the_attempt_before), 80.0, reads, RATES, 500.0) is None
 
 
 def test_the_pace_is_that_since_the_rate_is_what_it_is() -> None:
@@ -116,7 +116,7 @@ def test_it_comes_to_rest_and_ends_in_time_where_it_would_not(seed: int) -> None
             history.take(ProgressReading(now_s, min(done / size, 1.0)))
             one = running(state)
             left_s = rest_s(one, ExecutionProgress("x", 1, now_s, history.readings), now_s)
-            rate = raised(one, left_s, reads, RATES, now_s) if adjusts else None
+            rate = raised_rate(one, left_s, reads, RATES, now_s) if adjusts else None
             if rate is not None:
                 changes.append(PromiseAdjustment(8, 1, now_s, rate))
                 state = replace(state, adjusted=changes[-1])
@@ -127,4 +127,4 @@ def test_it_comes_to_rest_and_ends_in_time_where_it_would_not(seed: int) -> None
     assert in_s <= 1000.0
     assert 1 <= len(changes) <= 4
     pauses = [after.at_s - before.at_s for before, after in pairwise(changes)]
-    assert all(one >= max(PAUSE_S, PAUSE_SHARE * RUN_S) for one in pauses)
+    assert all(pause >= max(PAUSE_S, PAUSE_SHARE * RUN_S) for pause in pauses)

@@ -93,7 +93,7 @@ class FileContainers:
         self._locks: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
         self._known: dict[tuple[str, str], _Running] = {}
 
-    def of(self, owner: WorkspaceUser) -> Endpoint:
+    def find_or_start(self, owner: WorkspaceUser) -> Endpoint:
         """Return the endpoint for a user's files; BackendError."""
         key = owner.tenant, owner.user
         with self._locks[key]:
@@ -144,7 +144,7 @@ class FileContainers:
         for watch in self._candidates(owner)[:_NODES_TRIED_MAX]:
             try:
                 self._paths.wait(watch.node, found.values(), _CHECK_S)
-                container, endpoint = self._started(watch, owner, found, made_for[0])
+                container, endpoint = self._start_container(watch, owner, found, made_for[0])
                 return _Running(watch.node, container, made_for, endpoint)
             except CannotStartError as error:
                 why = str(error)
@@ -155,14 +155,14 @@ class FileContainers:
     def _candidates(self, owner: WorkspaceUser) -> list[EngineEvents]:
         """Return the nodes that can serve a user: the same one first, as long as it can."""
         image = full_name(self._settings.gateway_image)
-        ready = [w for w in self._watches.all() if w.reachable and not w.unfit and image in (w.images or ())]
+        ready = [w for w in self._watches.watches() if w.reachable and not w.unfit and image in (w.images or ())]
 
         def weight(watch: EngineEvents) -> bytes:
             return hashlib.sha256(f"{watch.node} {owner.tenant} {owner.user}".encode()).digest()
 
         return sorted((watch for watch in ready if self._address_of(watch.node)), key=weight)
 
-    def _started(
+    def _start_container(
         self, watch: EngineEvents, owner: WorkspaceUser, found: Mapping[str, HostPath], user: ContainerUser
     ) -> tuple[str, Endpoint]:
         api: Any = watch.engine.api
@@ -184,7 +184,7 @@ class FileContainers:
             },
         )["Id"]  # fmt: skip
         try:
-            said = _told(api, container, json.dumps({**task, "secret": secret}))
+            said = _send_task(api, container, json.dumps({**task, "secret": secret}))
             word, _, rest = said.partition(" ")
             if word != "port":
                 raise CannotStartError(f"{watch.node} cannot serve them: {rest or said or 'the program did not start'}")
@@ -201,7 +201,7 @@ class FileContainers:
                 watch.engine.api.remove_container(container, v=True, force=True)
 
 
-def _told(api: Any, container: str, task: str) -> str:
+def _send_task(api: Any, container: str, task: str) -> str:
     """Start a container, give it the program and the task, and return its line, empty if there is none in time."""
     attached = api.attach_socket(container, params={"stdin": 1, "stdout": 1, "stream": 1})
     line = getattr(attached, "_sock", attached)  # for a plain connection it is a file

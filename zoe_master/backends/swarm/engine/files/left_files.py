@@ -8,8 +8,8 @@ from contextlib import closing
 from typing import Any
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_master.backends.local.supervisor.left_files import LOOKS_MAX, OWN, largest, shown
-from zoe_master.backends.services.left_words import left_words
+from zoe_master.backends.local.supervisor.left_files import LOOKS_MAX, OWN, largest, printable_name
+from zoe_master.backends.services.left_words import describe_left_files
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.spec.template_values import SCRATCH
 
@@ -23,7 +23,7 @@ class _EnoughError(Exception):
     """The limit of reading is reached."""
 
 
-def left_in(api: Any, container_id: str, clock: Clock = SYSTEM_CLOCK) -> str:
+def read_left_files(api: Any, container_id: str, clock: Clock = SYSTEM_CLOCK) -> str:
     """Return names and sizes of the largest entries of an ended container's scratch directory as text; empty without
     any, and if the engine does not answer. Hidden names and Zoe's own directories are left out.
     """
@@ -32,7 +32,7 @@ def left_in(api: Any, container_id: str, clock: Clock = SYSTEM_CLOCK) -> str:
     except UNREACHABLE:  # it may be removed already
         return ""
     with closing(pieces):
-        return left_words(_listed(_Pieces(pieces, clock)))
+        return describe_left_files(_list_archive(_Pieces(pieces, clock)))
 
 
 class _Pieces:
@@ -57,7 +57,7 @@ class _Pieces:
         return whole[:size]
 
 
-def _listed(pieces: _Pieces) -> dict[str, Any] | None:
+def _list_archive(pieces: _Pieces) -> dict[str, Any] | None:
     """Return the entries of the archive, in the form of `left_files` for a directory."""
     found: dict[str, dict[str, Any]] = {}
     looks, at_least = 0, False
@@ -77,7 +77,7 @@ def _add(found: dict[str, dict[str, Any]], member: tarfile.TarInfo) -> None:
     _, *names = member.name.strip("/").split("/")
     if not names or names[0] in OWN or names[0].startswith("."):
         return
-    entry = found.setdefault(names[0], {"name": shown(names[0]), "files": None, "bytes": 0})
+    entry = found.setdefault(names[0], {"name": printable_name(names[0]), "files": None, "bytes": 0})
     if member.isdir():
         entry["files"] = entry["files"] or 0
         return

@@ -65,9 +65,9 @@ class PathChecks:
         self._asked: dict[_Key, Future[_Refused | None]] = {}
         self._until_s: dict[_Key, float] = {}
 
-    def passed(self, start: ServiceStart) -> bool:
+    def may_mount(self, start: ServiceStart) -> bool:
         """Return whether all host paths may be mounted; False until the node answers. May raise CannotStartError."""
-        paths = _checked(host_paths_of(start, self._settings))
+        paths = _paths_to_check(host_paths_of(start, self._settings))
         if not paths:
             return True
         check = self._check((start.node, paths))
@@ -78,7 +78,7 @@ class PathChecks:
 
     def wait(self, node: str, paths: Iterable[HostPath], timeout_s: float) -> None:
         """Wait until the node has answered for these paths; CannotStartError if they may not be mounted."""
-        if wanted := _checked(paths):
+        if wanted := _paths_to_check(paths):
             try:
                 refused = self._check((node, wanted)).result(timeout_s)
             except TimeoutError:
@@ -123,19 +123,19 @@ class PathChecks:
             detail = ""
             if found is not None and found.words and may_be_made(found.path, found.seen):
                 with self._making:  # one at a time: another start may need the same
-                    detail = self._made(watch, [path for path in below if path.owned is not None])
+                    detail = self._make_missing(watch, [path for path in below if path.owned is not None])
                 found = self._obstacle(watch, root, below)
             if found is None:
-                return _unasked(node, "no allowed image has /bin/stat")
+                return _unchecked_refusal(node, "no allowed image has /bin/stat")
             if found.words:
                 message = f"host path {found.path.path} is not mounted from {node}: {found.words}"
                 return _Refused(message, Cause.START_FAILED, detail)
         return None
 
-    def _made(self, watch: EngineEvents, paths: Sequence[HostPath]) -> str:
+    def _make_missing(self, watch: EngineEvents, paths: Sequence[HostPath]) -> str:
         """Make missing workspaces, or move old ones; return the errors of the programs."""
         said = ""
-        for image in asked_images(watch, self._settings):
+        for image in images_to_probe(watch, self._settings):
             try:
                 return make_workspaces(watch.engine.api, image, paths, self._settings)
             except APIError as error:
@@ -163,7 +163,7 @@ class PathChecks:
         # A name with a line break could pass for the report on another part; so it counts as missing.
         parts = sorted({part for path in paths for part in path.parts(_SEEN_AT) if "\n" not in part})
         question = ImageProgram("/bin/stat", ["-c", "%f %u %g %n", "--", *parts], _LOOKS_AS, sees={_SEEN_AT: root})
-        for image in asked_images(watch, self._settings):
+        for image in images_to_probe(watch, self._settings):
             try:
                 _, shown = ask(watch.engine.api, image, self._settings.installation, question)
             except APIError as error:
@@ -174,7 +174,7 @@ class PathChecks:
         return None
 
 
-def _checked(paths: Iterable[HostPath]) -> tuple[HostPath, ...]:
+def _paths_to_check(paths: Iterable[HostPath]) -> tuple[HostPath, ...]:
     """Return the paths below the directories that the admin allowed, which are trusted."""
     return tuple(path for path in paths if path.path != path.root)
 
@@ -185,7 +185,7 @@ def _raise(refused: _Refused | None) -> None:
         raise kind(refused.message, refused.cause, refused.detail)
 
 
-def asked_images(watch: EngineEvents, settings: SwarmSettings) -> list[str]:
+def images_to_probe(watch: EngineEvents, settings: SwarmSettings) -> list[str]:
     """Return only Zoe's own image where there is one: an image that tenants can push to could report falsely."""
     found = candidates(watch.images or (), settings)
     return [name for name in found if name == full_name(settings.gateway_image)] or (
@@ -207,9 +207,9 @@ def _read(shown: str) -> Iterator[tuple[str, PathPart]]:
             yield name, PathPart(int(mode, 16), int(owner), int(group))
 
 
-def _unasked(node: str, why: str) -> _Refused:
+def _unchecked_refusal(node: str, why: str) -> _Refused:
     return _Refused(f"{node} cannot check whether its host paths are safe to mount: {why}", Cause.ENGINE_FAULT)
 
 
 def _silent(node: str, why: str, detail: str = "") -> _Refused:
-    return replace(_unasked(node, why), detail=detail, passes=True)
+    return replace(_unchecked_refusal(node, why), detail=detail, passes=True)

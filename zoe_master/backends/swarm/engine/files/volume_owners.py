@@ -14,7 +14,7 @@ from docker.errors import APIError
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.files.path_checks import asked_images
+from zoe_master.backends.swarm.engine.files.path_checks import images_to_probe
 from zoe_master.backends.swarm.engine.files.workspace_making import GIVE_TO_GROUP
 from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask
 from zoe_master.backends.swarm.errors import UNREACHABLE
@@ -66,7 +66,7 @@ class VolumeOwners:
         self._lock = threading.Lock()
         self._asked: dict[_Place, tuple[float, Future[None]]] = {}
 
-    def passed(self, start: ServiceStart, work_dir: StartPath | None = None) -> bool:
+    def are_checked(self, start: ServiceStart, work_dir: StartPath | None = None) -> bool:
         """Return whether the service's named volumes and its start directory were checked; False until then."""
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
         volumes = [volume_name(self._settings.installation, start.tenant, name) for name in sorted(names)]
@@ -74,19 +74,19 @@ class VolumeOwners:
         places = [_Place(start.node, start.tenant, user, volume) for volume in volumes]
         if work_dir is not None and (work_dir.own or work_dir.below):
             places.append(_Place(start.node, start.tenant, user, work_dir.source, work_dir.below, work_dir))
-        passed = [self._passed(place) for place in places]  # all are checked at the same time
+        passed = [self._is_checked(place) for place in places]  # all are checked at the same time
         return all(passed)
 
     def close(self) -> None:
         """Wait for running checks."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _passed(self, place: _Place) -> bool:
+    def _is_checked(self, place: _Place) -> bool:
         now_s = self._clock.monotonic_s()
         with self._lock:
-            old = [one for one, (until_s, future) in self._asked.items() if future.done() and until_s <= now_s]
-            for one in old:
-                del self._asked[one]
+            old = [place for place, (until_s, future) in self._asked.items() if future.done() and until_s <= now_s]
+            for entry in old:
+                del self._asked[entry]
             if place not in self._asked:
                 self._asked[place] = now_s + _GOOD_FOR_S, self._pool.submit(self._look, place)
             return self._asked[place][1].done()
@@ -106,7 +106,7 @@ class VolumeOwners:
         api = watch.engine.api
         if not place.source.startswith("/"):
             api.create_volume(place.source, labels=self._labels(place))
-        for image in asked_images(watch, self._settings):
+        for image in images_to_probe(watch, self._settings):
             try:
                 self._ask(api, image, place)
             except APIError as error:

@@ -56,7 +56,7 @@ class WorkspaceGiving:
                 break
             try:
                 self._paths.wait(watch.node, found.values(), _CHECK_S)
-                return self._given(watch, former[WORKSPACE], found[WORKSPACE])
+                return self._run_program(watch, former[WORKSPACE], found[WORKSPACE])
             except CannotStartError as error:
                 why = str(error)
             except UNREACHABLE as error:
@@ -65,9 +65,9 @@ class WorkspaceGiving:
 
     def _candidates(self) -> list[EngineEvents]:
         image = full_name(self._settings.gateway_image)
-        return [w for w in self._watches.all() if w.reachable and not w.unfit and image in (w.images or ())]
+        return [w for w in self._watches.watches() if w.reachable and not w.unfit and image in (w.images or ())]
 
-    def _given(self, watch: EngineEvents, former: HostPath, heir: HostPath) -> str:
+    def _run_program(self, watch: EngineEvents, former: HostPath, heir: HostPath) -> str:
         assert former.owned is not None
         assert heir.owned is not None
         names = [posixpath.basename(path.path) for path in (former, heir)]

@@ -22,13 +22,13 @@ class GatewaySecrets:
         self.fingerprint = self._digest("which key")[:16]
         """Public fingerprint of the key."""
 
-    def of(self, attempt: Attempt) -> str:
+    def secret_for(self, attempt: Attempt) -> str:
         """Return the secret that a request must carry: 64 hexadecimal digits."""
         return self._digest(f"{attempt.number} {attempt.execution_id}")
 
-    def kept_by_gateway(self, attempt: Attempt) -> bytes:
+    def hash_for(self, attempt: Attempt) -> bytes:
         """Return the value that the gateway stores to check it: its SHA-256."""
-        return hashlib.sha256(self.of(attempt).encode()).hexdigest().encode() + b"\n"
+        return hashlib.sha256(self.secret_for(attempt).encode()).hexdigest().encode() + b"\n"
 
     def _digest(self, text: str) -> str:
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()

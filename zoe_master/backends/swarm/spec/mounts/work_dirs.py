@@ -37,7 +37,9 @@ def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) 
     if path is None:
         return None
     plain = plain_path(path)
-    around = max((target for target in _mounted(start, settings) if is_below(plain, [target])), key=len, default=None)
+    around = max(
+        (target for target in _mount_targets(start, settings) if is_below(plain, [target])), key=len, default=None
+    )
     if around is not None:
         source = dict(_writable(start, settings)).get(around)
         return None if source is None else StartPath(source, around, _relative(plain, around))
@@ -47,7 +49,7 @@ def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) 
     return StartPath(scratch_name(settings.installation, start.service_id), f"{SCRATCH}/{first}", rest, own=True)
 
 
-def _mounted(start: ServiceStart, settings: SwarmSettings) -> Iterator[str]:
+def _mount_targets(start: ServiceStart, settings: SwarmSettings) -> Iterator[str]:
     yield from workspaces_of(start, settings)
     yield from (plain_path(volume.target) for volume in start.component.volumes)
 

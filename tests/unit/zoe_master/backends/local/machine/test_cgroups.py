@@ -181,8 +181,8 @@ def test_version_2_gets_its_limits(tmp_path: Path) -> None:
     Cgroup(2, str(tmp_path), str(tmp_path)).create(1024)
     assert (tmp_path / "memory.max").read_text() == "1024"
     assert (tmp_path / "memory.swap.max").read_text().startswith("0")
-    assert Cgroup.of(group.document()) is not None
-    assert Cgroup.of(None) is None
+    assert Cgroup.from_document(group.document()) is not None
+    assert Cgroup.from_document(None) is None
 
 
 def test_a_limit_of_cores_is_a_share_of_each_period(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_without_a_limit_of_cores_or_the_right_to_set_one_it_runs_all_the_same(t
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_promised_core_outweighs_what_others_can_reserve_beside_it(version: int) -> None:
     for cores_milli in (250, 1000, 4000, 16_000):
-        promised, other = (cpu_weight(version, cores_milli, one) for one in (True, False))
+        promised, other = (cpu_weight(version, cores_milli, entry) for entry in (True, False))
         assert other / (promised + other) <= 0.05
     # Promises do not change the weight of a core; small reservations have a minimum weight, within the kernel's limits.
     for promised in (True, False):

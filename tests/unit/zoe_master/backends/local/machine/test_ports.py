@@ -26,7 +26,7 @@ def test_the_same_question_gets_the_same_answer(tmp_path: Path) -> None:
 def test_a_restart_keeps_them_and_hands_none_out_again(tmp_path: Path) -> None:
     first = book(tmp_path).allocate("e", "e.c.0.1", ["a", "b"])
     again = book(tmp_path)
-    assert again.known("e", "e.c.0.1") == first
+    assert again.ports_of("e", "e.c.0.1") == first
     others = [port for n in range(8) for port in again.allocate("f", f"f.c.{n}.1", ["a"]).values()]
     assert not set(others) & set(first.values())
 
@@ -43,7 +43,7 @@ def test_released_ports_are_free_again(tmp_path: Path) -> None:
     ports.allocate("e", "e.c.0.1", ["a"])
     ports.allocate("e", "e.c.1.1", ["a"])
     ports.release("e", "e.c.0.1")
-    assert ports.known("e", "e.c.0.1") == {}
+    assert ports.ports_of("e", "e.c.0.1") == {}
     ports.allocate("f", "f.c.0.1", ["a"])
     ports.release("e")
     ports.release("f")
@@ -69,5 +69,5 @@ def test_a_listener_on_any_address_makes_a_port_taken() -> None:
 def test_a_file_that_is_not_whole_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / "e.json").write_text('{"e.c.0.1": {"a"')
     (tmp_path / "f.json.new").touch()
-    assert book(tmp_path).known("e", "e.c.0.1") == {}
+    assert book(tmp_path).ports_of("e", "e.c.0.1") == {}
     assert [path.name for path in tmp_path.iterdir()] == ["e.json"]

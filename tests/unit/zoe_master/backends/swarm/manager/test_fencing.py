@@ -35,12 +35,12 @@ def fences(tmp_path: Path, waker: TickWaker) -> Iterator[Make]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for fences in made:
+        fences.close()
 
 
 def test_without_a_program_nothing_can_be_made_sure(tmp_path: Path) -> None:
-    assert NodeFences(SwarmSettings(state_dir=tmp_path), TickWaker()).closed("n1")
+    assert NodeFences(SwarmSettings(state_dir=tmp_path), TickWaker()).is_fenced("n1")
 
 
 @pytest.fixture
@@ -52,15 +52,15 @@ def gate(tmp_path: Path) -> Path:
 
 def test_it_is_closed_once_the_program_succeeded(fences: Make, tmp_path: Path, gate: Path) -> None:
     fence = fences(f'read line < {gate}; echo "$1" >> {tmp_path}/log')
-    assert not fence.closed("n1")
+    assert not fence.is_fenced("n1")
     assert "being fenced" in fence.problem("n1")
     gate.write_text("go\n")
-    until(lambda: fence.closed("n1"))
+    until(lambda: fence.is_fenced("n1"))
     assert (fence.problem("n1"), fence.problem("n2")) == ("", "")
-    fence.back("n1")
-    assert not fence.closed("n1")
+    fence.note_return("n1")
+    assert not fence.is_fenced("n1")
     gate.write_text("go\n")
-    until(lambda: fence.closed("n1"))
+    until(lambda: fence.is_fenced("n1"))
     assert (tmp_path / "log").read_text() == "n1\nn1\n"
 
 
@@ -70,15 +70,15 @@ def test_what_was_begun_before_it_came_back_does_not_fence_it_again(
     later = tmp_path / "later"
     os.mkfifo(later)
     fence = fences(f"if mkdir {tmp_path}/first; then read line < {gate}; else read line < {later}; fi")
-    assert not fence.closed("n1")
+    assert not fence.is_fenced("n1")
     until((tmp_path / "first").exists)
-    fence.back("n1")
-    assert not fence.closed("n1")
+    fence.note_return("n1")
+    assert not fence.is_fenced("n1")
     gate.write_text("go\n")
     assert waker.wait(DEADLINE_S)
-    assert not fence.closed("n1")
+    assert not fence.is_fenced("n1")
     later.write_text("go\n")
-    until(lambda: fence.closed("n1"))
+    until(lambda: fence.is_fenced("n1"))
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,6 @@ def test_what_was_begun_before_it_came_back_does_not_fence_it_again(
 )
 def test_a_failure_is_told_and_leaves_it_open(fences: Make, script: str | None, said: str) -> None:
     fence = fences(script, timeout_s=0.2 if script == "sleep 9" else 20.0)
-    assert not fence.closed("n1")
+    assert not fence.is_fenced("n1")
     until(lambda: said in fence.problem("n1"), lambda: fence.problem("n1"))
-    assert not fence.closed("n1")
+    assert not fence.is_fenced("n1")

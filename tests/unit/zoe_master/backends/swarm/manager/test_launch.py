@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _make(self, kind: str, wanted: dict[str, Any]) -> None:
         there = self.server.made[kind]
-        if any(one["Name"] == wanted["Name"] for one in there):
+        if any(entry["Name"] == wanted["Name"] for entry in there):
             self._answer(409, {"message": f"{wanted['Name']} already exists"})
             return
         there.append({"Id": "one", "ID": "one", "Name": wanted["Name"], "Labels": wanted["Labels"], "Spec": wanted})

@@ -27,7 +27,7 @@ def message(left: int, problem: str, place: Path) -> str:
         nodes={"n1": facts}, get=lambda name: watch if name == "n1" else None,
         all=list, problem=lambda _: "", by_node=Counter, warning=lambda _: "",
     )  # fmt: skip
-    registry: Any = SimpleNamespace(get=lambda _: None, all=list)
+    registry: Any = SimpleNamespace(get=lambda _: None, records=list)
     [node] = NodeView(seen, seen, seen, registry, seen, seen, seen, SwarmSettings(place)).nodes()
     return node.message
 

@@ -9,8 +9,14 @@ import pytest
 from zoe_lib.domain.applications.application import Probe, ProbeKind
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
-from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts, TaskFacts, container_facts, ended, seconds
-from zoe_master.backends.swarm.services.observation import by_task, observed
+from zoe_master.backends.swarm.engine.docker_facts import (
+    ContainerFacts,
+    TaskFacts,
+    container_facts,
+    end_container,
+    seconds,
+)
+from zoe_master.backends.swarm.services.observation import by_task, derive_observation
 from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 from zoe_master.backends.swarm.spec.naming import labels
@@ -46,10 +52,10 @@ def over(exit_code: int, **changes: object) -> ContainerFacts:
 
 
 def test_a_probe_stands_between_started_and_ready() -> None:
-    assert observed(record(container=None)).state is ObservedState.STARTING
-    assert observed(record()).state is ObservedState.READY
-    assert observed(record(probe=PROBE)).state is ObservedState.STARTED
-    ready = observed(record(probe=PROBE, mark=Mark(ready_at_s=103.0)))
+    assert derive_observation(record(container=None)).state is ObservedState.STARTING
+    assert derive_observation(record()).state is ObservedState.READY
+    assert derive_observation(record(probe=PROBE)).state is ObservedState.STARTED
+    ready = derive_observation(record(probe=PROBE, mark=Mark(ready_at_s=103.0)))
     assert (ready.state, ready.at_s, ready.started_at_s) == (ObservedState.READY, 103.0, 100.0)
 
 
@@ -79,7 +85,7 @@ def test_a_probe_stands_between_started_and_ready() -> None:
     ],
 )
 def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
-    seen = observed(record(**changes))
+    seen = derive_observation(record(**changes))
     assert (seen.state, seen.cause) == (ObservedState.ENDED, cause)
 
 
@@ -100,14 +106,14 @@ def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
 )
 def test_a_rejected_task_never_ran(message: str, cause: Cause) -> None:
     rejected = replace(TASK, state="rejected", message=message, container_id="")
-    seen = observed(record(container=None, task=rejected))
+    seen = derive_observation(record(container=None, task=rejected))
     assert (seen.cause, seen.exit_code, seen.started_at_s) == (cause, None, None)
     assert message in f"{seen.message} {seen.detail}"
 
 
 def test_the_managers_list_may_be_ahead_of_the_engines_events() -> None:
     complete = replace(TASK, state="complete", exit_code=0)
-    assert observed(record(container=None, task=complete)).state is ObservedState.STARTING
+    assert derive_observation(record(container=None, task=complete)).state is ObservedState.STARTING
 
 
 def test_a_container_that_cannot_be_started_has_ended() -> None:
@@ -117,17 +123,17 @@ def test_a_container_that_cannot_be_started_has_ended() -> None:
     about = {"Id": "c" * 64, "Config": {"Labels": tags}, "NetworkSettings": {}}
     waiting = container_facts({**about, "State": {**state, "Error": "", "OOMKilled": False}})
     failed = container_facts({**about, "State": {**state, "Error": "exec: no such file", "OOMKilled": False}})
-    assert observed(record(container=waiting)).state is ObservedState.STARTING
-    seen = observed(record(container=failed))
+    assert derive_observation(record(container=waiting)).state is ObservedState.STARTING
+    seen = derive_observation(record(container=failed))
     assert (seen.cause, seen.started_at_s) == (Cause.START_FAILED, None)
     assert "exec: no such file" in seen.message
 
 
 def test_an_end_is_taken_from_its_event_unless_it_was_killed() -> None:
-    seen = observed(record(container=ended(RUNNING, 3, 110.0)))
+    seen = derive_observation(record(container=end_container(RUNNING, 3, 110.0)))
     assert (seen.state, seen.cause, seen.exit_code, seen.at_s) == (ObservedState.ENDED, Cause.EXITED, 3, 110.0)
-    assert ended(RUNNING, 137, 110.0) is None
-    at_once = ended(RUNNING, 0, 99.9)  # the engine may report the start after the end of a short life
+    assert end_container(RUNNING, 137, 110.0) is None
+    at_once = end_container(RUNNING, 0, 99.9)  # the engine may report the start after the end of a short life
     assert at_once is not None
     assert at_once.finished_at_s == RUNNING.started_at_s
 
@@ -141,16 +147,16 @@ def test_without_its_engine_the_managers_word_counts_and_says_so() -> None:
 
 
 def test_an_end_is_for_good(tmp_path: object) -> None:
-    end = observed(record(container=over(7)))
-    assert observed(record(mark=Mark(end=end), container=RUNNING)) == end
+    end = derive_observation(record(container=over(7)))
+    assert derive_observation(record(mark=Mark(end=end), container=RUNNING)) == end
 
 
 def test_marks_are_read_as_they_were_written(tmp_path: object) -> None:
     marks = ServiceFiles(tmp_path)  # type: ignore[arg-type]
-    mark = Mark(1.5, 2.5, Cause.STOPPED, observed(record(container=over(7))), forgotten=True)
+    mark = Mark(1.5, 2.5, Cause.STOPPED, derive_observation(record(container=over(7))), forgotten=True)
     marks.write("e/../x.0.1", mark)
     assert marks.read("e/../x.0.1") == mark
-    assert list(marks.all()) == [("e/../x.0.1", mark)]
+    assert list(marks.marks()) == [("e/../x.0.1", mark)]
     marks.prune(0, 1e9)
     assert marks.read("e/../x.0.1") is None
 

@@ -61,7 +61,7 @@ def test_sources_come_first_and_their_secrets_are_files_of_the_user() -> None:
     assert task["sources"]["secrets"] == "/run/secrets/zoe-source-secrets"
     assert task["sources"]["sources"][0]["url"] == "https://example.org/project.git"
     assert "environment" not in task
-    files = [one["File"] for one in spec["Secrets"]]
+    files = [entry["File"] for entry in spec["Secrets"]]
     assert {"Name": "zoe-source-secrets/0", "UID": "65534", "GID": "65534", "Mode": 0o400} in files
     assert "zoe-wheels" not in str(spec)
     with pytest.raises(CannotStartError, match="has sources and requirements, but there are no workspaces"):

@@ -15,7 +15,7 @@ from zoe_lib.domain.values.storage import InputRead
 from zoe_master.backends.base import PeerService, ServiceStart, ServiceStorage
 from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
-from zoe_master.backends.swarm.spec.grouping import grouped
+from zoe_master.backends.swarm.spec.grouping import group_services
 from zoe_master.backends.swarm.spec.specification import (
     AttemptContext,
     needs_network,
@@ -106,9 +106,9 @@ def test_identical_tasks_are_one_group_and_others_are_not() -> None:
     same = worker("sleep", environment=(("INDEX", "{index}"),))
     by_name = worker("--host", "{host:self}")
     starts = [start(same, 2), start(same, 1), start(same, 0), start(same, 3, "n2")]
-    groups = grouped(render(one, SETTINGS) for one in starts)
-    assert [[one.start.index for one in group] for group in groups] == [[1, 2], [0], [3]]  # core is separate
-    assert len(grouped(render(start(by_name, index), SETTINGS) for index in (1, 2, 3))) == 3
+    groups = group_services(render(start, SETTINGS) for start in starts)
+    assert [[service.start.index for service in group] for group in groups] == [[1, 2], [0], [3]]  # core is separate
+    assert len(group_services(render(start(by_name, index), SETTINGS) for index in (1, 2, 3))) == 3
 
 
 def test_the_service_never_restarts_and_has_no_privileges() -> None:
@@ -154,8 +154,11 @@ def test_files_come_as_secrets_and_programs_among_them_can_be_executed() -> None
     spec = service_spec([render(start(component), SETTINGS)], AttemptContext("n", files=names), SETTINGS)
     container = spec["task_template"]["ContainerSpec"]
     assert container["Args"] == ["/run/secrets/zoe-files/run"]
-    files = [one["File"] for one in container["Secrets"]]
-    assert [(one["Name"], one["Mode"]) for one in files] == [("zoe-files/lib/a.txt", 0o400), ("zoe-files/run", 0o500)]
+    files = [entry["File"] for entry in container["Secrets"]]
+    assert [(file["Name"], file["Mode"]) for file in files] == [
+        ("zoe-files/lib/a.txt", 0o400),
+        ("zoe-files/run", 0o500),
+    ]
 
 
 def test_a_secret_is_for_those_who_talk() -> None:

@@ -73,4 +73,4 @@ def test_readers_go_where_others_do_not_read_now() -> None:
     snapshot = Snapshot(10.0, nodes, (queued("e", component(), storage=USES),))
     busy = replace(snapshot, paths={"a": PathUse(90, 100), "b": PathUse(10, 100)})
     policy = Policy(weighers={"free_memory": 1e-4, "storage_headroom": 1.0})
-    assert [schedule(one, policy).starts["e"][0].node for one in (snapshot, busy)] == ["a", "b"]
+    assert [schedule(entry, policy).starts["e"][0].node for entry in (snapshot, busy)] == ["a", "b"]
