@@ -14,6 +14,11 @@ SCREEN_LINES = 50
 TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
 MAKE = re.compile(r"\bmake(?: -s)? ([a-z][a-z-]+)")
 WORDS_PAGE = DOCS / "glossary.md"
+DECISION_LINES = 60
+
+
+def decisions() -> list[Path]:
+    return sorted((DOCS / "decisions").glob("[0-9]*.md"))
 
 
 @pytest.mark.parametrize("document", all_documents(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -66,16 +71,24 @@ def test_every_word_of_the_glossary_is_used_elsewhere() -> None:
 
 
 def test_decisions_have_their_parts() -> None:
-    pages = sorted((DOCS / "decisions").glob("*.md"))
+    pages = decisions()
     assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
     for page in pages:
         text = page.read_text("utf-8")
-        for part in ("## Context", "## Decision", "## Why", "## Alternatives", "## Consequences"):
+        assert text.startswith(f"# {int(page.name[:4])}. "), f"{page.name}: the heading has another number"
+        for part in ("## Context", "## Decision", "## Consequences"):
             assert f"\n{part}\n" in text, f"{page.name} lacks {part}"
+        assert len(text.splitlines()) <= DECISION_LINES, f"{page.name} is longer than a page"
+
+
+def test_the_index_of_decisions_lists_each_page_once() -> None:
+    index = (DOCS / "decisions" / "README.md").read_text("utf-8")
+    listed = re.findall(r"^- \[(\d+)\]\((.*?)\): .", index, re.MULTILINE)
+    assert sorted(listed, key=lambda row: row[1]) == [(str(int(page.name[:4])), page.name) for page in decisions()]
 
 
 def test_paths_of_the_code_that_are_named_exist() -> None:
-    for document in (DOCS / "architecture.md", *sorted((DOCS / "decisions").glob("*.md"))):
+    for document in (DOCS / "architecture.md", *decisions()):
         for path in re.findall(r"`((?:zoe_\w+|storage_\w+|tests|alembic|scripts)/[\w./-]*)`", document.read_text()):
             assert (ROOT / path).exists(), f"{document.name}: {path} is not there"
 

@@ -47,7 +47,7 @@ DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory"
 class Policy:
     """Rules for the order of the queue and the placement of services.
 
-    The default is the best policy on published logs (decision 31).
+    The default is the best policy on published logs (decision 3).
     order: name of the queue's order; `ageing_s` seconds of waiting count as one halving of a size.
     backfill: executions that may pass the first one that waits for room: `none`; `easy`, those that by the estimates do
         not delay it; `easy-sjbf`, the same with the shortest first; `conservative`, those that delay no earlier one.

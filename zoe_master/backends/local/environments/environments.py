@@ -1,7 +1,7 @@
 """Paths of environments, and the processes that make them.
 
 An environment belongs to one system user: a user who can write to it could run programs only as that user, which is
-allowed anyway. It is never shared among users (decision 64).
+allowed anyway. It is never shared among users (decision 29).
 """
 
 from __future__ import annotations
