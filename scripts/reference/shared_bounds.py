@@ -232,7 +232,7 @@ MEMBERS: tuple[SharedBound, ...] = (
         "others, for up to 40 s",
         "when they are read, or after 40 s; after ten minutes the step fails",
         (),
-        ("tests/unit/zoe_master/background/test_list_thread.py::test_who_slows_reading_down_holds_up_one_worker",),
+        ("tests/unit/zoe_master/background/test_list_thread.py::test_slow_lists_of_one_owner_hold_up_one_worker_only",),
     ),
     SharedBound(
         "entries of a list",
@@ -257,7 +257,7 @@ MEMBERS: tuple[SharedBound, ...] = (
         "this user",
         "by removal; with the membership",
         ("too_many_secrets", "too_many_stored", "too_many_targets"),
-        (f"{_OF_TENANTS}test_what_one_user_stores_stops_no_other",),
+        (f"{_OF_TENANTS}test_full_bound_of_one_user_does_not_stop_others",),
     ),
     SharedBound(
         "API tokens and sessions of a user",

@@ -30,7 +30,7 @@ def test_a_user_comes_gets_a_role_signs_in_and_goes(api: Api) -> None:
     assert problem(browser.post("/api/v1/session", json=body))["code"] == "no_membership"
 
 
-def test_what_is_not_there_is_said(api: Api) -> None:
+def test_unknown_user_tenant_or_token_is_not_found(api: Api) -> None:
     admin = api.client(api.admin).admin
     for call in (
         lambda: admin.change_user("nobody", disabled=True),

@@ -83,7 +83,7 @@ def test_every_port_has_an_origin_of_its_own(opened: Opened) -> None:
         opened.ticket(opened.api.http(), "rpc")
 
 
-def test_nobody_else_gets_a_ticket(opened: Opened) -> None:
+def test_other_users_are_refused_a_ticket(opened: Opened) -> None:
     api = opened.api
     of_another = make_token(api.store, "eve", "blue")
     operator_of_another = make_token(api.store, "op", "blue", "admin", ALL_SCOPES)
@@ -193,7 +193,7 @@ def test_the_way_in_ends_with_the_session(alone: Opened, end: str) -> None:
     assert answer.status_code == 401 or late.get("/", headers={"Host": urlsplit(unused).netloc}).status_code == 401
 
 
-def test_what_has_ended_and_what_does_not_answer_are_told_apart(alone: Opened) -> None:
+def test_ended_execution_and_silent_application_have_different_codes(alone: Opened) -> None:
     inside = alone.enter()
     alone.master.backend.address = lambda *_: PortAddress("127.0.0.1", 1)
     until(lambda: inside.get("/").status_code == 502)

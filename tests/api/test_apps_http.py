@@ -21,7 +21,7 @@ from zoe_api.http.cookies import OURS
 from zoe_lib.domain.applications.sharing import ShareLevel
 
 
-def test_what_the_application_is_told_and_what_it_is_not(opened: Opened) -> None:
+def test_application_gets_the_request_without_headers_of_the_proxy(opened: Opened) -> None:
     inside = opened.enter()
     inside.cookies.set("mine", "1")
     told = inside.post("/a%20b/c?d=%2F&e", content=b"x" * 100_000, headers={"Connection": "keep-alive"})
@@ -83,9 +83,7 @@ def test_use_is_written_down_once_a_minute(alone: Opened, monkeypatch: pytest.Mo
     assert store.last_uses([execution]) == first
 
 
-def test_what_a_page_that_is_left_open_reads_and_saves_is_no_use(
-    alone: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_of_an_open_page_are_not_a_use(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(activity, "EVERY_S", 0.0)
     inside = alone.enter()
 
@@ -148,7 +146,7 @@ def test_a_redirection_without_a_path_leads_to_the_root(opened: Opened) -> None:
     assert opened.enter().get("/doubled", params={"to": "?a=b"}).headers["location"] == "/?a=b"
 
 
-def test_what_is_no_address_is_refused_dropped_or_passed_as_it_is(opened: Opened) -> None:
+def test_invalid_address_is_refused_dropped_or_passed_unchanged(opened: Opened) -> None:
     inside = opened.enter()
     assert inside.get("/", headers={"Origin": "http://["}).status_code == 403
     told = inside.get("/", headers={"Referer": "http://["})

@@ -19,9 +19,7 @@ from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AppAccess
 
 
-def test_what_is_sent_over_a_socket_is_a_use_and_what_it_tells_is_none(
-    alone: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sent_message_is_a_use_and_received_one_is_not(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     store, execution = alone.api.store, alone.execution.id
     inside = alone.enter()
     monkeypatch.setattr(activity, "EVERY_S", 0.0)
@@ -57,7 +55,7 @@ def test_a_websocket_talks_both_ways_and_ends_as_the_application_says(opened: Op
     assert (ended.value.rcvd.code, ended.value.rcvd.reason) == (4001, "as asked")
 
 
-def test_what_is_said_before_the_other_side_reads_arrives_in_order(opened: Opened) -> None:
+def test_early_messages_arrive_in_order(opened: Opened) -> None:
     messages = [str(number) for number in range(100)]
     with opened.talk(opened.enter()) as made:
         for message in messages:
@@ -96,7 +94,7 @@ def close_code(talking: ClientConnection) -> int:
     return ended.value.rcvd.code
 
 
-def test_who_signs_out_loses_open_websockets(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sign_out_closes_open_websockets(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "_CHECK_S", 0.05)
     http = Browser(alone.api, "ada").use()
     with alone.talk(alone.enter(http=http)) as talking:

@@ -108,9 +108,7 @@ def test_a_begin_time_is_given_and_taken_back(http: httpx.Client, master: Tickin
     until(lambda: counts(http, array) == {"active": 2, "waiting": 8})
 
 
-def test_what_waits_runs_as_described_anew_and_what_runs_goes_on(
-    api: Api, http: httpx.Client, master: TickingMaster
-) -> None:
+def test_new_description_applies_to_waiting_elements_only(api: Api, http: httpx.Client, master: TickingMaster) -> None:
     master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
     described = document(part("main", command=["old", "{index}"], resources={"memory": "1GiB", "cores": 3}), name="one")
     array = submit(http, "0-99", application=described)
@@ -270,7 +268,7 @@ def test_bad_indices_are_refused_with_the_reason(shared_http: httpx.Client, indi
 
 
 @pytest.mark.parametrize("after", ["corr:x0000000000000", "corr:a00000000000000", "ok:a00000000000000"])
-def test_what_it_runs_after_has_to_exist(http: httpx.Client, after: str) -> None:
+def test_unknown_dependency_is_refused(http: httpx.Client, after: str) -> None:
     answer = http.post(ARRAYS, json={"application": job(), "indices": "0-9", "after": [after]})
     assert problem(answer)["errors"][0]["pointer"] == "/after/0"
 
@@ -368,7 +366,7 @@ def test_a_replay_decides_as_it_was(api: Api, http: httpx.Client, master: Tickin
     assert replay["decisions"] == replay["reproduced"] > 0
 
 
-def test_what_has_ended_is_not_changed(api: Api) -> None:
+def test_ended_array_is_not_changed(api: Api) -> None:
     """Another deadline would erase that it was missed."""
     http = api.http()
     made = http.post("/api/v1/arrays", json={"application": job(), "indices": "0-2", "hold": True}).json()

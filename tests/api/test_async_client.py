@@ -89,7 +89,7 @@ def test_an_execution_is_run_followed_and_read(api: Api) -> None:
     asyncio.run(use())
 
 
-def test_what_is_shown_in_a_notebook_is_no_markup_of_others(api: Api) -> None:
+def test_notebook_display_escapes_markup(api: Api) -> None:
     with api.client() as client:
         handle = client.run(job("true"), name="<script>alert(1)</script>", hold=True)
         assert "<script>" not in handle._repr_html_()

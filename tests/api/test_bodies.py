@@ -69,7 +69,7 @@ def test_100_mb_are_refused_without_being_read(api: Api, framing: str, piece: by
     [("elsewhere.example", ""), ("localhost", "Origin: http://elsewhere.example\r\n"), ("x1-1.apps.localhost", "")],
     ids=["another name", "another origin", "no way into an application"],
 )
-def test_what_is_refused_for_another_reason_is_not_read_either(api: Api, host: str, header: str) -> None:
+def test_body_of_a_request_refused_earlier_is_not_read(api: Api, host: str, header: str) -> None:
     with post(api, f"{header}Content-Length: {HUGE_BYTES}", host=host) as connection:
         assert pour(connection, b"x" * 65536) < BUFFERED_BYTES_MAX
 

@@ -60,7 +60,7 @@ def guesses(store: PostgresStore) -> Guesses:
         ("no address", "no address"),
     ],
 )
-def test_what_one_machine_has_is_one_network(address: str, network: str) -> None:
+def test_addresses_of_one_machine_are_one_network(address: str, network: str) -> None:
     assert network_of(address) == network
 
 
@@ -107,7 +107,7 @@ def test_failures_of_others_at_a_familiar_network_do_not_count_for_its_users(gue
     assert guesses.guess("192.0.2.1", right=True) == Code.TOO_MANY_SIGN_INS
 
 
-def test_what_is_right_or_cannot_be_told_is_no_failure(guesses: Guesses) -> None:
+def test_right_password_or_failed_provider_counts_as_no_failure(guesses: Guesses) -> None:
     def away() -> None:
         raise ApiProblem(Code.PROVIDER_UNAVAILABLE)
 

@@ -119,14 +119,14 @@ def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
         list(client.stream("/events", {}))
 
 
-def test_what_must_not_be_done_twice_is_not_tried_again() -> None:
+def test_unrepeatable_call_is_not_tried_again() -> None:
     with ScriptedServer([]) as server, Client(server.url, "t", patience_s=30) as client:
         with pytest.raises(Unreachable):
             client.add_token(TokenRequest())
         assert len(server.requests) == 1
 
 
-def test_what_does_no_harm_is_tried_again_with_the_same_key() -> None:
+def test_submission_is_tried_again_with_the_same_key() -> None:
     refusal = answer("409 Conflict", b"{}")
     with ScriptedServer([], [], [refusal]) as server, Client(server.url, "t", patience_s=30) as client:
         with pytest.raises(Refused):

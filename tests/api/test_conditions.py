@@ -90,7 +90,7 @@ def test_conditions_that_say_nothing_or_twice_are_refused(shared_api: Api, odd: 
 
 
 @pytest.mark.parametrize("text", ["ok", "ok:", "later:x1", "ok:a b", "ok:x1,ok:x2", "ok:#-1", "ok:" + "x" * 90])
-def test_what_is_no_dependency_is_refused(shared_api: Api, text: str) -> None:
+def test_invalid_dependency_is_refused(shared_api: Api, text: str) -> None:
     answer = shared_api.http().post("/api/v1/executions", json={"application": job(), "after": [text]})
     assert answer.status_code == 422
 
@@ -136,7 +136,7 @@ def test_held_until_released(client: Client, master: TickingMaster) -> None:
         client.release(execution.id)
 
 
-def test_what_waits_in_the_queue_can_be_held(client: Client, master: TickingMaster) -> None:
+def test_queued_execution_can_be_held(client: Client, master: TickingMaster) -> None:
     big = document(part("main", "serve", ends_application=True, resources={"memory": "1GiB", "cores": 4}))
     for _ in range(2):
         client.submit(big)
@@ -245,7 +245,7 @@ def test_a_modification_is_checked_as_a_submission_is(client: Client, master: Ti
     assert client.execution(execution.id).version == execution.version
 
 
-def test_what_runs_is_not_modified_but_requeued(client: Client, master: TickingMaster) -> None:
+def test_running_execution_is_requeued_but_not_modified(client: Client, master: TickingMaster) -> None:
     execution = client.submit(job())
     until(lambda: state(client, execution.id) is ExecutionState.RUNNING)
     with pytest.raises(Conflict):

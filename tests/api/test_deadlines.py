@@ -51,7 +51,7 @@ def test_a_text_is_read_by_the_server(api: Api) -> None:
         ({"deadline": 5}, ""),
     ],
 )
-def test_what_is_no_deadline_is_refused_everywhere(shared_api: Api, fields: dict[str, object], said: str) -> None:
+def test_invalid_deadline_is_refused_everywhere(shared_api: Api, fields: dict[str, object], said: str) -> None:
     http = shared_api.http()
     for path, body in [
         ("executions", {"application": job(), **fields}),
@@ -79,7 +79,7 @@ def test_a_repeated_request_is_the_same_after_its_deadline(api: Api) -> None:
     assert other.status_code == 409
 
 
-def test_what_cannot_be_met_is_accepted_with_a_warning(api: Api) -> None:
+def test_unmeetable_deadline_is_accepted_with_a_warning(api: Api) -> None:
     made = api.client().submit(LONG, deadline="+30s")
     (note,) = made.notes
     assert "cannot be met: earliest end " in note

@@ -22,7 +22,7 @@ def changes(http: httpx.Client, after: str, before: str | None = None) -> dict[s
     return {f"{entry['part']} {entry['path']}": (entry["before"], entry["after"]) for entry in answer["entries"]}
 
 
-def test_what_differs(api: Api, master: TickingMaster, http: httpx.Client) -> None:
+def test_diff_lists_all_differences(api: Api, master: TickingMaster, http: httpx.Client) -> None:
     client = api.client()
     one, two = (part(name, ends_application=name == "one") for name in ("one", "two"))
     master.behaviours["one"] = ServiceBehaviour(run_s=0.0, exit_code=0)

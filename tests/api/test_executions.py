@@ -92,7 +92,7 @@ def test_a_description_is_refused_with_every_finding(client: Client) -> None:
     assert client.executions().executions == []
 
 
-def test_what_can_never_fit_is_refused_with_what_would(client: Client, master: TickingMaster) -> None:
+def test_oversized_component_is_refused_with_a_hint(client: Client, master: TickingMaster) -> None:
     until(lambda: client.nodes().nodes)
     with pytest.raises(NeverFits) as refused:
         client.submit(document(part(resources={"memory": "1TiB", "cores": 1})))
@@ -190,7 +190,7 @@ def test_status_with_a_master(client: Client, master: TickingMaster) -> None:
     assert status.journal_id > 0
 
 
-def test_what_is_not_there_is_not_found(client: Client) -> None:
+def test_unknown_execution_is_not_found(client: Client) -> None:
     for call in (client.execution, client.cancel, client.explain, client.events, client.execution_usage):
         with pytest.raises(NotFound) as refused:
             call("x000/../nothing")

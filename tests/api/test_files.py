@@ -195,7 +195,7 @@ def test_a_download_goes_on_only_with_the_same_file(site: FilesApi) -> None:
     assert content(http, "x", **{"Range": "bytes=4-", "If-Range": tag}).status_code == 200
 
 
-def test_what_is_refused_while_a_part_comes_is_said(site: FilesApi) -> None:
+def test_bad_upload_part_is_refused(site: FilesApi) -> None:
     http = site.http()
     place = begin(http, "x", 100).headers["Location"]
     assert problem(append(http, place, 5, b"x" * 50))["code"] == "upload_offset"

@@ -83,7 +83,7 @@ def test_executions_in_every_state_become_the_heirs(lab: Lab) -> None:
     until(lambda: lab.bob.execution(lab.running).state is ExecutionState.CANCELLED)
 
 
-def test_what_waits_starts_as_the_heir_without_another_change(lab: Lab) -> None:
+def test_waiting_execution_starts_as_the_heir(lab: Lab) -> None:
     """The master keeps waiting executions by their owner."""
     assert lab.bob.executions().executions == []
     lab.given()
@@ -96,7 +96,7 @@ def test_what_waits_starts_as_the_heir_without_another_change(lab: Lab) -> None:
     assert started.start.user == "bob"
 
 
-def test_who_left_is_out_at_once_and_for_good(lab: Lab) -> None:
+def test_leaving_user_loses_access_at_once(lab: Lab) -> None:
     lab.given()
     assert lab.api.http().get("/api/v1/me").status_code == 401
     assert lab.api.store.accounts.user("ada").disabled
@@ -156,7 +156,7 @@ def test_it_is_done_in_parts_and_files_come_last(lab: Lab, monkeypatch: pytest.M
     assert [(move.tenant, move.user, move.to) for move in moves] == [("red", "ada", "bob")]
 
 
-def test_what_changes_meanwhile_comes_with_the_next_part(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrently_changed_execution_is_handed_over_next_time(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     append = PostgresStore.append
     late: list[str] = []
 
@@ -210,7 +210,7 @@ def test_a_stream_of_the_heir_shows_it(lab: Lab) -> None:
         ("root", "bob", 409, "own_account"),
     ],
 )
-def test_who_cannot_take_over_or_be_handed_over(api: Api, user: str, to: str, status: int, code: str) -> None:
+def test_unsuitable_users_and_heirs_are_refused(api: Api, user: str, to: str, status: int, code: str) -> None:
     make_token(api.store, "bob")
     make_token(api.store, "stranger", "blue")
     make_token(api.store, "viewer", role="viewer")

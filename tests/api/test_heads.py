@@ -90,12 +90,12 @@ NOT_HTTP = {
 
 
 @pytest.mark.parametrize("sent", NOT_HTTP.values(), ids=NOT_HTTP)
-def test_what_is_no_request_is_told_so(server: Guarded, sent: bytes) -> None:
+def test_data_that_is_not_http_is_refused(server: Guarded, sent: bytes) -> None:
     status, problem = told(server, sent, len(sent))
     assert (status, problem["code"]) == (400, "not_http")
 
 
-def test_what_comes_too_late_is_told_so(server: Guarded) -> None:
+def test_late_head_is_refused_as_too_slow(server: Guarded) -> None:
     client = server.connect()
     client.sendall(b"GET /")
     server.tick()

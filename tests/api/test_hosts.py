@@ -32,7 +32,9 @@ def test_to_a_name_of_somebody_else_it_says_nothing_on_any_path(shared_api: Api,
     assert (problem(answer)["code"], answer.status_code) == ("host_not_allowed", 421)
 
 
-def test_nothing_is_done_for_such_a_request(api: Api, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_host_causes_no_look_up_and_no_change(
+    api: Api, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(api.store.accounts, "principal", lambda *_: pytest.fail("the caller was looked up"))
     answer = api.http().post("/api/v1/tokens", json={}, headers={"Host": "evil.example"})
     assert answer.status_code == 421

@@ -23,7 +23,7 @@ def test_the_same_key_and_body_give_the_same_execution(api: Api) -> None:
     assert len(client.executions().executions) == 1
 
 
-def test_what_was_accepted_is_given_back_though_nodes_went_away(api: Api) -> None:
+def test_repeated_submission_is_answered_though_nodes_went_away(api: Api) -> None:
     client = api.client()
     first = client.submit(job(), idempotency_key="key")
     api.store.set_platform([Node("tiny", Resources(1, 1))], time.time(), None)

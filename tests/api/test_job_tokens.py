@@ -221,7 +221,7 @@ def test_a_submission_that_is_made_while_its_job_is_stopped_is_cancelled(
     assert all(entry["state"] == "cancelled" for entry in listed if path == "arrays")
 
 
-def test_what_is_only_shared_is_not_cancelled_with_its_descendants(api: Api, job: Job) -> None:
+def test_shared_execution_is_not_cancelled_with_its_descendants(api: Api, job: Job) -> None:
     eve = api.http(make_token(api.store, "eve", "red"))
     assert problem(eve.post(f"/api/v1/executions/{job.id}/cancel-descendants"))["status"] == 404
     api.http().put(f"/api/v1/executions/{job.id}/shares", json={"user": "eve", "level": "control"}).raise_for_status()

@@ -94,7 +94,9 @@ def test_a_websocket_begins_when_the_answer_before_has_ended_and_is_not_idle(
         assert talk.recv(10) == "still here"
 
 
-def test_who_leaves_before_has_no_place(client: socket.socket, application: Ends, connections: Connections) -> None:
+def test_client_that_leaves_during_the_handshake_frees_its_place(
+    client: socket.socket, application: Ends, connections: Connections
+) -> None:
     client.sendall(HANDSHAKE)
     time.sleep(0.1)
     assert connections.open == 1
@@ -102,7 +104,7 @@ def test_who_leaves_before_has_no_place(client: socket.socket, application: Ends
     application.end()
 
 
-def test_who_sends_more_before_the_answer_has_no_place(
+def test_client_that_sends_during_the_handshake_frees_its_place(
     client: socket.socket, application: Ends, connections: Connections
 ) -> None:
     """A request in its place would take over the state of the handshake."""

@@ -65,7 +65,7 @@ def test_credentials_are_encrypted_with_a_new_key_and_the_old_one_is_forgotten(a
     assert [path.name for path in keys_dir.iterdir() if path.name.startswith("credentials.")] == [KEY_FILE]
 
 
-def test_what_was_interrupted_goes_on_with_the_same_new_key(api: Api, keys_dir: Path) -> None:
+def test_interrupted_rotation_continues_with_the_same_new_key(api: Api, keys_dir: Path) -> None:
     keep(api, "red", "the first")
 
     def killed() -> None:

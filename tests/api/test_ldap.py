@@ -83,7 +83,7 @@ def test_a_user_of_the_directory_signs_in_with_the_role_of_the_groups(api: Api) 
     assert sign_in(api.http(None), "ned").json()["role"] == "viewer"
 
 
-def test_what_a_sign_in_changes_is_in_the_audit_log(api: Api) -> None:
+def test_changes_by_a_sign_in_are_audited(api: Api) -> None:
     def entries() -> list[tuple[str, str, str, str, int | None]]:
         return [
             (e.user, e.action, e.tenant, e.by, e.status)
@@ -112,7 +112,7 @@ def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None
 @pytest.mark.parametrize(
     ("user", "password"), [("pia", PASSWORD), *(("mia", text) for text in ("\u0221", "\u2028", "x" * 1000))]
 )
-def test_who_cannot_sign_in_is_told_what_strangers_are(api: Api, user: str, password: str) -> None:
+def test_refusal_does_not_reveal_existing_users(api: Api, user: str, password: str) -> None:
     """An entry without a password, and passwords that LDAP's rules for strings do not allow (RFC 4013)."""
     told, stranger = (sign_in(api.http(None), text, password) for text in (user, "nobody"))
     alike = ("code", "detail", "hint", "status")

@@ -133,7 +133,7 @@ def test_a_limit_of_one_user_makes_that_one_wait(api: Api, master: TickingMaster
     assert ada.policy().user_limits == {}, "it is not about ada"
 
 
-def test_what_is_no_limit_is_refused(api: Api) -> None:
+def test_invalid_limit_is_refused(api: Api) -> None:
     admin = api.client(api.admin).admin
     for where, amounts in (
         ({"tenant": "blu"}, LimitAmounts(executions=1)),

@@ -38,7 +38,7 @@ def test_tokens_passwords_cookies_and_bodies_are_found(api: Api, logged: Logged,
     assert not leaked(logged, secrets, "ada", api.token.split("_")[1], "short")
 
 
-def test_what_an_unexpected_error_tells_is_searched(http: httpx.Client, logged: Logged, secrets: Secrets) -> None:
+def test_secret_in_an_unexpected_error_is_found(http: httpx.Client, logged: Logged, secrets: Secrets) -> None:
     http.get("/api/v1/me")
     try:
         raise ValueError(http.headers["Authorization"])
@@ -56,7 +56,7 @@ def test_what_an_unexpected_error_tells_is_searched(http: httpx.Client, logged: 
         ("token", r"(zoe_\S+)"),
     ],
 )
-def test_what_files_of_secrets_contain_is_found(tmp_path: Path, name: str, secret: str) -> None:
+def test_contents_of_secret_files_are_found(tmp_path: Path, name: str, secret: str) -> None:
     secrets = tmp_path / "secrets"
     ensure_keys(secrets)
     Seal.from_keys_dir(secrets)

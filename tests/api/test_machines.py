@@ -64,7 +64,7 @@ def test_a_machine_gets_a_token_of_its_own_once_it_is_allowed(api: Api, page: ht
     assert problem(api.http(token).get("/api/v1/me"))["code"] == "bad_token"
 
 
-def test_what_was_done_is_in_the_audit_log(api: Api, page: httpx.Client) -> None:
+def test_decision_and_token_are_audited(api: Api, page: httpx.Client) -> None:
     wanted = asked(api)
     decided(page, wanted["code"])
     told(api, wanted["secret"])
@@ -102,7 +102,7 @@ def test_a_code_is_decided_on_once(api: Api, page: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("end", ["sign out", "end access", "leave", "disable"])
-def test_nobody_gets_a_token_by_a_session_that_has_ended(api: Api, page: httpx.Client, end: str) -> None:
+def test_ended_session_gives_no_token(api: Api, page: httpx.Client, end: str) -> None:
     wanted = asked(api)
     decided(page, wanted["code"])
     match end:

@@ -134,9 +134,7 @@ def test_entries_that_have_not_succeeded_run_again_with_the_same_list(
     assert ran == {f"{array_id}_0", f"{array_id}_1", f"{array_id}_0r2", f"{array_id}_1r2"}
 
 
-def test_what_runs_after_the_entries_that_are_left_waits_for_them(
-    api: Api, master: TickingMaster, lists: Lists
-) -> None:
+def test_steps_wait_for_the_entries_that_are_resumed(api: Api, master: TickingMaster, lists: Lists) -> None:
     master.behaviours["count"] = exits(3)
     lists.content = b'["a", "b"]'
     client = api.client()

@@ -15,7 +15,7 @@ from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_master.backends.simulated import ServiceBehaviour
 
 
-def test_what_is_submitted_meanwhile_runs_when_it_comes(api: Api) -> None:
+def test_executions_submitted_meanwhile_run_when_the_master_returns(api: Api) -> None:
     client = api.client()
     executions = [client.submit(job()) for _ in range(3)]
     assert {client.execution(e.id).state for e in executions} == {ExecutionState.SUBMITTED}

@@ -104,7 +104,7 @@ def test_the_master_tells_what_waits_and_what_runs(api: Api) -> None:
     assert values(text, "zoe_reconcile_lag_seconds")[()] < 60
 
 
-def test_what_is_gone_is_told_no_more(api: Api) -> None:
+def test_metrics_of_ended_executions_and_leaders_disappear(api: Api) -> None:
     api.start_master()
     client = api.client()
     execution = client.submit(job())

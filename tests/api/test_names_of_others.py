@@ -68,7 +68,7 @@ def test_no_plain_question_names_another_tenant_to_a_member(api: Api) -> None:
         assert not [name for name in (OTHER, STRANGER, NOTE) if name in told], path
 
 
-def test_what_is_open_at_nodes_is_told_to_operators_only(api: Api) -> None:
+def test_node_warnings_are_shown_to_operators_only(api: Api) -> None:
     warning = "containers on this node reach control ports (10.1.2.3:2377)"
     api.store.set_platform([replace(NODES[0], message=warning)], 1.0, None)
     operator = make_token(api.store, "op", role="operator", scopes=("read", "operate"))

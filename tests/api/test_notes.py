@@ -8,7 +8,7 @@ from zoe_client import Client
 LIMITS = {"memory": "64MiB", "cores": 0.1, "shm": "64MiB"}
 
 
-def test_what_the_local_backend_does_nothing_about_is_noted(client: Client) -> None:
+def test_settings_ignored_by_the_local_backend_are_noted(client: Client) -> None:
     asking = document(part("main", resources=LIMITS, read_only_root=True), part("other", resources=LIMITS))
     expected = [
         "the local back-end ignores shm, which these components set: main, other",

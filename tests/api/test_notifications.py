@@ -199,7 +199,7 @@ def test_a_target_that_fails_is_told_all_later_in_order(api: Api, notifying: Not
         receiver.close()
 
 
-def test_what_happens_while_nobody_leads_is_told_by_the_next(api: Api, quick: None, receiver: Receiver) -> None:
+def test_next_leader_notifies_of_events_without_a_leader(api: Api, quick: None, receiver: Receiver) -> None:
     client = api.client()
     client.set_target("hook", TargetRequest(url=receiver.url))
     notify(api).close()
@@ -371,7 +371,7 @@ def test_many_ends_are_one_mail(api: Api, quick: None, mailbox: tuple[Mailbox, i
     assert mail["Subject"] == "Zoe: 12 succeeded"
 
 
-def test_what_is_not_sent_is_refused(api: Api, receiver: Receiver) -> None:
+def test_invalid_target_is_refused(api: Api, receiver: Receiver) -> None:
     client = api.client()
     for url in ("https://10.0.0.1/", "https://127.0.0.1:22/", "mailto:eve@other.org", "nonsense", "gopher://x/"):
         with pytest.raises(Refused) as refused:
@@ -462,7 +462,7 @@ def test_the_end_of_an_array_is_told_and_cancelled_indices_are_not_each(
     assert "100 cancelled" in str(mail.get_payload())
 
 
-def test_what_happened_before_is_not_told(api: Api, notifying: NotificationThread, receiver: Receiver) -> None:
+def test_earlier_events_are_not_notified(api: Api, notifying: NotificationThread, receiver: Receiver) -> None:
     client = api.client()
     ends(api, client, "before")
     client.set_target("hook", TargetRequest(url=receiver.url))

@@ -128,7 +128,7 @@ def test_roles_follow_the_groups_of_each_sign_in(api: Api, real: Provider) -> No
     assert {m.tenant: m.role for m in api.store.accounts.memberships(user="ned")} == {"green": "user", "red": "viewer"}
 
 
-def test_nobody_becomes_somebody_else_by_a_name(api: Api, real: Provider) -> None:
+def test_name_at_the_provider_cannot_take_over_another_user(api: Api, real: Provider) -> None:
     Browser(api, "ben", "admin")
     for subject, name in (("s-3", "ben"), ("s-4", "../etc"), ("s-5", "x" * 65), ("s-6", "nul\u0000")):
         real.know(subject, preferred_username=name)
@@ -139,7 +139,7 @@ def test_nobody_becomes_somebody_else_by_a_name(api: Api, real: Provider) -> Non
     assert api.store.accounts.user("ben").provider == ""
 
 
-def test_who_is_disabled_or_has_no_role_does_not_get_in(api: Api, real: Provider) -> None:
+def test_disabled_user_or_user_without_role_is_refused(api: Api, real: Provider) -> None:
     browser = api.http(None)
     browser.get(comes_back(sent(browser)))
     api.store.accounts.set_disabled("mia", True)
@@ -185,7 +185,7 @@ def test_over_https_the_cookie_of_the_way_back_is_one_that_others_cannot_set(api
     assert {"Secure", "Path=/", "HttpOnly"} <= set(cookie)
 
 
-def test_who_is_refused_there_is_told_so_as_a_page(api: Api) -> None:
+def test_refusal_at_the_provider_is_shown_as_a_page(api: Api) -> None:
     browser = api.http(None)
     back = f"{SESSION}/oidc/callback?state={parse_qs(urlsplit(sent(browser)).query)['state'][0]}&error=access_denied"
     answer = browser.get(back, headers={"Accept": "text/html"})
@@ -195,7 +195,7 @@ def test_who_is_refused_there_is_told_so_as_a_page(api: Api) -> None:
     assert "<script" not in browser.get(hostile, headers={"Accept": "text/html"}).text
 
 
-def test_what_the_one_in_between_leaves_as_it_is_gets_in(lied_to: Api) -> None:
+def test_unaltered_answer_of_the_provider_signs_in(lied_to: Api) -> None:
     browser = lied_to.http(None)
     assert browser.get(comes_back(sent(browser))).status_code == 303
     assert browser.get(SESSION).json()["user"] == "mia"

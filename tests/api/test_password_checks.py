@@ -136,7 +136,7 @@ class Guesses:
         return await asyncio.gather(*(one() for _ in range(number)))
 
 
-def test_what_is_braked_takes_neither_a_hash_nor_a_thread(
+def test_braked_sign_in_takes_neither_a_hash_nor_a_thread(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guesses = Guesses(store.accounts)

@@ -86,7 +86,7 @@ def test_no_view_tells_an_address_of_a_port_that_is_for_browsers(api: Api) -> No
     assert asked > 10
 
 
-def test_what_is_not_there_is_not_found(api: Api) -> None:
+def test_unknown_service_or_port_is_not_found(api: Api) -> None:
     api.start_master()
     execution = running(api)
     service, client = execution.services[0].id, api.client()

@@ -34,12 +34,12 @@ def test_changes_name_their_positions_and_reads_wait_for_them(api: Api, http: ht
 
 
 @pytest.mark.parametrize("wanted", ["x", "-1", str(2**63)])
-def test_what_is_no_position_is_refused(shared_api: Api, wanted: str) -> None:
+def test_invalid_position_is_refused(shared_api: Api, wanted: str) -> None:
     found = problem(shared_api.http().get("/api/v1/executions", headers={WANTED: wanted}))
     assert (found["status"], found["code"]) == (422, "invalid_request")
 
 
-def test_nobody_waits_without_a_token(shared_api: Api) -> None:
+def test_position_without_a_token_is_refused(shared_api: Api) -> None:
     found = problem(shared_api.http(token=None).get("/api/v1/executions", headers={WANTED: "1"}))
     assert found["status"] == 401
 

@@ -151,7 +151,7 @@ def test_an_execution_has_its_price(api: Api) -> None:
     assert re.search(r"price +2\.40 EUR\n", zoe(api, "show", one.id))
 
 
-def test_what_nothing_prices_is_said_and_is_no_zero(api: Api) -> None:
+def test_unpriced_use_is_reported_without_an_amount(api: Api) -> None:
     use(api, 1, "ada", 10.0)
     before = api.client(api.admin).statement(LAST_MONTH, "red")
     assert before.currency is None
@@ -198,7 +198,7 @@ def test_a_list_is_refused_with_all_its_errors(api: Api) -> None:
     assert api.client(api.admin).admin.price_lists().price_lists == []
 
 
-def test_what_was_shown_or_charged_does_not_change(api: Api) -> None:
+def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     admin = api.client(api.admin).admin
     with pytest.raises(Refused, match="begins in the past"):
         admin.set_price_list(PRICES)

@@ -27,7 +27,7 @@ BOUNDS: tuple[dict[str, int], ...] = (
 ASKED = (None, -1000, -7, 0, 3, 4, 10, 11, 1000)
 
 
-def test_what_is_kept_is_never_above_the_bound(api: Api) -> None:
+def test_kept_priority_never_exceeds_the_bound(api: Api) -> None:
     """Every bound, priority of the description and of the request, role and door."""
     api.start_master()
     until(lambda: api.store.platform() != [])
@@ -73,7 +73,7 @@ def test_a_plan_asks_for_no_priority_that_there_is_not(api: Api) -> None:
     assert answer.json()["code"] == "invalid_request"
 
 
-def test_who_names_no_priority_gets_the_highest_below_zero(api: Api) -> None:
+def test_default_priority_is_the_highest_allowed_below_zero(api: Api) -> None:
     api.store.set_policy(Policy(priorities_max={"red": -7}), 0, 1.0, "test")
     assert api.client().submit(job()).priority == -7
     kept = api.http().post("/api/v1/executions", json={"application": job(priority=0)})

@@ -220,7 +220,7 @@ def test_one_user_s_idempotency_key_does_not_give_another_the_execution(lab: Lab
     assert entry.status == 409
 
 
-def test_what_is_ahead_is_counted_but_not_named(lab: Lab) -> None:
+def test_foreign_executions_ahead_are_counted_but_not_named(lab: Lab) -> None:
     large = document(part("main", "true", ends_application=True, resources={"memory": "1GiB", "cores": 4}))
     runs = lab.ada.submit(large)
     until(lambda: lab.ada.execution(runs.id).state is ExecutionState.RUNNING)

@@ -83,7 +83,7 @@ def test_offers_are_accepted_for_all_indices_once(client: Client, master: Tickin
     client.arrays.cancel(made.id)
 
 
-def test_what_runs_again_has_no_promise(client: Client, master: TickingMaster) -> None:
+def test_requeued_array_has_no_promise(client: Client, master: TickingMaster) -> None:
     master.behaviours["main"] = ServiceBehaviour(run_s=0.0, exit_code=3)
     made = client.arrays.submit(sized(1, 2), "0-1", finish_by="+120s", confidence=0.8)
     failed = client.arrays.wait(made.id, 30)
@@ -154,7 +154,7 @@ def test_more_than_limits_allow_at_all_is_refused(api: Api) -> None:
     assert "allow 3" in problem(api.http().post(PATH, json=body))["detail"]
 
 
-def test_what_does_not_go_together_is_an_error(shared_api: Api) -> None:
+def test_confidence_without_finish_by_is_an_error(shared_api: Api) -> None:
     with pytest.raises(ValueError, match="belong to finish_by"):
         shared_api.client().arrays.submit(sized(1, 2), "0-1", confidence=0.9)
 

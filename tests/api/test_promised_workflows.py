@@ -111,7 +111,7 @@ def test_no_more_than_a_hundred_are_promised_together(shared_api: Api) -> None:
     assert "at most 100" in answer.text
 
 
-def test_what_is_resumed_has_no_promise_of_the_first_run(client: Client, master: TickingMaster) -> None:
+def test_resumed_workflow_has_no_promise(client: Client, master: TickingMaster) -> None:
     master.behaviours.update({"first": exits(0), "second": exits(3), "told": exits(0)})
     made = client.workflows.run(CHAIN, finish_by="+120s", confidence=0.8)
     failed = ended(client, made.id)

@@ -132,7 +132,7 @@ def test_a_promise_needs_a_time(shared_api: Api) -> None:
         assert made.json()["errors"][0]["pointer"] == "/application/promise"
 
 
-def test_what_never_ends_by_itself_is_not_promised(shared_api: Api) -> None:
+def test_promise_for_an_endless_application_is_refused(shared_api: Api) -> None:
     document = {**sized(1, 5), "kind": "interactive", "promise": {}}
     made = shared_api.http().post("/api/v1/executions", json={"application": document, "deadline_s": 60})
     assert made.status_code == 422

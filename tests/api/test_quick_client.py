@@ -30,7 +30,7 @@ def test_an_answer_of_another_kind_is_an_error(body: bytes, said: str) -> None:
     assert str(told.value) == f"the server at {server.url} sent an answer that this client cannot read: {said}"
 
 
-def test_what_an_older_server_leaves_out_has_its_default() -> None:
+def test_missing_field_of_an_older_server_gets_its_default() -> None:
     older = answer("200 OK", b'{"executions": []}')
     with ScriptedServer([older]) as server, QuickClient(server.url, "t") as client:
         assert client.executions() == EMPTY

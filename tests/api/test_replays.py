@@ -47,7 +47,7 @@ def begin(api: Api) -> float:
     return api.store.ticks(time.time(), time.time())[0].at_s
 
 
-def test_nothing_changed_makes_every_decision_again(busy: Api) -> None:
+def test_unchanged_replay_reproduces_every_decision(busy: Api) -> None:
     answer = admin(busy).replay(ReplayRequest(from_s=begin(busy)))
     assert (answer.decisions, answer.reproduced, answer.first_difference) == (3, 3, "")
     assert set(answer.figures) == {"as it was"}
@@ -89,7 +89,7 @@ def test_the_command_line_tells_it_side_by_side(busy: Api, tmp_path: Path) -> No
         assert CliRunner().invoke(app, [*zoe, *wrong]).exit_code == 2
 
 
-def test_what_cannot_be_replayed_is_refused(busy: Api) -> None:
+def test_impossible_replay_is_refused(busy: Api) -> None:
     http = busy.http(busy.admin)
 
     def refused(**body: object) -> str:

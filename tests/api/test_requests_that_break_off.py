@@ -46,7 +46,7 @@ def requests(token: str, chance: random.Random) -> Iterator[bytes]:
         yield whole[: chance.randint(1, len(whole))]
 
 
-def test_nothing_of_level_error_and_no_traceback(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+def test_broken_off_requests_log_no_error_and_no_traceback(api: Api, caplog: pytest.LogCaptureFixture) -> None:
     print(f"seed {SEED}")
     chance = random.Random(SEED)
     at = urlsplit(api.url)

@@ -47,7 +47,7 @@ def denied(http: httpx.Client, method: str, path: str) -> bool:
     return problem(answer)["code"] in DENIED
 
 
-def test_nothing_but_signing_in_and_health_is_for_everybody() -> None:
+def test_only_sign_in_and_health_routes_are_public() -> None:
     open_paths = set(walked(None))
     assert {path for path in open_paths if path[1].startswith(PREFIX)} == OPEN_ROUTES
     assert {path for _, path in open_paths} >= {"/healthz", "/readyz", "/metrics"}
@@ -165,7 +165,7 @@ def streamed_until(http: httpx.Client, wanted: str) -> str:
 
 @pytest.mark.parametrize(("method", "path"), [("GET", ""), ("PUT", "/zoe"), ("DELETE", "/zoe")])
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.USER, Role.OPERATOR])
-def test_nobody_but_an_admin_names_another_tenant(with_a_store: Api, role: Role, method: str, path: str) -> None:
+def test_only_admins_may_name_another_tenant(with_a_store: Api, role: Role, method: str, path: str) -> None:
     api = with_a_store
     api.store.accounts.set_storage_credential(SealedCredential("red", "zoe", "red:ann", b"sealed"))
     body = {"user": "x", "key": "y"} if method == "PUT" else None

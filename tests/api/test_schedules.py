@@ -136,7 +136,7 @@ def test_the_same_key_runs_once(api: Api, http: httpx.Client, twice: str) -> Non
     assert problem(other)["code"] == "idempotency_conflict"
 
 
-def test_what_is_wrong_is_said_when_it_is_stored(http: httpx.Client) -> None:
+def test_invalid_document_is_refused_when_stored(http: httpx.Client) -> None:
     wrong = copy.deepcopy(REPORT)
     wrong["components"][0]["command"] = ["{param:dya}"]
     refused = problem(http.put(f"{APPS}/report", json={"document": wrong}))
@@ -201,7 +201,7 @@ def test_a_schedule_runs_at_its_time(api: Api, http: httpx.Client, leader: Leade
     assert (found["last"]["due_s"], found["last"]["state"]) == (made["due_s"], "submitted")
 
 
-def test_what_is_found_in_time_runs_however_long_the_work_before_it_takes(
+def test_run_found_in_time_is_made_however_long_earlier_work_takes(
     api: Api, http: httpx.Client, leader: Leader
 ) -> None:
     late_s = add(http, "late", missed="skip")["due_s"]
@@ -397,7 +397,7 @@ def test_run_now_is_noted_once_per_key(http: httpx.Client) -> None:
     assert (run["due_s"], run["run_id"], run["outcome"]) == (None, answers[0]["id"], "made")
 
 
-def test_what_is_refused_says_why_and_the_schedule_goes_on(api: Api, http: httpx.Client, leader: Leader) -> None:
+def test_refused_run_has_its_reason_and_the_schedule_continues(api: Api, http: httpx.Client, leader: Leader) -> None:
     put(http)
     due_s = add(http, application="report", overlap="allow")["due_s"]
     set_quota(api.store, "red", Quota(executions_max=1))
@@ -504,9 +504,7 @@ def test_schedules_are_their_owners(api: Api, http: httpx.Client) -> None:
         ({"application": "missing", "document": None}, None),
     ],
 )
-def test_what_is_wrong_with_a_schedule_is_said_at_once(
-    shared_http: httpx.Client, body: Document, pointer: str | None
-) -> None:
+def test_invalid_schedule_is_refused_at_once(shared_http: httpx.Client, body: Document, pointer: str | None) -> None:
     answer = shared_http.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job(), **body})
     found = problem(answer)
     assert answer.status_code == (404 if pointer is None else 422), found
@@ -528,7 +526,7 @@ def test_times_parameters_and_document_are_told_in_one_round(shared_http: httpx.
     )
 
 
-def test_what_may_change_until_then_is_a_note(api: Api, http: httpx.Client) -> None:
+def test_obstacle_that_may_pass_is_only_noted(api: Api, http: httpx.Client) -> None:
     set_quota(api.store, "red", Quota(executions_max=0))
     assert add(http)["notes"] == []  # limits are checked when it runs
     big = job("true", name="big")

@@ -146,7 +146,7 @@ def test_a_row_that_was_moved_to_another_user_opens_nowhere(api: Api, postgres_u
         opened(api, moved)
 
 
-def test_who_set_it_is_in_the_audit_log_and_the_value_is_not(api: Api) -> None:
+def test_secret_is_audited_without_its_value(api: Api) -> None:
     api.client().set_secret("db", VALUE)
     api.client().remove_secret("db")
     entries = api.store.accounts.audit(None, 100)

@@ -23,7 +23,7 @@ def code(answer: httpx.Response) -> str:
     return str(problem(answer)["code"])
 
 
-def test_who_signs_in_is_told_who_she_is(api: Api) -> None:
+def test_sign_in_returns_user_tenant_and_role(api: Api) -> None:
     browser = Browser(api)
     told = browser.sign_in()
     assert (told["user"], told["tenant"], told["role"], told["tenants"]) == ("ben", "red", "user", ["red"])
@@ -186,7 +186,7 @@ def test_strangers_are_told_nothing_of_who_exists(api: Api, body: dict[str, str]
     assert strange["status"] in (400, 401)
 
 
-def test_who_is_disabled_or_has_no_password_does_not_get_in(api: Api) -> None:
+def test_disabled_user_or_user_without_password_is_refused(api: Api) -> None:
     browser = Browser(api)
     api.store.accounts.set_disabled("ben", True)
     assert code(browser.try_to_sign_in()) == "bad_sign_in"

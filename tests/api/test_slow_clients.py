@@ -155,7 +155,7 @@ def test_a_body_after_another_request_at_once_is_ended_too(serve: Any) -> None:
     assert trickle(server, client, b"x" * LONG, LONG) <= BODY_S + 3
 
 
-def test_what_trickles_behind_an_early_answer_is_ended(serve: Any) -> None:
+def test_trickling_body_after_an_early_answer_is_ended(serve: Any) -> None:
     server = serve(hasty)
     client = server.connect()
     client.sendall(POST + b"Content-Length: 1000\r\n\r\n")

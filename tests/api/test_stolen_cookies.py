@@ -81,9 +81,7 @@ def test_the_cookie_alone_is_refused_on_every_route_that_changes_something(
     assert browser.get("/api/v1/me").status_code == 200
 
 
-def test_what_the_cookie_alone_reads_changes_nothing_and_tells_no_secret(
-    api: Api, browser: httpx.Client, postgres_url: str
-) -> None:
+def test_stolen_cookie_changes_no_data_and_reads_no_secret(api: Api, browser: httpx.Client, postgres_url: str) -> None:
     routes = [path for _, path in paths(api, {"get"})]
     proof = browser.post(SIGNING_IN, json={"user": "alice", "password": PASSWORD}).json()["csrf_token"]
     assert len(proof) > 40

@@ -60,7 +60,7 @@ def test_a_tenant_is_told_of_itself_alone(api: Api, began_s: float) -> None:
     assert refused["code"] == "role_missing"
 
 
-def test_what_was_not_measured_is_null(api: Api) -> None:
+def test_unmeasured_bandwidth_is_null(api: Api) -> None:
     began_s = time.time() // 60 * 60 - 600.0
     api.store.add_bandwidth(began_s, {"red": TenantBandwidth(Rates(10 * MB), None, None)}, measured=False)
     [point] = points(api.http(), from_s=began_s)
@@ -89,7 +89,7 @@ def test_a_span_is_told_in_some_hundred_stretches_of_half_a_minute_at_least(api:
     assert points(http, from_s=began_s + 60, to_s=began_s) == []
 
 
-def test_what_is_no_span_is_refused(api: Api) -> None:
+def test_invalid_span_is_refused(api: Api) -> None:
     for query in ({}, {"from_s": -1}, {"from_s": "nan"}, {"from_s": 1e300}):
         assert problem(api.http().get(PATH, params=query))["status"] == 422, query
 
@@ -108,9 +108,7 @@ def asking(guarantee: str, **rates: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", ["validate", "plan", "executions"])
-def test_what_the_store_can_never_promise_is_refused_at_once_with_the_largest_that_would_do(
-    with_controller: Api, path: str
-) -> None:
+def test_impossible_guarantee_is_refused_with_the_largest_possible(with_controller: Api, path: str) -> None:
     http, master = with_controller.http(), with_controller.start_master()
     until(lambda: master.master.latest)
     refused = http.post(f"/api/v1/{path}", json=asking("required", read="40.000001MB/s", write="20MB/s"))
@@ -125,7 +123,7 @@ def test_what_the_store_can_never_promise_is_refused_at_once_with_the_largest_th
 
 
 @pytest.mark.parametrize("path", ["validate", "executions"])
-def test_who_prefers_more_than_there_is_is_told_and_may_run(with_controller: Api, path: str) -> None:
+def test_excessive_preference_is_accepted_with_a_note(with_controller: Api, path: str) -> None:
     answer = with_controller.http().post(f"/api/v1/{path}", json=asking("preferred", write="30MB/s"))
     assert answer.is_success
     assert answer.json()["notes"] == [
@@ -137,7 +135,7 @@ def test_who_prefers_more_than_there_is_is_told_and_may_run(with_controller: Api
 
 @pytest.mark.parametrize("guarantee", ["required", "preferred"])
 @pytest.mark.parametrize("path", ["validate", "executions"])
-def test_what_the_proxies_cannot_always_keep_is_noted(with_controller: Api, path: str, guarantee: str) -> None:
+def test_rates_beyond_the_proxies_are_noted(with_controller: Api, path: str, guarantee: str) -> None:
     capacity = StoreCapacity(60 * MB, 60 * MB, 40 * MB, 80 * MB)
     with_controller.store.set_capabilities(BackendCapabilities(), capacity, 2.0, None)
     verb = {"required": "requires", "preferred": "prefers"}[guarantee]
@@ -176,7 +174,7 @@ def test_where_no_master_was_told_a_capacity_nothing_is_refused_for_it(postgres_
         made.close()
 
 
-def test_what_was_accepted_once_is_not_refused_when_it_is_repeated_on_a_smaller_store(with_controller: Api) -> None:
+def test_repeated_submission_is_accepted_on_a_smaller_store(with_controller: Api) -> None:
     http, key = with_controller.http(), {"Idempotency-Key": "once"}
     first = http.post("/api/v1/executions", json=asking("required", read="40MB/s"), headers=key)
     with_controller.store.set_capabilities(BackendCapabilities(), StoreCapacity(1, 1), 2.0, None)

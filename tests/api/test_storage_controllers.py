@@ -65,7 +65,7 @@ def test_an_admin_adds_metrics_and_sets_controllers(api: Api, admin: Client) -> 
     assert [metric.name for metric in admin.storage_metrics().metrics] == ["SEVEN"]
 
 
-def test_what_is_refused_has_the_controllers_sentence(api: Api, admin: Client) -> None:
+def test_refusal_has_the_sentence_of_the_controller(api: Api, admin: Client) -> None:
     http = api.http(api.admin)
     for body, sentence in (
         ({"expression": "sum("}, "Prometheus refuses the expression"),

@@ -41,7 +41,7 @@ def test_an_admin_sets_lists_and_removes_it(api: Api, admin: CliRunner) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["0", "many", "nan", "2000"])
-def test_what_is_no_number_of_cores_is_refused(admin: CliRunner, wrong: str) -> None:
+def test_invalid_number_of_cores_is_refused(admin: CliRunner, wrong: str) -> None:
     assert admin.invoke(app, ["storage", "cores", "set", "red", wrong]).exit_code == 2
     assert "red" not in admin.invoke(app, ["storage", "cores", "ls"]).output
 

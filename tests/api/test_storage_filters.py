@@ -68,7 +68,7 @@ def test_others_and_all_need_an_admin_and_viewers_upload_nothing(api: Api, red: 
     assert viewer.get("/api/v1/storage/filters").json() == {"filters": [], "versions": []}
 
 
-def test_what_cannot_be_a_filter_has_the_controllers_sentence(api: Api, red: Client) -> None:
+def test_invalid_filter_is_refused_with_the_controllers_sentence(api: Api, red: Client) -> None:
     for name, content, sentence in (
         ("flip", b"text", "does not begin with"),
         ("encryption", FLIP, "the name of another filter"),

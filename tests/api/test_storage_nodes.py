@@ -58,7 +58,7 @@ def test_an_admin_sees_the_nodes_and_restarts_one(api: Api, admin: Client) -> No
     assert "object-1" in str(entry)
 
 
-def test_what_cannot_be_restarted_has_the_controllers_sentence(api: Api, admin: Client) -> None:
+def test_impossible_restart_is_refused_with_the_controllers_sentence(api: Api, admin: Client) -> None:
     http = api.http(api.admin)
     for name, sentence, status, code in (
         ("proxy", "set swift_nodes.proxy.restart", 422, "storage_rule_refused"),

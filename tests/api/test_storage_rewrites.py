@@ -73,7 +73,7 @@ def test_an_admin_begins_sees_and_cancels_a_job(admin: CliRunner) -> None:
         (["red/nosuch"], "red has no container nosuch"),
     ],
 )
-def test_what_cannot_be_applied_is_refused(admin: CliRunner, wrong: list[str], sentence: str) -> None:
+def test_invalid_apply_is_refused(admin: CliRunner, wrong: list[str], sentence: str) -> None:
     code, printed = zoe(admin, "apply", *wrong)
     assert (code in (1, 2), sentence in " ".join(printed.split())) == (True, True), printed
     assert "red" not in zoe(admin, "applying")[1]

@@ -79,7 +79,7 @@ def test_a_rule_is_there_once_however_it_is_added(admin: CliRunner) -> None:
         ("cores", "rm", "red"),
     ],
 )
-def test_what_does_not_exist_is_not_found(unchanged: CliRunner, arguments: tuple[str, ...]) -> None:
+def test_unknown_rules_and_jobs_are_not_found(unchanged: CliRunner, arguments: tuple[str, ...]) -> None:
     code, said = storage(unchanged, *arguments)
     assert code == 3, said
     assert any(words in said for words in ("there is no ", "no removed rule", "has no ", "no job", "no cores")), said
@@ -100,7 +100,7 @@ def test_what_does_not_exist_is_not_found(unchanged: CliRunner, arguments: tuple
         (("cores", "set", "<b>x</b>", "1"), "can be no tenant"),
     ],
 )
-def test_what_makes_no_sense_is_told_so(unchanged: CliRunner, arguments: tuple[str, ...], sentence: str) -> None:
+def test_senseless_arguments_are_refused(unchanged: CliRunner, arguments: tuple[str, ...], sentence: str) -> None:
     code, said = storage(unchanged, *arguments)
     assert (code, sentence in said) == (2, True), said
 

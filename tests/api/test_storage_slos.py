@@ -36,7 +36,7 @@ def test_an_admin_sets_lists_and_removes_it(admin: CliRunner) -> None:
 
 
 @pytest.mark.parametrize("wrong", [[], ["--read", "fast"], ["--read", "40"], ["--read", "0MB/s"], ["--read", "99kB/s"]])
-def test_what_cannot_be_guaranteed_is_refused(admin: CliRunner, wrong: list[str]) -> None:
+def test_invalid_slo_is_refused(admin: CliRunner, wrong: list[str]) -> None:
     assert admin.invoke(app, ["storage", "slo", "set", "red", *wrong]).exit_code == 2
     assert "red" not in admin.invoke(app, ["storage", "slo", "ls"]).output
 

@@ -25,7 +25,7 @@ def bounded(api: Api) -> Client:
     return api.client()
 
 
-def test_who_asks_for_no_time_limit_gets_the_longest_and_is_told(bounded: Client) -> None:
+def test_default_time_limit_is_the_quotas_maximum_with_a_note(bounded: Client) -> None:
     given = bounded.submit(job())
     assert (given.description["time_limit_s"], given.notes) == (43_200, [NOTE])
     assert bounded.execution(given.id) == given
@@ -84,7 +84,7 @@ def test_the_catalogue_asks_for_no_more_than_the_own_tenant_may_have(api: Api) -
     assert limits() == [3600, 3600]
 
 
-def test_who_waits_already_keeps_what_it_has_and_a_clone_meets_the_quota(api: Api) -> None:
+def test_new_quota_spares_waiting_executions_but_not_clones(api: Api) -> None:
     client = api.client()
     before = client.submit(job(time_limit_s=86_400))
     set_quota(api.store, "red", Quota(time_limit_s_max=43_200.0))
@@ -98,7 +98,7 @@ def test_who_waits_already_keeps_what_it_has_and_a_clone_meets_the_quota(api: Ap
         client.submit(given.description)
 
 
-def test_what_was_accepted_is_not_refused_when_it_is_repeated(api: Api) -> None:
+def test_repeated_submission_is_accepted_under_a_new_quota(api: Api) -> None:
     client = api.client()
     first = client.submit(job(time_limit_s=86_400), idempotency_key="one")
     set_quota(api.store, "red", Quota(time_limit_s_max=43_200.0))

@@ -83,7 +83,7 @@ def test_the_session_is_found_among_cookies_that_others_set(
     assert problem(ask(api, cookies))["code"] == "session_over"
 
 
-def test_what_is_no_secret_of_ours_costs_nothing(api: Api, signed_in: tuple[str, str]) -> None:
+def test_cookies_of_others_do_not_displace_the_own_session(api: Api, signed_in: tuple[str, str]) -> None:
     own, chance = signed_in[0], random.Random(SEED)
     for _ in range(30):
         cookies = [own, *chance.choices(GARBAGE, k=chance.randrange(40))]

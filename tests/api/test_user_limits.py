@@ -34,9 +34,7 @@ def runs(client: Client, execution_id: str) -> bool:
     return client.execution(execution_id).state is ExecutionState.RUNNING
 
 
-def test_who_waits_for_it_is_told_so_and_others_of_the_tenant_are_not_held_up(
-    api: Api, client: Client, master: TickingMaster
-) -> None:
+def test_user_limit_explains_the_wait_and_spares_other_users(api: Api, client: Client, master: TickingMaster) -> None:
     limit(api)
     eve = api.client(make_token(api.store, "eve", "red"))
     first = client.submit(of_cores(2))

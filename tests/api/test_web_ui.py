@@ -85,7 +85,7 @@ def test_the_first_page_is_small(page: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/assets/none.js", "/none.png", "/../pyproject.toml", "/assets/../index.html/x.js"])
-def test_what_is_not_there_is_not_found(page: httpx.Client, path: str) -> None:
+def test_unknown_path_is_not_found(page: httpx.Client, path: str) -> None:
     assert page.get(path).status_code == 404
 
 

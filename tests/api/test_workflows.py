@@ -205,7 +205,7 @@ def test_everything_that_is_wrong_is_said_at_once(api: Api) -> None:
     assert api.client().executions().executions == []
 
 
-def test_what_cannot_run_here_is_said_with_its_place(api: Api, master: TickingMaster) -> None:
+def test_oversized_step_is_refused_with_its_place(api: Api, master: TickingMaster) -> None:
     until(api.store.platform)
     short = {"name": "big", "image": "zoe/tiny", "command": ["true"], "memory": "{matrix:size}"}
     document = workflow({**short, "matrix": {"size": ["64MiB", "900GiB"]}}, step("other"))

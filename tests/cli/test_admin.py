@@ -99,6 +99,6 @@ def test_only_admins(server: Server, zoe: Zoe) -> None:
     assert zoe("admin", "user", "ls", token=READER).code == 4
 
 
-def test_nothing_to_open(server: Server, zoe: Zoe, submitted: str) -> None:
+def test_open_without_a_ready_service_is_refused(server: Server, zoe: Zoe, submitted: str) -> None:
     closed = zoe("open", submitted)
     assert (closed.code, "no ready service" in closed.err) == (3, True)

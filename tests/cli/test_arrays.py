@@ -85,7 +85,7 @@ def test_instances_are_still_counted(zoe: Zoe) -> None:
         (("--array", "0-99999999"), "more than an array may have"),
     ],
 )
-def test_what_cannot_be_is_said(zoe: Zoe, app_file: Path, more: tuple[str, ...], said: str) -> None:
+def test_impossible_array_is_refused(zoe: Zoe, app_file: Path, more: tuple[str, ...], said: str) -> None:
     done = zoe("run", str(app_file), *more)
     assert done.code != 0
     assert said in " ".join(done.err.split())

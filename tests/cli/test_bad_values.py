@@ -118,7 +118,7 @@ def test_it_says_which_value_is_wrong_and_what_is_wanted(zoe: Zoe, call: str, sa
     ],
 )
 @pytest.mark.usefixtures("server")
-def test_what_is_wrong_with_a_policy(zoe: Zoe, monkeypatch: pytest.MonkeyPatch, setting: str, said: str) -> None:
+def test_invalid_policy_is_explained(zoe: Zoe, monkeypatch: pytest.MonkeyPatch, setting: str, said: str) -> None:
     monkeypatch.setenv("COLUMNS", "500")
     for command in (["policy", "set", setting], ["replay", "--from", "2026-01-01", "--policy", setting]):
         told = zoe(*command)
@@ -143,7 +143,7 @@ def test_limits_of_a_tenant_or_user_that_is_not_there(server: Server, zoe: Zoe) 
 
 
 @pytest.mark.parametrize("name", ["..", ".", "../status", "x/../../status"])
-def test_what_leads_out_of_its_path_is_not_sent(server: Server, zoe: Zoe, name: str) -> None:
+def test_name_that_leaves_its_path_is_not_sent(server: Server, zoe: Zoe, name: str) -> None:
     """Each of these would be answered by another route once a client or a proxy has removed the dots."""
     for words in (("show", name), ("cancel", name), ("events", name), ("secret", "rm", name), ("logs", name)):
         done = zoe(*words)

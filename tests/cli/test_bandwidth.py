@@ -97,7 +97,7 @@ def test_show_has_what_was_granted_beside_what_is_achieved(
     assert "granted" not in zoe("show", reader_of_much).out
 
 
-def test_what_the_controller_does_not_tell_is_no_zero(
+def test_untold_bandwidth_is_shown_as_unknown(
     server: Server, zoe: Zoe, told: dict[str, Any], reader_of_much: str
 ) -> None:
     told["tenants"] = [{"tenant": "lab", "granted": rates(40), "achieved": None, "missed": None}]
@@ -169,9 +169,7 @@ def test_a_controller_that_is_away_or_absent_is_told(server: Server, zoe: Zoe, t
     assert zoe("storage", "status", "-o", "json").json()["configured"] is False
 
 
-def test_what_an_execution_moved_is_shown_so_far_and_in_the_end_and_never_as_nothing(
-    server: Server, zoe: Zoe, reader_of_much: str
-) -> None:
+def test_moved_bytes_are_shown_so_far_and_in_the_end(server: Server, zoe: Zoe, reader_of_much: str) -> None:
     assert "moved" not in zoe("show", reader_of_much).out
     server.start(reader_of_much)
     assert re.search(r"^moved +not known$", zoe("show", reader_of_much).out, re.MULTILINE)

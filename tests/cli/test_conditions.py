@@ -31,7 +31,7 @@ def test_run_after_others(server: Server, zoe: Zoe, app_file: Path) -> None:
 
 
 @pytest.mark.parametrize("after", ["x1", "later:x1", "ok:", "any", "", "ok:x1,"])
-def test_what_is_no_dependency_is_said_before_anything_is_sent(zoe: Zoe, app_file: Path, after: str) -> None:
+def test_invalid_dependency_is_refused_before_sending(zoe: Zoe, app_file: Path, after: str) -> None:
     done = zoe("run", str(app_file), "--after", after)
     assert done.code == 2
     assert done.out == ""

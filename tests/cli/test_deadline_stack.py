@@ -36,7 +36,7 @@ def long(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_what_cannot_be_met_is_said_before_it_is_submitted(zoe: Zoe, long: str, tmp_path: Path) -> None:
+def test_unmeetable_deadline_is_reported_by_plan(zoe: Zoe, long: str, tmp_path: Path) -> None:
     planned = zoe("plan", long, "--deadline", "+30s")
     assert planned.code == 9
     assert "It would start now." in planned.out
@@ -106,7 +106,7 @@ def test_a_miss_is_noted_at_the_deadline_and_shown(zoe: Zoe, long: str) -> None:
     ]
 
 
-def test_what_ends_in_time_has_met_it(zoe: Zoe) -> None:
+def test_execution_in_time_has_met_its_deadline(zoe: Zoe) -> None:
     done = zoe("run", str(BATCH), "--deadline", "+1h", "--wait", "-o", "json")
     assert done.code == 0
     assert json.loads(done.out)["deadline"]["status"] == "met"

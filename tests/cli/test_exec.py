@@ -160,7 +160,7 @@ def _ended_entry(admin: Client) -> AuditEntryView | None:
     return found[0] if found and "seconds" in found[0].changes else None
 
 
-def test_what_is_cut_leaves_no_process(stack: Stack, ada: Client, running: str) -> None:
+def test_killed_client_leaves_no_process(stack: Stack, ada: Client, running: str) -> None:
     command = [str(ZOE), "exec", running, "--", "sh", "-c", "echo here; sleep 613"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, env=own_environment(stack, ada)) as client:  # type: ignore[call-overload]

@@ -142,7 +142,7 @@ def test_numbers_out_of_range(server: Server, zoe: Zoe, app_file: Path) -> None:
     assert zoe("run", str(app_file), "--name", "n" * 500).code == 2
 
 
-def test_what_never_fits(server: Server, zoe: Zoe, app_file: Path) -> None:
+def test_oversized_component_has_exit_code_6(server: Server, zoe: Zoe, app_file: Path) -> None:
     for command in ("run", "validate"):
         done = zoe(command, str(app_file), "--set", "main.resources.memory=1TiB")
         assert (done.code, done.out) == (6, "")

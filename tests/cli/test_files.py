@@ -80,7 +80,7 @@ def test_results_come_to_this_machine(stack: Stack, tmp_path: Path) -> None:
     assert (tmp_path / "got/res/a.csv").read_text() == "7\n"
 
 
-def test_what_cannot_be_read_is_left_out_and_the_rest_is_copied(stack: Stack, tmp_path: Path) -> None:
+def test_unreadable_file_is_left_out_and_the_rest_is_copied(stack: Stack, tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / "tree").mkdir(exist_ok=True)
         (tmp_path / "tree" / name).write_text(name)
@@ -109,7 +109,7 @@ def test_what_cannot_be_read_is_left_out_and_the_rest_is_copied(stack: Stack, tm
         (("ls", ":5%"), 2, "%25"),
     ],
 )
-def test_what_cannot_be_copied_is_said(stack: Stack, arguments: tuple[str, ...], code: int, said: str) -> None:
+def test_impossible_copy_is_refused(stack: Stack, arguments: tuple[str, ...], code: int, said: str) -> None:
     done = zoe(stack, *arguments)
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
 

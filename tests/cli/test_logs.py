@@ -170,7 +170,7 @@ def test_an_unfinished_sequence_is_shown_in_the_end() -> None:
     assert text.feed(b"end\x1b[3") + text.close() == "end\\x1b[3"
 
 
-def test_what_prepared_a_service_that_never_started_is_output(server: Server, zoe: Zoe, submitted: str) -> None:
+def test_log_of_a_cancelled_start_is_shown(server: Server, zoe: Zoe, submitted: str) -> None:
     zoe("cancel", submitted)
     server.master.output = {f"{submitted}.main.0.1": b"ERROR: No matching distribution found\n"}
     done = zoe("logs", submitted)

@@ -33,7 +33,7 @@ def test_a_function_runs_with_each_input_and_its_results_come_in_order(stack: St
         client.files.find(directory)
 
 
-def test_what_one_call_raises_is_told_with_its_traceback_and_the_others_go_on(stack: Stack) -> None:
+def test_failed_call_has_its_traceback_and_the_others_continue(stack: Stack) -> None:
     def inverse(number: int) -> float:
         return 1 / number
 
@@ -81,7 +81,7 @@ def test_no_inputs_are_no_results(stack: Stack) -> None:
         assert repr(run) == "<map without inputs: nothing to do>"
 
 
-def test_what_cannot_be_sent_is_refused_before_anything_runs(stack: Stack) -> None:
+def test_invalid_map_is_refused_before_anything_runs(stack: Stack) -> None:
     with Client(stack.url, stack.token) as client:
         with pytest.raises(ZoeError, match="input 1 cannot be pickled"):
             client.map(abs, [1, threading.Lock()])  # type: ignore[list-item]

@@ -74,7 +74,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_what_a_name_may_be_is_said(server: Server, zoe: Zoe, kind: Kind, tmp_path: Path) -> None:
+def test_invalid_name_is_refused_with_the_rule_for_names(server: Server, zoe: Zoe, kind: Kind, tmp_path: Path) -> None:
     """`zoe storage filter add --name a/b` said that it does not exist."""
     (tmp_path / "app.json").write_text(json.dumps(APP))
     rule = WORDS[kind.pattern]

@@ -23,7 +23,7 @@ def test_targets_are_set_listed_and_removed(server: Server, zoe: Zoe) -> None:
     assert zoe("notify", "rm", "chat").code == 3
 
 
-def test_what_is_refused_is_said_before_it_is_needed(server: Server, zoe: Zoe) -> None:
+def test_invalid_target_or_event_is_refused(server: Server, zoe: Zoe) -> None:
     for url in ("http://hooks.example.org/", "https://10.0.0.1/", "mailto:ada@example.org", "chat"):
         assert zoe("notify", "set", "chat", url).code == 2, url
     wrong = zoe("notify", "set", "chat", URL, "--on", "finished")

@@ -143,7 +143,7 @@ def test_every_command_explains_itself_with_examples(zoe: Zoe, command: tuple[st
     assert not command or "Examples:" in done.out
 
 
-def test_nothing_given_is_a_question(zoe: Zoe) -> None:
+def test_command_without_arguments_shows_the_commands(zoe: Zoe) -> None:
     done = zoe()
     assert done.code == 2
     assert "Commands" in done.out + done.err

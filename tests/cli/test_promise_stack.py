@@ -62,7 +62,7 @@ def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
     assert "it ends by " in zoe("events", found["id"]).out
 
 
-def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) -> None:
+def test_impossible_promise_is_answered_with_offers(zoe: Zoe, tmp_path: Path) -> None:
     path = described(tmp_path, 30, 0.5, name="countered")  # otherwise its runs count instead of its declaration
     planned = zoe("plan", path, "--finish-by", "+10s")
     assert planned.code == 9
@@ -95,13 +95,13 @@ def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) 
         ["--finish-by", "+1h", "--array", "0-999"],
     ],
 )
-def test_what_makes_no_sense_is_refused(zoe: Zoe, tmp_path: Path, options: list[str]) -> None:
+def test_senseless_options_are_refused(zoe: Zoe, tmp_path: Path, options: list[str]) -> None:
     before = zoe("ls", "-o", "name").out
     assert zoe("run", described(tmp_path, 3, 0.5), *options).code == 2
     assert zoe("ls", "-o", "name").out == before
 
 
-def test_nothing_is_promised_of_an_unknown_run_time(zoe: Zoe, tmp_path: Path) -> None:
+def test_unknown_run_time_gets_no_promise(zoe: Zoe, tmp_path: Path) -> None:
     path = described(tmp_path, 3, 0.5, name="never-ran")
     document = json.loads(Path(path).read_text())
     del document["size"]

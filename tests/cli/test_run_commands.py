@@ -95,7 +95,7 @@ def test_an_own_script_over_an_own_file_is_one_command(stack: Stack, here: Path)
     assert (done.returncode, done.stdout) == (0, "9 {a b}\n"), done.stderr
 
 
-def test_what_is_shown_can_be_run(stack: Stack, zoe: Zoe, here: Path) -> None:
+def test_shown_description_can_be_run(stack: Stack, zoe: Zoe, here: Path) -> None:
     (here / "app.json").write_text(zoe("run", "--image", "tiny", "--show", "--", "cat", "numbers.csv").out)
     done = process(stack, "run", "app.json", "--follow")
     assert (done.returncode, done.stdout) == (0, "1\n2\n"), done.stderr

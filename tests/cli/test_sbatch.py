@@ -39,7 +39,7 @@ def job(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("server")
-def test_what_has_no_effect_is_listed_with_its_line(zoe: Zoe, job: Path) -> None:
+def test_options_without_effect_are_listed_with_their_lines(zoe: Zoe, job: Path) -> None:
     done = zoe("sbatch", str(job))
     assert done.code == 0
     assert done.out.startswith("Submitted batch job x")
@@ -53,7 +53,7 @@ def test_what_has_no_effect_is_listed_with_its_line(zoe: Zoe, job: Path) -> None
 
 @pytest.mark.usefixtures("server")
 @pytest.mark.parametrize("words", [(), ("--strict",)])
-def test_what_is_not_understood_submits_nothing_unless_loose(zoe: Zoe, job: Path, words: tuple[str, ...]) -> None:
+def test_script_with_unknown_options_is_submitted_only_if_loose(zoe: Zoe, job: Path, words: tuple[str, ...]) -> None:
     job.write_text(WRONG)
     told = [
         "job.sh: not understood:",
@@ -88,7 +88,7 @@ def test_calls_of_the_api_are_refused_where_jobs_cannot_reach_it(zoe: Zoe, job: 
     "line", ["--dependency=singleton", "--dependency=after:1", "--begin=someday", "--time=1:xx", "--array=x",
              "--deadline=now", "--deadline=now+0", "--deadline=now-1hour", "--deadline=someday"]
 )  # fmt: skip
-def test_what_decides_when_it_runs_is_not_passed_over(zoe: Zoe, job: Path, line: str) -> None:
+def test_option_that_delays_the_start_is_not_ignored(zoe: Zoe, job: Path, line: str) -> None:
     job.write_text(f"#!/bin/sh\n#SBATCH {line}\ntrue\n")
     done = zoe("sbatch", "--parsable", str(job))
     assert (done.code, done.out) == (2, "")
@@ -127,7 +127,7 @@ def test_a_job_may_be_held_and_have_a_priority(zoe: Zoe, job: Path) -> None:
         (b"#!/bin/sh\n" + b"#" * 300_000, "longer than"),
     ],
 )
-def test_what_is_no_script_is_refused(server: Server, zoe: Zoe, tmp_path: Path, content: bytes, why: str) -> None:
+def test_invalid_script_is_refused(server: Server, zoe: Zoe, tmp_path: Path, content: bytes, why: str) -> None:
     file = tmp_path / "job.sh"
     file.write_bytes(content)
     done = zoe("sbatch", str(file))

@@ -157,7 +157,7 @@ def test_a_signal_before_the_end_reaches_steps_or_with_b_the_shell(
     assert [line for line in output.splitlines() if line in ("step", "shell")] == reached
 
 
-def test_what_cannot_begin_says_why(stack: Stack, zoe: Zoe, job: Path) -> None:
+def test_script_that_cannot_begin_reports_the_reason(stack: Stack, zoe: Zoe, job: Path) -> None:
     done = zoe("sbatch", "--parsable", "--wait", "--mem=64M", "-o", "/dev/null", "-i", "nothing", "--wrap", "cat")
     assert (done.code, zoe("logs", done.out.strip()).out) == (
         1,

@@ -45,7 +45,7 @@ def test_an_application_is_stored_and_dispatched(server: Server, zoe: Zoe, repor
     assert zoe("dispatch", "report").code == 3
 
 
-def test_what_is_wrong_with_a_file_has_its_line(server: Server, zoe: Zoe, tmp_path: Path) -> None:
+def test_invalid_file_is_refused_with_its_name(server: Server, zoe: Zoe, tmp_path: Path) -> None:
     file = tmp_path / "app.json"
     file.write_text(json.dumps({**REPORT, "params": {}}, indent=1))
     refused = zoe("app", "put", "wrong", str(file))

@@ -36,7 +36,7 @@ def test_secrets_are_set_listed_and_removed(server: Server, zoe: Zoe, tmp_path: 
     assert zoe("secret", "rm", "pipe").code == 0
 
 
-def test_what_cannot_be_a_secret_is_refused_without_its_value(server: Server, zoe: Zoe, tmp_path: Path) -> None:
+def test_invalid_secret_is_refused_without_its_value(server: Server, zoe: Zoe, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     assert zoe("secret", "set", "x", "--from-file", str(tmp_path / "binary")).code == 2
     assert zoe("secret", "set", "x", "--from-file", str(tmp_path / "none")).code == 2

@@ -48,7 +48,7 @@ def test_a_share_that_is_none_submits_nothing(server: Server, zoe: Zoe, app_file
     assert server.store.last_journal_id() == before
 
 
-def test_what_cannot_be_shared_is_told(zoe: Zoe, submitted: str) -> None:
+def test_impossible_sharing_is_refused(zoe: Zoe, submitted: str) -> None:
     assert zoe("share", submitted).code == 2
     assert zoe("unshare", submitted, "--with", "bob", "--with-tenant").code == 2
     assert "not a member" in zoe("share", submitted, "--with", "eve").err

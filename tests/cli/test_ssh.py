@@ -145,7 +145,7 @@ def test_others_are_refused(stack: Stack, store: PostgresStore, person: Person, 
         assert (stolen.returncode, stolen.stdout) == (255, b"")
 
 
-def test_what_is_missing_is_said(person: Person, running: str) -> None:
+def test_unknown_execution_or_missing_dashes_are_reported(person: Person, running: str) -> None:
     assert person.ssh("x1m7xhnzn3f4144", "--", "true").returncode == 3
     wrong = person.ssh(running, "main", "true")
     assert (wrong.returncode, b"write -- before 'true'" in wrong.stderr) == (2, True)

@@ -84,7 +84,7 @@ def test_a_plan_keeps_nothing(stack: Stack, zoe: Zoe) -> None:
     assert zoe("ls", "-o", "name").out == before
 
 
-def test_what_waits_is_explained_and_cancelled(stack: Stack, zoe: Zoe) -> None:
+def test_waiting_execution_is_explained_and_cancelled(stack: Stack, zoe: Zoe) -> None:
     nodes = json.loads(zoe("nodes", "-o", "json").out)["nodes"]
     cores = ["--set", f"main.resources.cores={nodes[0]['cores']}"]
     running = zoe("run", BATCH, *command("exec sleep 600"), *cores, "-o", "name").out.strip()

@@ -29,7 +29,7 @@ def test_credentials_are_set_shown_and_removed(server: Server, zoe: Zoe, tmp_pat
     assert zoe("storage", "credentials", "remove", "zoe").code == 0
 
 
-def test_what_proxies_cannot_keep_is_told_to_operators_and_to_the_tenant(server: Server, zoe: Zoe) -> None:
+def test_caveats_of_proxies_are_shown_to_operators_and_the_tenant(server: Server, zoe: Zoe) -> None:
     told = [{"tenant": tenant, "sentence": f"{tenant} is granted too much"} for tenant in ("lab", "other")]
     server.master.storage = {"configured": True, "caveats": told}
     assert zoe("storage", "status").err == "note: lab is granted too much\nnote: other is granted too much\n"

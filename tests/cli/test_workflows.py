@@ -65,7 +65,7 @@ def test_all_errors_have_their_lines(server: Server, zoe: Zoe, tmp_path: Path) -
             assert words in done.err, done.err
 
 
-def test_what_is_no_yaml_is_said_before_anything_is_sent(zoe: Zoe, tmp_path: Path) -> None:
+def test_invalid_yaml_is_refused_before_sending(zoe: Zoe, tmp_path: Path) -> None:
     file = tmp_path / "broken.yaml"
     file.write_text("version: 1\nversion: 1\n")
     done = zoe("workflow", "validate", str(file))

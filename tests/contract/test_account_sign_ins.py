@@ -183,7 +183,7 @@ def test_a_submissions_entry_is_kept_with_it_and_not_without(store: PostgresStor
     assert kept() == ["r7", "r5", "r3", "r2", "r1"]
 
 
-def test_what_is_too_old_of_people_goes(accounts: AccountStore) -> None:
+def test_prune_removes_old_sessions_failures_and_audit_entries(accounts: AccountStore) -> None:
     accounts.ensure_member("ada", "red", "user")
     accounts.add_session(SESSION)
     accounts.add_failure("a", 1.0)

@@ -34,7 +34,7 @@ SESSION = Session("s1", "ada", "red", 1.0, 10.0)
 ENTRY = AuditEntry(1.0, "ada", "red", "set_policy", "/api/v1/policy", "req-1", "session")
 
 
-def test_who_a_provider_knows_keeps_the_name_and_has_the_roles_of_now(open_accounts: OpenAccounts) -> None:
+def test_adopted_user_keeps_the_name_and_has_the_current_roles(open_accounts: OpenAccounts) -> None:
     accounts = open_accounts()
     for tenant in ("red", "blue", "green"):
         accounts.add_tenant(tenant)
@@ -58,7 +58,7 @@ def test_who_a_provider_knows_keeps_the_name_and_has_the_roles_of_now(open_accou
     assert accounts.user("ben") == User("ben")
 
 
-def test_what_a_provider_changes_is_written_down_with_it(open_accounts: OpenAccounts) -> None:
+def test_changes_by_a_provider_are_audited(open_accounts: OpenAccounts) -> None:
     accounts = open_accounts()
     for tenant in ("red", "blue"):
         accounts.add_tenant(tenant)
@@ -113,7 +113,7 @@ def test_users_have_passwords_and_roles(open_accounts: OpenAccounts) -> None:
 
 
 @pytest.mark.parametrize("unknown", ["nobody", "no\x00body"])
-def test_who_is_not_there_is_not_found(accounts: AccountStore, unknown: str) -> None:
+def test_unknown_user_is_not_found(accounts: AccountStore, unknown: str) -> None:
     accounts.ensure_member("ada", "red", "user")
     for call in (
         lambda: accounts.user(unknown),

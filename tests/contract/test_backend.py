@@ -105,7 +105,7 @@ def test_stop_right_after_start_ends_it(harness: Harness) -> None:
     assert reach(harness, ObservedState.ENDED).cause is Cause.STOPPED
 
 
-def test_what_ignores_the_request_to_end_is_killed_after_its_grace(harness: Harness) -> None:
+def test_service_that_ignores_terminate_is_killed_after_its_grace(harness: Harness) -> None:
     begin(harness, Act.IGNORES_TERMINATE)
     harness.until(lambda: harness.backend.logs(SERVICE, 0, 100).data == b"up\n")
     harness.backend.stop([SERVICE])
@@ -163,7 +163,7 @@ def test_a_forgotten_service_is_neither_reported_nor_started_again_but_read(harn
     assert (chunk.data, chunk.complete) == (OUTPUT, True)
 
 
-def test_what_runs_is_not_forgotten(harness: Harness) -> None:
+def test_running_service_is_not_forgotten(harness: Harness) -> None:
     begin(harness, Act.RUNS)
     reach(harness, ObservedState.READY)
     harness.backend.forget([SERVICE])

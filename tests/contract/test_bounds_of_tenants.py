@@ -70,7 +70,7 @@ STORED: list[tuple[type[Exception], Callable[[PostgresStore, str, str, int], obj
 
 
 @pytest.mark.parametrize(("refusal", "keep"), STORED, ids=["secrets", "targets", "applications", "schedules"])
-def test_what_one_user_stores_stops_no_other(
+def test_full_bound_of_one_user_does_not_stop_others(
     store: PostgresStore, refusal: type[Exception], keep: Callable[..., object]
 ) -> None:
     for user, tenant in (FILLER, OTHER, ("eve", "red")):

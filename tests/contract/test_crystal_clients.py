@@ -57,7 +57,7 @@ def test_the_forms_of_an_sla_of_the_first_dashboard_make_and_change_it(served: S
         assert [row["bandwidth"] for row in http.get("/bw/slas").json()] == [50]
 
 
-def test_what_is_done_with_a_dependency_deploys_no_filter(served: Served) -> None:
+def test_dependency_requests_deploy_no_filter(served: Served) -> None:
     with served.http() as http:
         http.post("/filters/", json={"dsl_name": "f7"})
         assert http.get("/filters/dependencies").json() == []

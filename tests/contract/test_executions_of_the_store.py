@@ -168,7 +168,7 @@ def test_names_that_proxies_would_not_understand_are_refused(served: Served, exe
         assert answer.status_code == 400, answer.text
 
 
-def test_what_an_execution_moves_is_shown_and_its_key_is_not(served: Served, zoe: ZoeController) -> None:
+def test_execution_shows_its_bandwidth_but_not_its_key(served: Served, zoe: ZoeController) -> None:
     credential = zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(MB)))
     served.achieved["x1"] = AchievedBandwidth(3.0, 4.0)
     with served.http() as http:

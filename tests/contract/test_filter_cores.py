@@ -11,7 +11,7 @@ from tests.support.storage_controller import served_controller
 OF_SETTINGS = CpuBounds({"acme": 2.0, "beta": 1.0}, 0.5)
 
 
-def test_what_is_set_holds_instead_of_a_setting_until_it_is_removed(postgres_url: str) -> None:
+def test_cores_set_by_an_admin_replace_the_setting_until_removed(postgres_url: str) -> None:
     with served_controller(postgres_url, cpu_bounds=OF_SETTINGS) as served, served.http() as http:
 
         def told() -> dict[str, tuple[float, bool]]:
@@ -41,7 +41,7 @@ def test_what_is_set_holds_instead_of_a_setting_until_it_is_removed(postgres_url
 
 
 @pytest.mark.parametrize("cores", [0, -1, 0.001, 1025, "many", None, True])
-def test_what_is_no_number_of_cores_is_refused(postgres_url: str, cores: object) -> None:
+def test_invalid_number_of_cores_is_refused(postgres_url: str, cores: object) -> None:
     with served_controller(postgres_url) as served, served.http() as http:
         assert http.put("/v1/filter-cores/acme", json={"cores": cores}).status_code == 400
         assert http.get("/v1/filter-cores").json() == []

@@ -110,7 +110,7 @@ def test_an_answer_that_makes_no_sense_is_as_none(
         controller.clear_slo("a")
 
 
-def test_what_nobody_renews_is_gone_when_its_lease_is_over(served: Served) -> None:
+def test_unrenewed_slo_and_view_end_with_their_lease(served: Served) -> None:
     ours, others = connect(served.settings(lease_s=60.0)), connect(served.settings("other", lease_s=600.0))
     view = View("v1", "a", "swift2d://meters.zoe/2015")
     ours.set_slo("a", BandwidthSlo(10 * MB))
@@ -216,7 +216,7 @@ def test_a_tenant_is_promised_the_greatest_of_its_policies(served: Served) -> No
     assert ours.capacity().promised_read_bytes_per_s == 10 * MB
 
 
-def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
+def test_bandwidth_is_reported_and_views_are_made_in_swift(served: Served) -> None:
     controller = connect(served.settings())
     served.achieved["a"] = AchievedBandwidth(5.5, 0.0)
     assert controller.achieved_bandwidth() == {"a": AchievedBandwidth(5.5, 0.0)}
@@ -231,7 +231,7 @@ def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
 
 
 @pytest.mark.parametrize("dialect", [None, AppendixDialect, LaterDialect])
-def test_what_it_says_to_an_slo_that_it_refuses_is_heard_and_nothing_else_of_the_answer(
+def test_refusal_of_an_slo_is_the_only_text_taken_from_an_answer(
     served: Served, dialect: type[AppendixDialect | LaterDialect] | None
 ) -> None:
     served.strangers.add("nobody")

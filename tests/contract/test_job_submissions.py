@@ -163,7 +163,7 @@ def test_submissions_of_a_family_in_a_minute_are_bounded(store: PostgresStore) -
     child(store, "x3", "x4", bounds, 161.0)
 
 
-def test_what_was_never_made_is_forgotten(store: PostgresStore) -> None:
+def test_submission_never_made_is_forgotten(store: PostgresStore) -> None:
     submit(store, "x1")
     child(store, "x1", "x2")
     store.accounts.note_job_submission("x3", job("x1"), WIDE, 100.0)

@@ -23,7 +23,7 @@ def kept(store: PostgresStore) -> list[BandwidthPoint]:
     return list(store.bandwidth_over_time(0.0, 1e12, 1e12))
 
 
-def test_what_is_not_told_is_kept_as_unknown(store: PostgresStore) -> None:
+def test_untold_bandwidth_is_kept_as_unknown(store: PostgresStore) -> None:
     report = keeper_of(Silent(Capacity(100, {"disk": 100}))).report()
     keep(report, store)
     assert {point.tenant: point.means for point in kept(store)} == {

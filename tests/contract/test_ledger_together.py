@@ -72,7 +72,7 @@ def test_it_is_one_transaction_and_says_the_same(looked: Looked) -> None:
     assert looked.transactions == looked.checks == 1 + 5
 
 
-def test_what_ended_is_swept_each_time(looked: Looked) -> None:
+def test_ended_guarantees_are_swept_each_time(looked: Looked) -> None:
     with looked.ledger.together():
         assert looked.ledger.guarantees_by_tenant()
     looked.clock.set(200.0)
@@ -119,9 +119,7 @@ def regulating(ledger: Ledger) -> Iterator[Regulation]:
         regulation.close()
 
 
-def test_who_gives_a_credential_and_the_loop_wait_in_no_circle(
-    looked: Looked, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_giving_credentials_does_not_deadlock_with_the_loop(looked: Looked, caplog: pytest.LogCaptureFixture) -> None:
     """Each look changes the row that is given anew, since the lease of its owner has ended."""
     given: list[object] = []
     giving = threading.Thread(target=lambda: given.extend(looked.ledger.keep_execution(RUNS) for _ in range(100)))

@@ -58,7 +58,7 @@ def test_an_expression_is_a_metric_of_rules(served: Served, http: httpx.Client, 
     refused(http.delete("/v1/metrics/load"), 404, "there is no metric load")
 
 
-def test_what_cannot_be_a_metric_has_a_sentence(http: httpx.Client, expressions: Expressions) -> None:
+def test_invalid_metric_is_refused_with_a_sentence(http: httpx.Client, expressions: Expressions) -> None:
     for body, status, sentence in (
         ({"name": "load", "expression": "sum("}, 400, "Prometheus refuses the expression"),
         ({"name": "load"}, 400, "an expression or a program"),
@@ -178,7 +178,7 @@ def test_a_filter_gets_default_parameters(served: Served, http: httpx.Client) ->
     assert rule.actions[0].parameter("LEVEL") == "5"
 
 
-def test_what_cannot_be_a_word_has_a_sentence(http: httpx.Client) -> None:
+def test_invalid_word_is_refused_with_a_sentence(http: httpx.Client) -> None:
     for body, status, sentence in (
         ({"name": "caching", "identifier": "noop"}, 409, "the name of another filter"),
         ({"name": "fast", "identifier": "bandwidth", "parameters": {"MIN_BW": "1MBps"}}, 400, "no words"),

@@ -328,7 +328,7 @@ def test_a_content_that_no_object_can_need_goes(served: Served, http: httpx.Clie
     assert modules.content(hashlib.sha256(READ).hexdigest()) is None
 
 
-def test_nobody_takes_the_place_of_a_shared_module(served: Served, http: httpx.Client) -> None:
+def test_shared_module_is_not_replaced_by_a_tenant(served: Served, http: httpx.Client) -> None:
     upload(http, "mask", READ)
     refused = upload(http, "MASK", FLIP, "acme")
     assert (refused.status_code, refused.json()["error"][:26]) == (409, "there is a shared module m")

@@ -62,7 +62,7 @@ def test_a_lost_connection_is_replaced_and_prepares_anew(store: PostgresStore, p
             cursor.execute(END_OTHERS, (connection.info.dbname,))
 
 
-def test_whoever_asks_with_a_token_takes_one_statement(store: PostgresStore) -> None:
+def test_principal_of_a_token_takes_one_statement(store: PostgresStore) -> None:
     token_id = make_token(store).split("_")[1]
     with statements_of(store) as asked:
         for _ in range(3):

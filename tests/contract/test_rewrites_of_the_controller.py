@@ -70,7 +70,7 @@ def test_one_runs_at_a_time_however_many_ask(jobs: RewriteLedger, http: httpx.Cl
     assert (newest(http)["state"], jobs.running()) == ("cancelled", None)
 
 
-def test_who_does_not_lead_notes_nothing(served: Served, jobs: RewriteLedger) -> None:
+def test_standby_notes_no_progress_of_a_job(served: Served, jobs: RewriteLedger) -> None:
     number = int(jobs.begin(JOB, None)["id"])
 
     def refuse(_: object) -> None:
@@ -102,7 +102,7 @@ def test_old_jobs_are_forgotten(jobs: RewriteLedger) -> None:
         ({"tenant": "acme", "container": "docs"}, 503),  # there is no Swift here
     ],
 )
-def test_what_is_no_job_is_refused(http: httpx.Client, wanted: dict[str, Any], status: int) -> None:
+def test_invalid_job_is_refused(http: httpx.Client, wanted: dict[str, Any], status: int) -> None:
     answer = http.post("/v1/rewrites", json=wanted)
     assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
     assert http.get("/v1/rewrites").json() == []

@@ -115,7 +115,7 @@ def demote(database: Database) -> None:
         ({"options": "-c work_mem=8MB"}, "options", CONNECT_ARGUMENTS["options"] + " -c work_mem=8MB"),
     ],
 )
-def test_what_the_url_says_comes_before_the_defaults(query: dict[str, str], name: str, value: Any) -> None:
+def test_parameters_of_the_url_override_the_defaults(query: dict[str, str], name: str, value: Any) -> None:
     assert connect_arguments(make_url("postgresql://zoe@/zoe").set(query=query)).get(name) == value
 
 

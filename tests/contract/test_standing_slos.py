@@ -72,7 +72,7 @@ def test_others_are_listed_and_left_alone(http: httpx.Client, served: Served) ->
         ("a%23b", {"read_bytes_per_s": MB}, 400),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_changes_nothing(
+def test_invalid_slo_is_refused_without_a_change(
     http: httpx.Client, served: Served, tenant: str, body: dict[str, object], status: int
 ) -> None:
     served.strangers.add("stranger")

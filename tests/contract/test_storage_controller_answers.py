@@ -30,7 +30,7 @@ def test_a_promise_above_the_capacity_is_refused_with_the_rules_beside_it(served
         assert http.get("/policies/static").json() == []
 
 
-def test_what_nothing_carries_out_is_said_wherever_it_is_kept(served: Served) -> None:
+def test_unenforced_rule_is_stored_with_a_warning(served: Served) -> None:
     bandwidth = "FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=3MBps"
     with served.http() as http:
         assert "Warning" not in http.post("/policies/static", content=bandwidth).headers
@@ -137,7 +137,7 @@ def test_a_rule_of_the_appendix_dialect_replaces_all_unless_it_says_otherwise(se
     assert rules == [f"{kept} REPLACES ALL", same, kept, same]
 
 
-def test_who_wrote_and_removed_a_rule_is_kept(served: Served) -> None:
+def test_author_and_remover_of_a_rule_are_kept(served: Served) -> None:
     with served.http() as http:
         ann, bob = {"X-Zoe-Author": "ann"}, {"X-Zoe-Author": "bob"}
         [made] = http.post("/v1/rules", json={"text": "FOR TENANT t DO SET NOOP"}, headers=ann).json()

@@ -99,9 +99,7 @@ def test_bad_requests_have_an_answer_and_change_nothing(
         ("POST", "/policies/static", "FOR TENANT:nobody DO SET BANDWIDTH WITH MIN_BW=5MBps"),
     ],
 )
-def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
-    unchanged: Served, method: str, path: str, body: object
-) -> None:
+def test_promise_to_an_unknown_tenant_is_refused(unchanged: Served, method: str, path: str, body: object) -> None:
     unchanged.strangers.add("nobody")
     with unchanged.http() as http:
         answer = http.request(method, path, **({"content": body} if isinstance(body, str) else {"json": body}))

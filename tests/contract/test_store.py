@@ -23,7 +23,7 @@ from zoe_lib.store.documents.codec import event_of
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader, Unstorable
 
 
-def test_what_was_submitted_is_read_back(open_store: OpenStore) -> None:
+def test_submitted_execution_is_read_back(open_store: OpenStore) -> None:
     wanted = execution(priority=-3, deadline_s=9.5, not_before_s=1.5, notes=("a note", "größer"))
     stored = open_store().submit(wanted, "request-1")
     assert stored.version == 1
@@ -90,7 +90,7 @@ def test_the_same_id_again_gives_what_is_stored(any_store: ExecutionStore) -> No
         any_store.submit(execution(user="eve"), "request-3")
 
 
-def test_what_cannot_be_kept_is_refused_or_replaced(any_store: ExecutionStore) -> None:
+def test_unstorable_text_is_refused_or_replaced(any_store: ExecutionStore) -> None:
     for name in ("a\x00b", "half \ud800"):
         with pytest.raises(Unstorable):
             any_store.submit(execution(name=name), "request-1")
@@ -110,7 +110,7 @@ def test_events_are_applied_in_order_and_journaled(open_store: OpenStore) -> Non
     assert [(e.kind, e.version) for e in store.journal(0, 10)] == [("submitted", 1), ("queued", 2), ("refused", 3)]
 
 
-def test_what_a_caller_found_events_to_lead_to_is_kept(open_store: OpenStore) -> None:
+def test_state_computed_by_the_caller_is_kept(open_store: OpenStore) -> None:
     store = open_store()
     submitted = store.submit(execution(), "request-1")
     after = apply(submitted, queued())
@@ -120,7 +120,7 @@ def test_what_a_caller_found_events_to_lead_to_is_kept(open_store: OpenStore) ->
         store.append(submitted.id, [queued()], 1, None, after)
 
 
-def test_what_cannot_be_kept_is_replaced_in_what_a_caller_found_too(open_store: OpenStore) -> None:
+def test_unstorable_text_in_the_callers_state_is_replaced(open_store: OpenStore) -> None:
     store = open_store()
     submitted = store.submit(execution(), "request-1")
     event = ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS, message="odd \x00")

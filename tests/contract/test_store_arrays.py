@@ -117,7 +117,7 @@ def test_an_index_has_one_execution(any_store: ExecutionStore) -> None:
         any_store.make_of_array(one, [(5, execution_of(one, 5, 51.0))], "p", epoch + 1)
 
 
-def test_nothing_is_made_of_an_array_that_has_changed(any_store: ExecutionStore) -> None:
+def test_changed_array_makes_no_execution(any_store: ExecutionStore) -> None:
     epoch, one = lead(any_store), any_store.submit_array(array(), "request")
     after = any_store.change_array(
         one.id, lambda it, states: ArrayChange(cancel(it, states, "ada"), ArrayEventKind.CANCELLED, {}), 55.0, "request"
@@ -178,7 +178,7 @@ def test_executions_are_listed_apart(any_store: ExecutionStore) -> None:
     assert len(any_store.executions(ExecutionQuery()).executions) == len(executions) + len(other)
 
 
-def test_who_sees_an_array_is_told_to_streams(any_store: ExecutionStore) -> None:
+def test_shares_of_an_array_are_found(any_store: ExecutionStore) -> None:
     one = any_store.submit_array(array(), "request")
     shares = any_store.shares_of([one.id, "x1", "a99999999999999"])
     assert {key: (given.tenant, given.owner) for key, given in shares.items()} == {one.id: ("red", "ada")}

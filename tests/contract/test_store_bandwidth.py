@@ -44,7 +44,7 @@ def test_a_stretch_without_a_look_is_missing(bounded_store: PostgresStore) -> No
     assert all_of(bounded_store) == [BandwidthPoint(100.0, "red", moving(1)), BandwidthPoint(300.0, "red", NOTHING)]
 
 
-def test_what_was_not_measured_is_not_known_and_no_zero(bounded_store: PostgresStore) -> None:
+def test_unmeasured_bandwidth_is_unknown_instead_of_zero(bounded_store: PostgresStore) -> None:
     untold = {"red": TenantBandwidth(Rates(100, 40), None, None)}
     for at_s in (100.0, 110.0):
         bounded_store.add_bandwidth(at_s, untold, measured=False)

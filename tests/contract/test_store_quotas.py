@@ -62,7 +62,7 @@ def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
     assert open_store().submit(job(2), "request").version == 1
 
 
-def test_what_was_accepted_is_not_refused_when_it_is_repeated(open_store: OpenStore) -> None:
+def test_repeated_submission_is_accepted_over_the_quota(open_store: OpenStore) -> None:
     store = open_store()
     add_tenant(store, "red")
     set_quota(store, "red", Quota(1))
@@ -122,7 +122,7 @@ def test_a_time_limit_that_is_too_long_is_refused_before_anything_is_counted(any
         any_store.submit(limited(1, 60.0), "request")
 
 
-def test_what_has_its_time_limit_keeps_it_when_it_is_repeated(open_store: OpenStore) -> None:
+def test_repeated_submission_keeps_its_time_limit(open_store: OpenStore) -> None:
     store = open_store()
     add_tenant(store, "red")
     set_quota(store, "red", Quota(time_limit_s_max=120.0))

@@ -75,7 +75,7 @@ def test_events_are_journaled_in_the_order_of_the_changes(any_store: ExecutionSt
     assert event_of("reason_changed", entries[2].at_s, "tick", entries[2].data) == told()
 
 
-def test_who_was_changed_meanwhile_is_left_out_and_holds_up_nobody(open_store: OpenStore) -> None:
+def test_concurrently_changed_execution_is_left_out(open_store: OpenStore) -> None:
     store = open_store()
     first, second, third = submitted(store, 3)
     open_store().append(second.id, [cancelled()], 1, None)
@@ -131,7 +131,7 @@ def rebuilt(store: ExecutionStore, one: Execution) -> Execution:
     return one
 
 
-def test_what_cannot_be_kept_is_replaced(open_store: OpenStore) -> None:
+def test_unstorable_text_is_replaced(open_store: OpenStore) -> None:
     (one,) = submitted(open_store(), 1)
     odd = ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS, message="odd \x00")
     written = open_store().append_all([change(one, odd)], None)
@@ -139,7 +139,7 @@ def test_what_cannot_be_kept_is_replaced(open_store: OpenStore) -> None:
     assert open_store().execution(one.id) == written[one.id]
 
 
-def test_nothing_and_no_events(any_store: ExecutionStore) -> None:
+def test_empty_set_is_accepted_and_empty_events_are_refused(any_store: ExecutionStore) -> None:
     assert any_store.append_all([], None) == {}
     (one,) = submitted(any_store, 1)
     with pytest.raises(ValueError, match="nothing"):

@@ -167,7 +167,7 @@ def ended(store: ExecutionStore) -> Execution:
     return store.append(one.id, [*told, ev.Ended(at_s=20.0)], one.version, None)
 
 
-def test_what_runs_counts_only_up_to_a_time(any_store: ExecutionStore) -> None:
+def test_running_execution_counts_only_if_a_time_is_given(any_store: ExecutionStore) -> None:
     one = any_store.submit(execution(1), "request")
     placed = tuple(ev.Placement(service_id=s.id, node="n") for s in one.core_services())
     told: list[ev.Event] = [ev.Queued(at_s=10.0), ev.StartPlanned(at_s=10.0, placements=placed)]
@@ -178,7 +178,7 @@ def test_what_runs_counts_only_up_to_a_time(any_store: ExecutionStore) -> None:
     assert any_store.daily_use(0, 10, 20.0) != {}
 
 
-def test_what_was_summed_up_is_not_read_again(bounded_store: PostgresStore, postgres_url: str) -> None:
+def test_summed_up_executions_are_not_read_again(bounded_store: PostgresStore, postgres_url: str) -> None:
     """Neither by the use by day nor by the counts: of 1,501 executions, their services and the journal."""
     copy_execution(postgres_url, ended(bounded_store).id, COPIES)
     while bounded_store.sum_up():

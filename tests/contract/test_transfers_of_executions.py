@@ -203,7 +203,7 @@ def test_counters_of_strangers_and_nonsense_are_left_out(zoe: ZoeController, boo
     assert so_far(zoe) is None
 
 
-def test_what_could_not_be_stored_is_stored_later(
+def test_transfers_are_stored_later_after_a_failed_write(
     served: Served, zoe: ZoeController, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, _ = begun(zoe)

@@ -101,7 +101,7 @@ def serve(home: Path) -> Iterator[Callable[..., Serve]]:
         serve.process.wait(60)
 
 
-def test_what_is_killed_is_started_again_and_a_closed_terminal_ends_it_all(serve: Callable[[], Serve]) -> None:
+def test_killed_parts_are_restarted_and_a_closed_terminal_ends_all(serve: Callable[[], Serve]) -> None:
     running = serve()
     with running.client() as api:
         through = api.submit(job("sh", "-c", "until test -e {workspace}/go; do sleep 0.1; done"))
@@ -172,7 +172,10 @@ def test_a_wrong_setting_ends_it_before_anything_is_made(tmp_path: Path) -> None
 
 
 def test_the_demo_with_a_store_looks_for_memcached_before_it_builds(tmp_path: Path) -> None:
-    code = "from zoe_embedded import demo_storage as demo, needs; needs._MORE_PATHS = (); raise SystemExit(demo.main())"
+    code = (
+        "from zoe_embedded.demos import storage; from zoe_embedded.runtimes import needs; needs._MORE_PATHS = (); "
+        "raise SystemExit(storage.main())"
+    )
     told = ended_early("", "-c", code, PATH="/nowhere", ZOE_HOME=str(tmp_path / "home"))
     assert "memcached: not installed; apt-get install -y memcached" in told
 

@@ -62,5 +62,5 @@ def test_all_undo_their_work() -> None:
         ("try:\n        yield\n    finally:\n        x.close()", 0),
     ],
 )
-def test_what_an_error_would_skip_is_found(body: str, count: int) -> None:
+def test_cleanup_that_an_error_would_skip_is_found(body: str, count: int) -> None:
     assert len(skipped_by_errors(f"@contextmanager\ndef f():\n    {body}\n")) == count

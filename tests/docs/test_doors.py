@@ -38,7 +38,7 @@ DOORS = {name: (checked, tests) for name, checked, tests in doors()}
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_what_a_door_names_is_there(name: str) -> None:
+def test_files_named_by_a_door_exist(name: str) -> None:
     named = [*paths(DOORS[name][0]), *paths(DOORS[name][1])]
     assert [text for text in named if not (ROOT / text).exists()] == []
 

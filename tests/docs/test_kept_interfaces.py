@@ -137,7 +137,7 @@ def test_all_that_is_kept_is_there() -> None:
         (lambda now: now["settings"].remove("database_url"), "/settings: database_url"),
     ],
 )
-def test_what_goes_or_changes_is_seen(change: Callable[[Any], object], where: str) -> None:
+def test_removed_or_changed_interface_is_found(change: Callable[[Any], object], where: str) -> None:
     kept, now = interfaces(), interfaces()
     change(now)
     [place] = lost(kept, now, sent_by_clients(now["API"]))

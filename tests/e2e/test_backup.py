@@ -202,7 +202,7 @@ def test_a_backup_of_older_tables_is_upgraded(
     migrate.upgrade(postgres_url)
 
 
-def test_what_cannot_be_restored_changes_nothing(
+def test_impossible_restore_changes_nothing(
     installation: Installation, postgres_url: str, empty_url: str, tmp_path: Path
 ) -> None:
     keys, file = installation.keys_dir, tmp_path / "zoe.backup"

@@ -24,7 +24,7 @@ def told(port: int, name: str) -> dict[tuple[str, ...], float]:
     return {tuple(s.labels.values()): s.value for s in samples if s.name == name}
 
 
-def test_what_was_submitted_before_it_came_runs(installation: Installation, client: Client) -> None:
+def test_executions_submitted_before_the_master_run(installation: Installation, client: Client) -> None:
     submitted = [client.submit(job("true")).id for _ in range(5)]
     assert client.status().master is None
     installation.start_master()

@@ -87,7 +87,7 @@ def test_programs_run_beside_newer_ones(installation: Installation, postgres_url
         assert client.wait(client.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
 
 
-def test_what_runs_during_an_upgrade_of_old_tables_is_adopted(
+def test_executions_running_during_an_upgrade_are_adopted(
     installation: Installation, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tables go back to those of the oldest database that is kept in tests/migration, then zoe-setup comes."""

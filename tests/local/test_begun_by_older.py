@@ -101,7 +101,7 @@ def lines(world: LocalWorld) -> str:
     return (world.settings.workspaces_dir / "tenant" / "lines").read_text()
 
 
-def test_what_runs_is_adopted_with_its_port_and_output_and_stopped(world: LocalWorld) -> None:
+def test_running_service_is_adopted_with_its_port_and_output(world: LocalWorld) -> None:
     old, port = OldBackend(world), 18_432
     (world.settings.state_dir / "ports" / "e.json").write_text(json.dumps({SERVICE: {"main": port}}))
     directory = old.start(*listener(port), ports={"main": port}, probe=probe(port))
@@ -139,7 +139,7 @@ def test_an_end_during_the_upgrade_is_found(world: LocalWorld) -> None:
     assert world.output(SERVICE) == "last words\n"
 
 
-def test_what_was_handed_over_but_not_begun_is_begun_once(world: LocalWorld) -> None:
+def test_service_handed_over_but_not_begun_is_begun_once(world: LocalWorld) -> None:
     """The new supervisor reads what the old version wrote."""
     OldBackend(world).write("/bin/sh", "-c", "echo ran >> lines; exit 3")
     assert world.ended(SERVICE).exit_code == 3

@@ -120,7 +120,7 @@ def test_pip_is_copied_with_what_can_be_read_of_its_bytecode(tmp_path: Path) -> 
     assert (copied / "gone.py").exists()
 
 
-def test_what_was_made_is_used_again(world: LocalWorld) -> None:
+def test_environment_is_reused(world: LocalWorld) -> None:
     run(world, with_packages("true", "apple==1.0"))
     again = run(world, with_packages("apple", "apple==1.0"), "f.c.0.1")
     assert again == "apple 1.0\n"
@@ -217,7 +217,7 @@ def test_neither_a_service_nor_another_user_can_change_it(world: LocalWorld) -> 
     assert (directory.parent.stat().st_uid, directory.parent.stat().st_mode & 0o777) == (ANN.uid, 0o700)
 
 
-def test_what_is_made_has_no_right_to_write_and_no_set_user_id(world: LocalWorld, packages: Path) -> None:
+def test_environment_is_read_only_without_set_user_id(world: LocalWorld, packages: Path) -> None:
     make_wheel(packages, "odd", mode=0o6777)
     run(world, with_packages("true", "odd"))
     (directory,) = made(world)

@@ -215,7 +215,7 @@ def _file(path: Path, content: bytes) -> Path:
     return path
 
 
-def test_what_would_wait_or_is_no_file_is_refused_at_once(ann: FileProgram, mine: Path) -> None:
+def test_special_file_is_refused_at_once(ann: FileProgram, mine: Path) -> None:
     os.mkfifo(mine / "fifo", 0o666)
     owned(mine / "fifo")
     with socket.socket(socket.AF_UNIX) as listening:
@@ -374,7 +374,7 @@ def test_unfinished_uploads_are_bounded(ann: FileProgram) -> None:
     refused(ann.begin("one more", 1), 429, "too_many_uploads")
 
 
-def test_what_the_user_puts_where_uploads_are_is_not_believed(world: LocalWorld, ann: FileProgram, mine: Path) -> None:
+def test_forged_upload_state_is_not_trusted(world: LocalWorld, ann: FileProgram, mine: Path) -> None:
     upload = ann.begin("x", 4).headers["Upload-Id"]
     info = next(mine.glob(".zoe-uploads-*/*.json"))
     for text in ('{"path": "../out", "length": 4}', '{"path": "x"}', "[]", "no", '{"path": "x", "length": "4"}'):
@@ -534,7 +534,7 @@ def test_another_user_reaches_only_what_is_shared(world: LocalWorld, ann: FilePr
 
 
 @needs_root
-def test_what_permissions_forbid_is_refused(ann: FileProgram, mine: Path) -> None:
+def test_forbidden_file_is_refused(ann: FileProgram, mine: Path) -> None:
     _file(mine / "of-root", b"secret").chmod(0o600)
     (mine / "closed").mkdir(mode=0o700)
     refused(ann.content("of-root"), 403, "file_denied")

@@ -56,7 +56,7 @@ def test_a_program_that_ends_well_after_its_child_was_killed_ran_out_of_memory(w
     assert (found.cause, found.exit_code) == (Cause.OUT_OF_MEMORY, 0)
 
 
-def test_what_all_processes_use_together_counts(either_world: LocalWorld) -> None:
+def test_memory_of_all_processes_counts(either_world: LocalWorld) -> None:
     service = either_world.start(python(GREEDY_CROWD, **LIMITED))
     assert either_world.ended(service).cause is Cause.OUT_OF_MEMORY
 
@@ -105,7 +105,7 @@ os.wait(); time.sleep(1000)
     assert either_world.backend.usage()[0].cpu_s < 2
 
 
-def test_what_a_short_service_used_is_told_once_it_has_ended(world: LocalWorld) -> None:
+def test_use_of_a_short_service_is_reported_once_after_its_end(world: LocalWorld) -> None:
     program = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
     service = world.start(python(program))
     assert world.ended(service).exit_code == 0

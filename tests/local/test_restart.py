@@ -85,7 +85,7 @@ def until_file_says(world: LocalWorld, path: Path, state: str) -> None:
     wait_until(lambda: (files.read_json(str(path)) or {}).get("state") == state, world.waker)
 
 
-def test_what_was_written_down_but_not_begun_is_begun(world: LocalWorld) -> None:
+def test_written_but_unbegun_service_is_begun(world: LocalWorld) -> None:
     start = start_of(shell("echo once; exit 3"))
     world.backend.observe()
     spec = specify(start, world.backend._layout.around)
@@ -98,7 +98,7 @@ def test_what_was_written_down_but_not_begun_is_begun(world: LocalWorld) -> None
     assert world.output(start.service_id) == "once\n"
 
 
-def test_what_was_not_even_written_down_can_be_started(world: LocalWorld) -> None:
+def test_service_with_an_empty_directory_can_be_started(world: LocalWorld) -> None:
     world.backend.observe()
     world.close()
     (world.base / "state" / "services" / "e.c.0.1").mkdir()
@@ -168,7 +168,7 @@ def test_a_stop_asked_before_a_restart_holds(world: LocalWorld) -> None:
     assert world.ended(service).cause is Cause.STOPPED
 
 
-def test_what_another_master_put_away_meanwhile_is_not_run_again(world: LocalWorld) -> None:
+def test_service_forgotten_by_another_master_is_not_run_again(world: LocalWorld) -> None:
     """A deposed master wakes up: it has looked for the service, and the new one forgets it before the first hands over.
 
     The window is short, so the worker is asked as if its back-end had looked before.
@@ -200,7 +200,7 @@ def another_master(world: LocalWorld) -> Iterator[LocalWorld]:
         other.close()
 
 
-def test_what_was_handed_over_and_not_begun_is_left_to_the_next_back_end(world: LocalWorld) -> None:
+def test_unbegun_service_is_left_to_the_next_back_end(world: LocalWorld) -> None:
     """The next master may have ended it by then."""
     go_on = threading.Event()
     for _ in range(world.settings.workers):
@@ -215,7 +215,7 @@ def test_what_was_handed_over_and_not_begun_is_left_to_the_next_back_end(world: 
     assert world.seen(service) is None
 
 
-def test_what_is_stopped_before_another_master_begins_it_is_never_run(world: LocalWorld) -> None:
+def test_service_stopped_before_another_master_begins_it_never_runs(world: LocalWorld) -> None:
     with another_master(world) as deposed:
         world.backend.stop(["e.c.0.1", "../e"])
         deposed.start(shell("echo ran"), "e.c.0.1")
@@ -224,7 +224,7 @@ def test_what_is_stopped_before_another_master_begins_it_is_never_run(world: Loc
         assert world.output("e.c.0.1") == ""
 
 
-def test_what_is_stopped_while_another_master_begins_it_is_never_run(world: LocalWorld) -> None:
+def test_service_stopped_while_another_master_begins_it_never_runs(world: LocalWorld) -> None:
     """The deposed master has looked for a refusal; the rest of its work follows when it wakes up."""
     component = shell("echo ran")
     assert world.backend.observe() == []
@@ -266,7 +266,7 @@ def no_space(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, "no space left on device")
 
 
-def test_what_another_master_begins_late_is_found_and_can_be_stopped(world: LocalWorld) -> None:
+def test_service_begun_late_by_another_master_can_be_stopped(world: LocalWorld) -> None:
     assert world.backend.observe() == []
     with another_master(world) as deposed:
         deposed.start(shell("exec sleep 1000"), "e.c.0.1")
@@ -276,7 +276,7 @@ def test_what_another_master_begins_late_is_found_and_can_be_stopped(world: Loca
         assert world.ended("e.c.0.1").cause is Cause.STOPPED
 
 
-def test_what_another_master_made_and_never_begins_is_removed(world: LocalWorld) -> None:
+def test_directory_that_another_master_abandoned_is_removed(world: LocalWorld) -> None:
     made = world.base / "state" / "services" / "e.c.0.1"
     assert world.backend.observe() == []
     made.mkdir()

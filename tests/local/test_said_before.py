@@ -13,7 +13,7 @@ from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
 
 
-def test_what_cannot_run_is_told_before(world: LocalWorld) -> None:
+def test_impossible_starts_are_found_by_the_checks(world: LocalWorld) -> None:
     world.close()
     allowed, outside = world.base / "allowed", world.base / "outside"
     for directory in (allowed / "inner", outside):

@@ -29,7 +29,7 @@ def test_a_service_gets_its_secrets_as_file_and_variable(world: LocalWorld) -> N
 
 
 @needs_root
-def test_nothing_else_has_the_value(world: LocalWorld) -> None:
+def test_value_of_a_secret_is_only_in_its_own_files(world: LocalWorld) -> None:
     service = run(world, 'exec sh -c "trap exit TERM; echo up; while :; do sleep 0.1; done"')
     world.until(lambda: b"up" in world.backend.logs(service, 0, 100).data)
     known = VALUE.encode()

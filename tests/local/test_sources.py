@@ -88,14 +88,14 @@ def test_a_clone_goes_forward_but_never_over_changes(place: Place) -> None:
     assert "zoe: project has commits of its own, and is left as it is" in place.output()
 
 
-def test_what_a_killed_clone_left_goes_with_the_next(place: Place) -> None:
+def test_leftover_of_a_killed_clone_is_removed_by_the_next(place: Place) -> None:
     place.repository.commit("first")
     place.output(script="mkdir -p {workspace}/.other.zoe-clone/.git {workspace}/.mine")
     place.output()
     assert sorted(path.name for path in place.clone.parent.glob(".*")) == [".mine"]
 
 
-def test_what_cannot_be_cloned_is_told_with_the_reason_of_git(place: Place) -> None:
+def test_failed_clone_has_the_reason_of_git(place: Place) -> None:
     place.repository.commit("first")
     for source, reason in [
         ({"ref": "nosuch"}, "has no branch, tag or commit nosuch"),

@@ -93,7 +93,7 @@ def test_a_terminal_has_a_size_and_passes_interrupts_on(world: LocalWorld, runni
     talk.socket.close()
 
 
-def test_who_stops_reading_makes_nothing_grow(world: LocalWorld, running: ServiceId) -> None:
+def test_reader_that_stops_does_not_grow_buffers(world: LocalWorld, running: ServiceId) -> None:
     talk = opened(world, running, "yes")
     talk.takes = False
     while len(talk.texts[frames.OUTPUT]) < frames.WINDOW:
@@ -129,7 +129,7 @@ def test_a_stranger_does_not_get_in_and_keeps_nobody_out(world: LocalWorld, runn
         Talk(endpoint)
 
 
-def test_nothing_is_left_of_a_terminal_that_is_cut(world: LocalWorld, running: ServiceId) -> None:
+def test_cut_terminal_leaves_no_process(world: LocalWorld, running: ServiceId) -> None:
     script = "trap '' HUP TERM; (setsid sh -c 'trap \"\" HUP; sleep 611' &); echo $$; sleep 612"
     talk = opened(world, running, "sh", "-c", script, tty=True)
     talk.until(b"\r\n")

@@ -248,12 +248,12 @@ def test_one_move_at_a_time_and_only_to_one_user() -> None:
     assert not moves.is_active(MOVE)
 
 
-def test_who_never_had_files_has_nothing_to_move(world: LocalWorld) -> None:
+def test_user_without_files_has_nothing_to_move(world: LocalWorld) -> None:
     assert moved(world) == MovedWorkspace(MoveState.NOTHING)
     assert not (world.settings.workspaces_dir / "tenant").exists()
 
 
-def test_what_cannot_be_moved_stays_and_is_told(world: LocalWorld, holder: Path) -> None:
+def test_unmovable_workspace_stays_and_is_reported(world: LocalWorld, holder: Path) -> None:
     (holder / "ann").rename(holder / "elsewhere")
     (holder / "ann").symlink_to("elsewhere")
     told = moved(world)

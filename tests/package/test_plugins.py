@@ -102,7 +102,7 @@ def test_policy_and_settings_use_what_the_example_brings(
     client.cancel(wide.id)
 
 
-def test_what_is_installed_is_listed_with_where_it_comes_from(
+def test_installed_plugins_are_listed_with_their_distribution(
     installation: Installation, client: Client, variables: dict[str, str]
 ) -> None:
     found = {(p.kind, p.name, p.distribution): p for p in client.plugins().plugins}

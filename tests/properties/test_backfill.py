@@ -75,7 +75,7 @@ def _code(plan: Plan, execution: Execution) -> ReasonCode | None:
 
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
-def test_whoever_passes_delays_nobody_and_takes_back_what_elastic_services_hold(first_seed: int) -> None:
+def test_backfill_never_delays_the_first_waiting_execution(first_seed: int) -> None:
     for seed in range(first_seed, first_seed + PER_CASE):
         check(seed)
 

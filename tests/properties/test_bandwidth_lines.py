@@ -104,5 +104,5 @@ def check_seed(seed: int) -> int:
 
 
 @pytest.mark.parametrize("first_seed", range(0, CASES, PER_CASE))
-def test_whoever_comes_first_for_a_limit_of_bandwidth_starts_when_it_can_expect_to(first_seed: int) -> None:
+def test_first_in_line_for_bandwidth_starts_when_expected(first_seed: int) -> None:
     assert sum(map(check_seed, range(first_seed, first_seed + PER_CASE))) > PER_CASE, "this tries little"

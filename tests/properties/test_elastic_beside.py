@@ -40,7 +40,7 @@ def grows(name: str, where: str, size: int, count: int, run_s: float | None) -> 
 
 @pytest.mark.parametrize("tenants", sorted(TENANCIES))
 @pytest.mark.parametrize("backfill", BACKFILLS)
-def test_who_is_refused_on_a_promised_node_gets_another(backfill: str, tenants: str) -> None:
+def test_service_refused_on_a_promised_node_gets_another(backfill: str, tenants: str) -> None:
     nodes = (node(PROMISED, 10, 64, labels=LABELS), node("other", 4, 8), node("small", 2, 8))
     ends = started(queued("ends", component(cores=4), expected_run_s=19.0), PROMISED)
     active = (ends, grows("long", "small", 1, 5, None))

@@ -122,7 +122,7 @@ def check_turn_is_kept(seed: int) -> None:
 
 
 @pytest.mark.parametrize("first_seed", range(0, CASES, PER_CASE))
-def test_who_waits_for_other_programs_changes_nothing_for_others(first_seed: int) -> None:
+def test_execution_waiting_for_other_programs_delays_no_other(first_seed: int) -> None:
     assert sum(_named(check, seed) or 0 for seed in range(first_seed, first_seed + PER_CASE)), "this tries nothing"
 
 

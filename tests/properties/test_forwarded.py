@@ -62,7 +62,7 @@ def test_the_scheme_is_the_one_beside_the_browsers_address(scheme: str, between:
 
 
 @given(st.binary(max_size=20))
-def test_what_is_no_scheme_and_what_strangers_say_is_nothing(value: bytes) -> None:
+def test_invalid_scheme_and_strangers_headers_are_ignored(value: bytes) -> None:
     known = value.split(b",")[-1].strip().lower() in (b"http", b"https", b"ws", b"wss")
     assert known or seen([(b"x-forwarded-proto", value + b",x")])[0] == "http"
     assert seen([(b"x-forwarded-proto", b"https")], client="192.0.2.1") == ("http", "192.0.2.1")

@@ -147,7 +147,7 @@ def test_an_empty_list_and_an_asterisk_mean_any(names: list[str] | None, expecte
 
 
 @pytest.mark.parametrize("name", ["https://zoe.example.org", "zoe.example.org:443", "*.example.org", "", "a b", "a/b"])
-def test_what_is_no_name_is_no_setting(name: str) -> None:
+def test_invalid_host_name_is_refused_as_a_setting(name: str) -> None:
     with pytest.raises(ValueError, match="not a host name"):
         Settings(allowed_hosts=[name])
 

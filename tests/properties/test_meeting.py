@@ -221,7 +221,7 @@ def reads(bookings: Iterable[Booking]) -> list[Span]:
 # --------------------------------------------------------------------------------------------------------------------
 @CASES
 @given(seed=SEED)
-def test_what_limits_leave_now(seed: int) -> None:
+def test_present_room_under_limits_equals_the_count(seed: int) -> None:
     chance = Random(seed)
     world = World.random(chance)
     found = TenantReservations(world.snapshot.active, world.policy)
@@ -279,7 +279,7 @@ def limits_allow(world: World, bookings: Sequence[Booking], begins_s: float, end
 
 @CASES
 @given(seed=SEED)
-def test_what_limits_leave_later(seed: int) -> None:
+def test_later_room_under_limits_equals_the_count(seed: int) -> None:
     chance = Random(seed)
     world = World.random(chance)
     begins_s = NOW_S + chance.choice([0, 20, 150])
@@ -292,7 +292,7 @@ def test_what_limits_leave_later(seed: int) -> None:
 
 @CASES
 @given(seed=SEED)
-def test_what_is_kept_of_limits_for_bookings(seed: int) -> None:
+def test_room_kept_for_bookings_equals_the_count(seed: int) -> None:
     """Who starts now gets nothing of it that it would not give back in time; promised ones have their part."""
     chance = Random(seed)
     world = World.random(chance)
@@ -329,7 +329,7 @@ def leaves_at(one: Execution) -> float:
 
 @CASES
 @given(seed=SEED)
-def test_who_is_granted_bandwidth(seed: int) -> None:
+def test_granted_bandwidth_equals_the_count(seed: int) -> None:
     """All required bandwidth; then preferred bandwidth that still fits, present grants and then early ones first."""
     chance = Random(seed)
     active = []
@@ -479,7 +479,7 @@ def share_allows(world: World, bookings: Sequence[Booking], begins_s: float, end
 
 @settings(CASES, max_examples=of_checks(1.2, 40_000))
 @given(seed=SEED)
-def test_what_can_be_promised_for_later(seed: int) -> None:
+def test_later_promise_equals_the_count(seed: int) -> None:
     chance = Random(seed)
     world = World.random(chance, reading=chance.random() < 0.6)
     begins_s = NOW_S + chance.choice([0, 20, 150])
@@ -528,7 +528,7 @@ def test_how_much_bandwidth_a_running_promise_may_have(seed: int) -> None:
 
 @CASES
 @given(seed=SEED)
-def test_what_is_guaranteed_counts_as_essential(seed: int) -> None:
+def test_guaranteed_services_count_as_essential(seed: int) -> None:
     """First services that start first; an adjustment counts for its attempt only."""
     chance = Random(seed)
     orders = chance.sample(range(5), 3)

@@ -51,7 +51,7 @@ def _news(held: bool) -> ev.Event:
 
 
 @pytest.mark.parametrize("case", range(of_checks(4, 100_000) // PER_CASE))
-def test_who_was_told_once_is_told_nothing_else(case: int) -> None:
+def test_grants_settle_on_an_unchanged_situation(case: int) -> None:
     for seed in range(case * PER_CASE, (case + 1) * PER_CASE):
         chance = random.Random(seed)
         active = [random_execution(number, chance) for number in range(chance.randint(1, 8))]
@@ -73,7 +73,7 @@ def refused_when_idle(execution: Execution, capacity: Rates) -> bool:
 
 
 @pytest.mark.parametrize("case", range(of_checks(4, 100_000) // PER_CASE))
-def test_what_is_never_promised_is_what_waits_on_an_idle_store_and_the_largest_named_does_not(case: int) -> None:
+def test_never_promised_demand_is_the_one_that_waits_on_an_idle_store(case: int) -> None:
     for seed in range(case * PER_CASE, (case + 1) * PER_CASE):
         chance = random.Random(seed)
         size = chance.choice([5, 10**6, 10**12])

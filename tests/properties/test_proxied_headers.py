@@ -84,7 +84,7 @@ names = st.text("abcxyz-", min_size=1, max_size=8).map(lambda text: f"n{text}".e
 
 @given(st.lists(names, min_size=1, max_size=4, unique=True), st.sampled_from([b",", b", ", b" ,\t"]))
 @settings(max_examples=CHECKS)
-def test_what_a_client_names_in_connection_ends_at_the_proxy(
+def test_headers_named_in_connection_by_a_client_are_dropped(
     over_http: Proxied, dropped: list[bytes], comma: bytes
 ) -> None:
     head = b"Connection: close" + comma + comma.join(dropped).upper() + b"\r\nKept: 1\r\n"
@@ -93,7 +93,7 @@ def test_what_a_client_names_in_connection_ends_at_the_proxy(
     assert found[b"kept"] == [b"1"]
 
 
-def test_what_is_our_own_passes_whatever_connection_names(over_http: Proxied) -> None:
+def test_own_headers_pass_whatever_connection_names(over_http: Proxied) -> None:
     check_ours(received(over_http, b"Connection: close, x-zoe-secret, x-forwarded-proto\r\n"))
 
 
@@ -160,7 +160,7 @@ def test_headers_pass_or_are_a_bad_gateway(
 
 @given(st.lists(names, min_size=1, max_size=4, unique=True), st.sampled_from([b",", b", ", b" ,\t"]))
 @settings(max_examples=CHECKS, suppress_health_check=no_fixture_checks)
-def test_what_an_application_names_in_connection_ends_at_the_proxy(
+def test_headers_named_in_connection_by_an_application_are_dropped(
     over_http: Proxied, caplog: pytest.LogCaptureFixture, dropped: list[bytes], comma: bytes
 ) -> None:
     named = b"Connection: " + comma.join(dropped).upper() + b"\r\nKept: 1\r\n"
@@ -182,9 +182,7 @@ cookies = st.sampled_from([b"", b"Cookie: zoe-app=x\r\n", b"Cookie: zoe-app=" + 
 @example("e1", b"/.zoe/enter?ticket=guessed", b"")
 @given(labels, paths, cookies)
 @settings(max_examples=CHECKS)
-def test_who_is_not_known_learns_nothing_of_what_exists(
-    over_http: Proxied, label: str, path: bytes, cookie: bytes
-) -> None:
+def test_unknown_caller_cannot_tell_existing_hosts(over_http: Proxied, label: str, path: bytes, cookie: bytes) -> None:
     before = len(over_http.looked_up), over_http.application.connections
 
     def asked(host: str) -> bytes:

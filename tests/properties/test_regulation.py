@@ -154,7 +154,7 @@ def test_within_two_seconds_slos_hold_and_what_is_left_is_used(chance: random.Ra
 
 
 @pytest.mark.parametrize("chance", range(SEEDS), indirect=True)
-def test_nobody_is_ever_without_a_limit(chance: random.Random, tmp_path: Path) -> None:
+def test_new_tenant_is_limited_from_the_first_byte(chance: random.Random, tmp_path: Path) -> None:
     """Every new tenant, promised or not, is limited from the first byte on, including a burst."""
     capacity = 40 * MB
     loop = Loop(tmp_path / "rates", chance, capacity)
@@ -173,9 +173,7 @@ def test_nobody_is_ever_without_a_limit(chance: random.Random, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("chance", range(SEEDS), indirect=True)
-def test_who_was_left_next_to_nothing_has_its_share_again_within_two_seconds(
-    chance: random.Random, tmp_path: Path
-) -> None:
+def test_starved_tenant_has_its_share_again_within_two_seconds(chance: random.Random, tmp_path: Path) -> None:
     """Promises beyond the capacity leave others a floor, at which a piece takes a second; then they are taken back."""
     capacity = chance.randrange(20, 300) * MB
     loop = Loop(tmp_path / "rates", chance, capacity)

@@ -100,6 +100,6 @@ def test_an_application_cannot_send_the_proxy_elsewhere(over_websockets: Proxied
 
 
 @pytest.mark.parametrize("host", [f"e1.{DOMAIN}", "localhost"])
-def test_what_is_no_path_is_refused(over_http: Proxied, host: str) -> None:
+def test_target_that_is_no_path_is_refused(over_http: Proxied, host: str) -> None:
     for target in (b"@OTHER/metrics", b"OTHER", b"?a", b"*", b"\\OTHER", b"/\\OTHER/"):
         assert over_http.send(target, b"Connection: close\r\n", host) == b"400", target

@@ -329,7 +329,7 @@ def with_nodes_away(snapshot: Snapshot, chance: random.Random) -> Snapshot:
 
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))
-def test_who_needs_nodes_that_are_away_changes_nothing_for_others(first_seed: int) -> None:
+def test_execution_waiting_for_absent_nodes_delays_no_other(first_seed: int) -> None:
     told = sum(check_nodes_away(seed) for seed in range(first_seed, first_seed + PER_CASE))
     assert told, "this tries nothing"
 

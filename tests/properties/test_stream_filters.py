@@ -53,7 +53,7 @@ def cut(body: bytes, piece: int) -> Iterator[bytes]:
 
 
 @given(CHAINS, BODIES, PIECES, PIECES)
-def test_what_was_put_is_what_is_read(chain: list[StreamFilter], body: bytes, piece: int, other: int) -> None:
+def test_filtered_data_is_read_back_unchanged(chain: list[StreamFilter], body: bytes, piece: int, other: int) -> None:
     kept = b"".join(run_forward(chain, cut(body, max(piece, len(body) // 50 + 1))))
     pieces = cut(kept, max(other, len(kept) // 50 + 1))
     assert b"".join(exactly(run_backward(chain, pieces, 0, None), len(body))) == body
@@ -276,7 +276,7 @@ _COMPRESSED: dict[str, list[StreamFilter]] = {kind: [Compression(kind, 1)] for k
 _KEPT = {kind: b"".join(run_forward(chain, cut(_TEXT, 50_000))) for kind, chain in _COMPRESSED.items()}
 
 
-def test_what_was_encrypted_is_read_under_its_own_name_only() -> None:
+def test_encrypted_object_is_read_only_under_its_own_name() -> None:
     """An object that somebody with access to the disks puts in place of another one is not taken for it."""
     sealing = Encryption(KEY, name=NAME)
     kept, record = b"".join(sealing.forward([b"secret"])), sealing.record()
@@ -304,7 +304,7 @@ def test_objects_of_earlier_versions_are_read_under_any_name() -> None:
 
 
 @pytest.mark.parametrize("piece", [1, 7, 16, 1000])
-def test_what_is_encrypted_is_no_contents(piece: int) -> None:
+def test_encrypted_data_is_never_returned_as_contents(piece: int) -> None:
     kept = b"".join(Encryption(KEY, name=NAME).forward([b"secret" * 100]))
     given_out: list[bytes] = []
     with pytest.raises(DamagedObjectError, match="metadata that record its encryption are missing"):

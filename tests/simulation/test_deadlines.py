@@ -40,7 +40,7 @@ def test_it_is_noted_at_the_deadline_itself() -> None:
     assert misses(world, one) == [deadline_s]
 
 
-def test_what_waits_misses_it_in_the_queue_and_before_it() -> None:
+def test_waiting_execution_misses_its_deadline() -> None:
     world = slow(300.0)
     world.submit(JOB)
     soon = world.clock.now_s() + 150.0
@@ -52,7 +52,7 @@ def test_what_waits_misses_it_in_the_queue_and_before_it() -> None:
     assert causes == [DeadlineCause.QUEUE, DeadlineCause.INPUT_LATE]
 
 
-def test_what_ends_in_time_or_was_cancelled_misses_nothing() -> None:
+def test_timely_or_cancelled_execution_misses_no_deadline() -> None:
     world = slow(50.0)
     deadline_s = world.clock.now_s() + 60.0
     kept, gone = world.submit(JOB, deadline_s=deadline_s), world.submit(JOB, deadline_s=deadline_s)

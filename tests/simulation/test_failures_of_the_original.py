@@ -76,7 +76,7 @@ def test_an_exact_fit_is_a_fit() -> None:
     assert world.state(only) is S.SUCCEEDED
 
 
-def test_nothing_is_launched_out_of_cleaning_up() -> None:
+def test_cancelled_execution_gets_no_new_services() -> None:
     """A cancelled execution whose services still end gets no new ones, though its elastic ones wait for room."""
     world = World([node("n", cores=2)], behave=lambda _: ServiceBehaviour(run_s=1e6, stop_s=9.0))
     cancelled = world.submit(application(component("c", 1, 4)))

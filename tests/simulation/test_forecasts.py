@@ -17,7 +17,7 @@ def tell(world: World, execution_id: str) -> None:
     world.tick()
 
 
-def test_what_was_told_stays_and_its_truth_is_learned() -> None:
+def test_shown_forecast_stays_and_its_outcome_is_learned() -> None:
     world = World([node("n")], behave=lambda _: ServiceBehaviour(run_s=100.0))
     world.submit(FULL)
     second, third = world.submit(FULL), world.submit(FULL)

@@ -209,7 +209,7 @@ def test_another_policy_and_one_more_node_change_what_happens() -> None:
     assert starts(replayed(recording, of_users)) == starts(replayed(recording, limits))
 
 
-def test_what_is_not_kept_is_refused() -> None:
+def test_recording_of_an_unknown_span_is_refused() -> None:
     world = lively(0)
     with pytest.raises(ReplayRefusedError, match=r"no record .* begin at 1970-\d\d-\d\d .* UTC or later"):
         read_recording(world.store, 10.0, 2000.0)

@@ -35,7 +35,7 @@ def kinds(world: World, execution: str) -> list[str]:
     return [entry.kind for entry in world.store.journal(0, 1000, execution_id=execution)]
 
 
-def test_who_is_idle_is_warned_then_ended_with_the_reason() -> None:
+def test_idle_execution_is_warned_then_ended_with_the_reason() -> None:
     world = world_with()
     execution = world.submit(notebook())
     world.run(3590.0)

@@ -140,7 +140,7 @@ class SlowTold(Slow):
     """A controller whose looks take two seconds, each."""
 
 
-def test_who_asks_waits_for_a_second_at_most() -> None:
+def test_execution_waits_a_second_at_most_for_its_locations() -> None:
     one = world(Told("10.0.0.3"), kind=SlowTold)
     assert isinstance(one, SlowTold)
     execution_id = one.submit(reads())
@@ -160,7 +160,7 @@ def test_who_asks_waits_for_a_second_at_most() -> None:
     assert "reason_changed" not in kinds(one, following)
 
 
-def test_who_does_not_ask_waits_for_nobody() -> None:
+def test_execution_without_inputs_does_not_wait_for_locations() -> None:
     one = world(Told("10.0.0.3"), kind=SlowTold)
     one.submit(reads())
     plain = one.submit(application(component("c", 1, 1)))

@@ -288,7 +288,7 @@ def test_a_back_end_that_takes_nothing_now_is_asked_again() -> None:
     assert world.state(execution_id) is ExecutionState.SUCCEEDED
 
 
-def test_nothing_is_concluded_while_the_back_end_cannot_be_seen() -> None:
+def test_execution_stays_running_while_the_back_end_is_unreachable() -> None:
     world = World([node("n1")], backend_type=BackendUnreachable)
     world.backend.down = False  # type: ignore[attr-defined]
     execution_id = world.submit(application(component("a", 1, 1)))
@@ -462,7 +462,7 @@ def test_elastic_services_come_and_go_as_it_is_scaled() -> None:
     assert len(world.backend.observe()) == 5
 
 
-def test_what_waits_is_scaled_too_and_essential_services_stay() -> None:
+def test_waiting_execution_is_scaled_but_keeps_essential_services() -> None:
     world = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=50.0))
     first = world.submit(application(component("worker", 4, 4)))
     waits = world.submit(application(component("worker", 1, 4)))
@@ -486,7 +486,7 @@ def test_a_new_leader_finishes_a_scaling() -> None:
 
 
 @pytest.mark.parametrize("limited", [False, True])
-def test_what_outgrows_every_node_or_its_limit_ends(limited: bool) -> None:
+def test_execution_that_outgrows_its_room_fails(limited: bool) -> None:
     oom = ServiceBehaviour(run_s=1.0, exit_code=137, cause=Cause.OUT_OF_MEMORY)
     world = World([node("n1", memory_gib=4)], behave=lambda _: oom)
     if limited:

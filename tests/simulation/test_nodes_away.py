@@ -87,7 +87,7 @@ def test_a_node_reserved_for_a_tenant_is_that_tenants_whoever_comes_first() -> N
     assert (world.state(first), world.state(own)) == (S.QUEUED, S.RUNNING)
 
 
-def test_what_began_meanwhile_is_waited_for_and_nobody_comes_between() -> None:
+def test_execution_waiting_for_its_node_goes_before_later_ones() -> None:
     """A core on both nodes: others start while one is away, and no later one starts once it is back."""
     world = World([LARGE, SMALL], behave=lambda _: ServiceBehaviour(run_s=50.0))
     world.store.set_policy(Policy(order="fifo"), 0, world.clock.now_s(), "admin")

@@ -91,7 +91,7 @@ def test_all_bytes_are_read_once() -> None:
         assert (moved.read_bytes if moved is not None else 0) == pytest.approx(application.read_bytes, abs=16)
 
 
-def test_what_is_learned_is_what_happened() -> None:
+def test_learned_sample_equals_the_run() -> None:
     """It is held back by the store: 1 GB at 5 MB/s take 200 s, in half of which its services compute."""
     found = run(app(0, read_bytes=1000.0 * MB), app(1, 1000.0), capacity=5 * MB)
     sample = sample_of(found.ended_executions()[0])
@@ -129,7 +129,7 @@ def test_a_promise_with_a_rate_is_kept_beside_others_that_read() -> None:
     assert kept.outcome.kept_promises() == (1, 1)
 
 
-def test_who_is_refused_does_not_run_or_runs_as_a_wish() -> None:
+def test_refused_execution_does_not_run_or_runs_as_a_wish() -> None:
     late = app(1, 1.0, 20.0)
     left = run(app(0), late, rules=RunRules(POLICY, PromiseWish(0.9)))
     assert [application.number for application in left.outcome.refused] == [1]
@@ -180,7 +180,7 @@ def test_a_warning_counts_as_early_by_the_share_of_the_run_time_that_was_left() 
 
 
 @pytest.mark.parametrize("tells", [False, True])
-def test_what_tells_its_progress_is_known_to_be_late_long_before(tells: bool) -> None:
+def test_reported_progress_announces_lateness_early(tells: bool) -> None:
     """It takes three times as long as declared and hoped, and only its progress shows it."""
     slow = app(1, in_s=400.0, run_s=1200.0, declared_s=300.0)
     rules = RunRules(POLICY, PromiseWish(0.5), tells=tells)

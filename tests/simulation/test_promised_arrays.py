@@ -69,7 +69,7 @@ def test_all_indices_are_promised_at_once_and_no_more_run_side_by_side_than_it_m
     assert [member.missed for member in members(world, array)] == [None] * 12
 
 
-def test_what_cannot_be_in_time_is_offered_for_all_and_a_new_leader_keeps_what_was_accepted() -> None:
+def test_late_array_gets_one_offer_that_a_new_leader_keeps() -> None:
     world = work_of({"job": 20.0, "full": 300.0})
     for _ in range(2):
         world.submit(job("full", 8, 300.0))
@@ -139,7 +139,7 @@ def test_random_arrays_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
     assert min(kept, refused) >= 2
 
 
-def test_what_limits_do_not_let_in_as_a_whole_waits_and_ends_at_its_time() -> None:
+def test_array_over_the_limits_waits_as_a_whole_and_ends_at_its_time() -> None:
     """Ten executions at most, and eight are there: four indices wait until two have ended, not two of them now."""
     world = work_of({"job": 20.0, "full": 60.0, "long": 900.0})
     set_quota(world.store, "default", Quota(executions_max=10))

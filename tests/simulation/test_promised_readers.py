@@ -57,7 +57,7 @@ def holds(megabytes: int, run_s: float = 100.0) -> Application:
     return application(component("c", 1, 1, cores=1), storage=demand, expected_run_s=run_s)
 
 
-def test_what_others_hold_of_the_store_now_is_promised_for_later() -> None:
+def test_bandwidth_held_by_others_is_promised_for_later() -> None:
     world = Reading()
     world.submit(holds(100, 200.0))
     world.run(1.0)
@@ -137,7 +137,7 @@ def test_promises_of_random_readers_are_kept_beside_others_and_hold_no_more_than
     assert later > 5
 
 
-def test_what_others_of_its_tenant_hold_now_is_promised_for_later() -> None:
+def test_room_held_by_the_same_tenant_is_promised_for_later() -> None:
     world = work_of({"full": 300.0, "job": 50.0})
     policy = replace(world.store.policy(), tenant_limits={"default": {"cores_milli": 8000}})
     world.store.set_policy(policy, 0, world.clock.now_s(), "test")

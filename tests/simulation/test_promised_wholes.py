@@ -69,7 +69,7 @@ def test_the_room_of_later_steps_is_kept_while_they_wait_for_earlier_ones_under_
         assert all(world.get(text).marks.get(Mark.PLACED, 1e9) > 200.0 for text in long)
 
 
-def test_what_cannot_be_in_time_as_a_whole_is_offered_as_a_whole() -> None:
+def test_late_pipeline_gets_offers_as_a_whole() -> None:
     world = work_of({"job": 100.0})
     ids = ask(world, pipeline(), in_s=250.0)
     world.run(2.0, check_invariants)
@@ -135,7 +135,7 @@ def test_without_an_answer_none_of_them_runs() -> None:
     assert not any(Mark.PLACED in world.get(id_).marks for id_ in ids)
 
 
-def test_what_is_cancelled_before_the_decision_does_not_keep_the_others_waiting_for_ever() -> None:
+def test_member_cancelled_before_the_decision_does_not_block_the_others() -> None:
     world = work_of({"job": 100.0})
     ids = ask(world, [(job("job", 2, 100.0), []), (job("job", 2, 100.0), [])], in_s=500.0)
     world.cancel(ids[1])

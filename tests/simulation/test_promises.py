@@ -140,7 +140,7 @@ def test_guaranteed_services_are_taken_back_by_nobody() -> None:
     assert world.get(one).missed is None
 
 
-def test_what_an_early_one_gives_back_others_get_and_a_new_leader_knows_it() -> None:
+def test_resources_given_back_early_go_to_others_and_survive_a_restart() -> None:
     world = work_of({"job": 400.0, "worker": 400.0, "other": 300.0})
     one = world.ask(job("job", 2, 1000.0, elastic=8), in_s=1100.0)
     world.run(5.0, check_invariants)
@@ -188,7 +188,7 @@ def test_a_guaranteed_service_that_fails_is_replaced_before_others_get_room() ->
     assert world.get(one).missed is None
 
 
-def test_what_cannot_be_promised_gets_offers_and_an_accepted_one_is_kept() -> None:
+def test_impossible_promise_gets_offers_and_an_accepted_one_is_kept() -> None:
     world = work_of({"full": 1000.0, "job": 100.0, "other": 400.0})
     for _ in range(2):
         world.submit(job("full", 8, 1000.0))
@@ -224,7 +224,7 @@ def test_without_an_answer_it_ends_and_its_room_is_free() -> None:
     assert world.tick().snapshot.bookings == ()
 
 
-def test_what_waits_for_an_answer_misses_nothing() -> None:
+def test_execution_waiting_for_an_answer_misses_no_deadline() -> None:
     """Nothing was promised, and nothing begins before its user accepts another time."""
     world = work_of({"full": 1000.0, "job": 50.0})
     for _ in range(2):
@@ -242,7 +242,7 @@ def test_what_waits_for_an_answer_misses_nothing() -> None:
     assert world.state(one) is ExecutionState.SUCCEEDED
 
 
-def test_nothing_is_promised_of_an_unknown_run_time() -> None:
+def test_unknown_run_time_gets_no_promise() -> None:
     world = work_of({})
     one = world.ask(application(component("job", 1, 1)), in_s=1000.0)
     world.run(2.0)
@@ -278,7 +278,7 @@ def test_with_too_small_a_budget_and_too_little_time_it_is_said_what_it_would_ta
     assert (world.state(one), world.get(one).missed) == (ExecutionState.SUCCEEDED, None)
 
 
-def test_what_begins_too_late_by_the_seconds_to_begin_is_told_of_them() -> None:
+def test_offer_names_the_seconds_to_begin() -> None:
     world = work_of({"job": 100.0})
     one = world.ask(job("job", 4, 100.0), in_s=104.0)
     world.run(3.0)
@@ -358,7 +358,7 @@ def test_a_promise_that_will_be_broken_is_announced_once_before() -> None:
     assert found.promise.notice.at_s < found.missed.deadline_s
 
 
-def test_what_is_held_keeps_its_room() -> None:
+def test_held_execution_keeps_its_promised_room() -> None:
     world = work_of({"full": 100.0, "job": 50.0, "other": 400.0})
     for _ in range(2):
         world.submit(job("full", 8, 100.0))

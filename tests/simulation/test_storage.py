@@ -103,7 +103,7 @@ def test_elastic_services_take_spare_bandwidth_only() -> None:
     assert reason.code is ReasonCode.STORAGE_BANDWIDTH
 
 
-def test_what_is_preferred_starts_without_and_says_so_and_with_where_there_is_room() -> None:
+def test_preferred_bandwidth_is_granted_or_declined_at_the_start() -> None:
     one = world()
     one.submit(wants(60))
     lucky, unlucky = one.submit(wants(40, Guarantee.PREFERRED)), one.submit(wants(10, Guarantee.PREFERRED))
@@ -231,7 +231,7 @@ def test_a_controller_that_was_away_is_not_told_to_take_back_what_goes_on() -> N
     assert slos(one) == {"default": BandwidthSlo(50 * MB)}
 
 
-def test_what_others_were_promised_by_the_controller_is_not_promised_again() -> None:
+def test_bandwidth_promised_by_others_is_not_promised_again() -> None:
     one = world()
     controller = Shared(CAPACITY)
     one.controller = controller

@@ -35,9 +35,7 @@ def in_force(one: World) -> int:
 
 @pytest.mark.parametrize("silent", [False, True], ids=["refused", "unanswered"])
 @pytest.mark.parametrize("preferred_first", [False, True])
-def test_what_is_preferred_and_cannot_be_had_costs_nothing_that_is_required(
-    silent: bool, preferred_first: bool
-) -> None:
+def test_failed_preference_costs_no_required_bandwidth(silent: bool, preferred_first: bool) -> None:
     one, _ = limited(100, silent)
     wishes = [wants(60), wants(50, PREFERRED)]
     ids = [one.submit(wish) for wish in (reversed(wishes) if preferred_first else wishes)]
@@ -56,7 +54,7 @@ def test_what_is_preferred_and_cannot_be_had_costs_nothing_that_is_required(
     assert slos(one) == {}
 
 
-def test_what_is_granted_stays_in_force_beside_what_cannot_be_had_also_for_another_master() -> None:
+def test_granted_bandwidth_survives_declined_wishes_and_restarts() -> None:
     one, controller = limited(100)
     ids = [one.submit(wish) for wish in (wants(40), wants(70, PREFERRED), wants(30, PREFERRED), wants(31, PREFERRED))]
     one.tick()

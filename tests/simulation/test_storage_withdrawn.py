@@ -107,7 +107,7 @@ def test_a_controller_that_is_away_takes_nothing_back() -> None:
     assert metered(one) == 90 * MB * 35
 
 
-def test_nothing_is_told_between_the_wish_and_the_look_nor_when_the_wish_is_gone_by_then() -> None:
+def test_no_withdrawal_before_the_first_look_or_after_the_wish() -> None:
     controller = SimulatedController(Capacity(100 * MB, {"disk": 100 * MB}))
     one = Slow([node("n1")], behave=lambda _: ServiceBehaviour(ready_s=1.0, run_s=600.0), controller=controller)
     one.tick()
@@ -150,7 +150,7 @@ def test_a_master_that_dies_anywhere_tells_it_once(step: CrashPoint) -> None:
     assert in_force(one) == 60
 
 
-def test_what_is_in_force_is_not_withdrawn_because_there_is_no_answer_to_what_another_prefers() -> None:
+def test_grant_is_not_withdrawn_for_an_unanswered_preference() -> None:
     one, controller = limited(100, silent=True)
     prefers = one.submit(wants(40, PREFERRED))
     one.run(5.0)

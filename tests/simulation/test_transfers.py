@@ -121,7 +121,7 @@ def test_each_attempt_tells_what_it_moved() -> None:
     assert (transfers.read_bytes, transfers.written_bytes) == (123, 2)
 
 
-def test_nothing_is_told_of_what_is_not_known_or_of_executions_that_were_removed() -> None:
+def test_unknown_transfers_and_removed_executions_are_not_recorded() -> None:
     site = Site()
     unknown = site.submit(application(component("m", 1, 1), storage=STORAGE))
     without = site.submit(application(component("m", 1, 1)))
@@ -150,7 +150,7 @@ def test_services_that_get_the_credential_of_their_tenant_say_so_once_for_each_a
     assert site.told(execution_id) == []
 
 
-def test_what_was_moved_teaches_how_long_another_bandwidth_takes() -> None:
+def test_transfers_teach_the_run_time_at_another_bandwidth() -> None:
     """The runs read 10 MB/s for nine of ten seconds, beside a guarantee of as much."""
     site = Site()
     slow, fast = (replace(STORAGE, bandwidth=Bandwidth(rate * MB)) for rate in (10, 80))

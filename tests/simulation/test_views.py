@@ -96,7 +96,7 @@ class Refusing(SimulatedController):
         raise StorageRefusedError("there is no column kwh")
 
 
-def test_what_the_store_refuses_is_told_in_its_own_words_and_other_inputs_keep_their_views() -> None:
+def test_refused_view_has_the_reason_and_other_inputs_keep_theirs() -> None:
     one = world(Refusing(CAPACITY))
     files = StorageObject("files", "file://{workspace}/meters", WANTED)
     execution_id = one.submit(reader(METERS, files))
@@ -162,7 +162,7 @@ def test_a_job_without_retries_that_fails_through_a_view_has_one_plain_try_that_
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
-def test_who_fails_plainly_too_has_one_try_more_than_without_a_view(retries: int) -> None:
+def test_failed_view_gives_one_more_attempt(retries: int) -> None:
     one = world(SimulatedController(CAPACITY), behave=lambda _: ServiceBehaviour(run_s=1.0, exit_code=3))
     through, plainly = one.submit(reader(retries=retries)), one.submit(reader(PLAIN, retries=retries))
     one.run(7200.0)
@@ -172,7 +172,7 @@ def test_who_fails_plainly_too_has_one_try_more_than_without_a_view(retries: int
     assert [entry.data["plainly"] for entry in requeued(one, through)] == [True] + [False] * retries
 
 
-def test_what_the_platform_does_wrong_takes_nothing_from_the_plain_try_and_is_bounded_as_before() -> None:
+def test_platform_failures_do_not_use_up_the_plain_attempt() -> None:
     """Two tries that the platform ended, one that failed through a view, then the platform's again until its bound."""
 
     def behave(start: ServiceStart) -> ServiceBehaviour:

@@ -128,7 +128,7 @@ def test_an_expression_turns_a_rule_on_and_off_again(
     assert controller.delete("/v1/metrics/my_metric").status_code == 204
 
 
-def test_what_compression_saves_turns_a_rule_on(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+def test_compressible_content_turns_a_rule_on(whole: Whole, ann: Person, controller: httpx.Client) -> None:
     text = "FOR CONTAINER acme/{} WHEN COMPRESSIBILITY > 20 DO SET COMPRESSION"
     [texts] = added(controller, "/v1/rules", text=text.format("texts"))
     [noise] = added(controller, "/v1/rules", text=text.format("noise"))

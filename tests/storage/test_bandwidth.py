@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import threading
 import time
@@ -47,9 +48,8 @@ def ann(connected: tuple[ObjectStore, Pusher]) -> Iterator[Person]:
 
 def pipeline_of_the_documentation() -> str:
     """As an operator would copy it."""
-    lines = [line for line in STORAGE_PAGE.read_text().splitlines() if line.strip().startswith("pipeline = ")]
-    [line] = [line for line in lines if line.endswith(" proxy-server")]
-    return line.partition("=")[2].strip()
+    (pipeline,) = re.findall(r"^ *pipeline = (.* tempauth .* proxy-server)$", STORAGE_PAGE.read_text(), re.MULTILINE)
+    return str(pipeline)
 
 
 def test_copies_within_the_store_are_limited_by_the_pipeline_of_the_documentation() -> None:
@@ -113,7 +113,7 @@ def test_puts_are_paced_and_gets_are_not(pusher: Pusher, ann: Person) -> None:
     assert time.monotonic() - began_s < 4.5, "it would take almost five seconds at that pace"
 
 
-def test_what_a_writer_has_got_rid_of_is_what_was_counted(pusher: Pusher, ann: Person) -> None:
+def test_counted_bytes_are_the_bytes_sent_by_a_writer(pusher: Pusher, ann: Person) -> None:
     """The kernel buffers little of a body, so that writers see their pace: otherwise it swallows megabytes of each."""
     pusher.push(**{account_of(ann): {"put": 1 * MB}})
     place = urlsplit(ann.account_url)
@@ -162,7 +162,7 @@ def test_limits_that_make_no_sense_change_nothing(pusher: Pusher, ann: Person, t
     assert len(ann.call("GET", "data/object").content) == 10 * MB
 
 
-def test_who_may_not_read_is_not_counted(connected: tuple[ObjectStore, Pusher], pusher: Pusher, ann: Person) -> None:
+def test_refused_reader_is_not_counted(connected: tuple[ObjectStore, Pusher], pusher: Pusher, ann: Person) -> None:
     stranger = ann.account_url.replace("AUTH_acme", "AUTH_nobody")
     assert httpx.get(stranger).status_code == 401
     with logged_in(connected[0], "beta:bob", ann.account_url) as bob:

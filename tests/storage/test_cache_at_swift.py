@@ -163,7 +163,7 @@ def test_readers_of_both_never_go_back_while_it_is_overwritten(site: Site) -> No
         assert all(reader.result() > 5 for reader in readers)
 
 
-def test_who_may_not_read_it_gets_no_hit(site: Site) -> None:
+def test_caller_without_access_gets_no_hit(site: Site) -> None:
     ann, bob = site.ann[0], site.bob[0]
     ann.put("mine")
     ann.put("mine/x", b"private")

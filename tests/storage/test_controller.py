@@ -70,7 +70,7 @@ def test_slos_are_held_and_the_spare_is_shared(whole: Whole) -> None:
     assert achieved["acme"].read_bytes_per_s > 7 * MB
 
 
-def test_who_begins_is_limited_from_the_first_second_on(whole: Whole) -> None:
+def test_new_reader_is_limited_from_the_first_second(whole: Whole) -> None:
     """Promised or not, alone or beside others: a burst of half a second is within."""
     with ExitStack() as stack:
         ann, bob = (stack.enter_context(logged_in(whole.store, login)) for login in ("acme:ann", "beta:bob"))
@@ -146,7 +146,7 @@ def test_a_view_of_compressed_objects_shows_the_same_and_its_sample_tells_how_th
         whole.controller.drop_view("p1")
 
 
-def test_what_is_moved_is_told_by_the_addresses_of_clients(whole: Whole) -> None:
+def test_moved_bytes_are_reported_by_client_address(whole: Whole) -> None:
     """Two clients of one tenant: one reads, one writes; over both workers of the proxy."""
     size = 3 * MB
     with logged_in(whole.store, "acme:ann") as ann:

@@ -142,7 +142,7 @@ def test_one_tenant_takes_its_cores_and_others_are_not_held_up(whole: Whole, con
         assert counted_s(controller, "cpu_wait_seconds", tenant="beta") == 0
 
 
-def test_what_is_counted_is_what_the_proxy_used(whole: Whole, controller: httpx.Client) -> None:
+def test_counted_cpu_time_is_the_proxys_use(whole: Whole, controller: httpx.Client) -> None:
     with logged_in(whole.store, "beta:bob") as bob, applied(controller, whole, RULE.format("beta")):
         bob.put("counted")
         until(lambda: used_s(whole) > 0)

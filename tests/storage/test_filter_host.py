@@ -198,7 +198,7 @@ def test_clients_see_no_difference(ask: Ask, wanted: list[dict[str, Any]]) -> No
         assert plain == behind, request
 
 
-def test_what_is_stored_is_what_the_rules_say(ask: Ask) -> None:
+def test_stored_form_follows_the_rules(ask: Ask) -> None:
     text = b"all work and no play " * 5000
     answers = ask(
         [
@@ -278,7 +278,7 @@ def test_a_damaged_object_is_refused_or_ends_early(ask: Ask) -> None:
 
 @pytest.mark.parametrize("place", ["ON PROXY", "ON OBJECT"])
 @pytest.mark.parametrize("named", ["sysmeta-zoe", "sysmeta-zoe-filters", "sysmeta-zoe-size"])
-def test_what_is_encrypted_is_never_given_out_as_contents(ask: Ask, place: str, named: str) -> None:
+def test_encrypted_data_is_never_returned_as_contents(ask: Ask, place: str, named: str) -> None:
     """Whole, in ranges, and in several ranges; also after a job that rewrites objects."""
     secret = b"attack at dawn " * 20_000
     answers = ask(

@@ -166,7 +166,7 @@ def test_a_refused_upload_leaves_what_was_there(ruled: Person) -> None:
     assert [entry["name"] for entry in ruled.listing("c")] == ["x"]
 
 
-def test_who_reads_while_it_is_replaced_gets_one_or_the_other(ruled: Person) -> None:
+def test_read_during_a_replacement_gets_one_version(ruled: Person) -> None:
     contents = [bytes([number]) * 40_000 for number in (65, 66)]
     ruled.put("c/x", contents[0])
     over = threading.Event()

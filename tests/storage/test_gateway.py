@@ -151,9 +151,7 @@ def test_large_objects_that_were_put_at_the_store_are_read_whole(ann: Person, be
     assert (answer.status_code, answer.content) == (200, b"content")
 
 
-def test_who_may_read_at_the_gateway_may_not_read_at_the_store(
-    pair: Pair, ann: Person, behind: Person, name: str
-) -> None:
+def test_read_access_at_the_gateway_is_none_at_the_store(pair: Pair, ann: Person, behind: Person, name: str) -> None:
     ann.put(name, **{"X-Container-Read": ".r:*"})
     ann.put(f"{name}/open", b"content")
     assert ann.call("HEAD", name).headers["x-container-read"] == ".r:*"
@@ -187,7 +185,7 @@ def test_clients_say_nothing_of_the_size_in_listings(ann: Person, name: str) -> 
         assert [entry["bytes"] for entry in ann.listing(name)] == [3]
 
 
-def test_nothing_is_stored_of_an_upload_that_ends_early(ann: Person, name: str) -> None:
+def test_broken_off_upload_stores_nothing(ann: Person, name: str) -> None:
     ann.put(name)
     place = urlsplit(f"{ann.account_url}/{name}/half")
     assert place.hostname

@@ -204,7 +204,7 @@ def test_uploads_that_are_not_what_was_announced(here: Person, name: str) -> Non
         assert (answer.status_code, here.listing(name)) == (422, [])
     assert here.call("PUT", f"{name}/b", content=iter([b"ab", b"c"])).status_code == 201
     assert here.call("GET", f"{name}/b").content == b"abc"
-    before_swift.test_nothing_is_stored_of_an_upload_that_ends_early(here, f"{name}-2")
+    before_swift.test_broken_off_upload_stores_nothing(here, f"{name}-2")
 
 
 def test_copies(here: Person, name: str) -> None:
@@ -246,7 +246,7 @@ def test_large_objects_are_the_gateways_and_listed_with_their_size(here: Person,
     assert here.call("GET", f"{name}/dynamic", headers={"Range": "bytes=990-1009"}).content == whole[990:1010]
 
 
-def test_who_may_read(gateway: ObjectStore, here: Person, name: str) -> None:
+def test_acl_decides_on_readers_of_a_container(gateway: ObjectStore, here: Person, name: str) -> None:
     here.put(name, **{"X-Container-Read": ".r:*"})
     here.put(f"{name}/open", b"content")
     assert here.call("HEAD", name).headers["x-container-read"] == ".r:*"

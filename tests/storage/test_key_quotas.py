@@ -157,7 +157,7 @@ def begun(person: Person, path: str, size: int, sent: int) -> Iterator[socket.so
         yield connection
 
 
-def test_what_a_killed_gateway_had_in_hand_is_forgotten_and_what_lasts_counts(
+def test_killed_gateway_forgets_uploads_in_progress_but_keeps_usage(
     request: pytest.FixtureRequest, gateway: ObjectStore, admin: Person, ann: Person, amy: Person
 ) -> None:
     if "[swift]" not in request.node.name:
@@ -199,7 +199,7 @@ def test_keys_of_s3_are_the_same(gateway: ObjectStore, admin: Person, ann: Perso
         ({"X-Account-Key-Quota-Count": "a,b=5"}, "a key has"),
     ],
 )
-def test_what_is_no_quota_is_refused(admin: Person, asked: dict[str, str], why: str) -> None:
+def test_invalid_quota_is_refused(admin: Person, asked: dict[str, str], why: str) -> None:
     answer = admin.call("POST", headers=asked)
     assert answer.status_code == 400
     assert why in answer.text

@@ -155,7 +155,7 @@ def test_clients_cannot_say_who_they_are(world: World) -> None:
     assert world.native(world.ann, account, X_Service_Token="x").status_code == 401
 
 
-def test_what_has_ended_works_until_the_cache_forgets_it(world: World) -> None:
+def test_ended_token_works_until_the_cache_forgets_it(world: World) -> None:
     ann, keystone_ = world.ann, world.keystone
     user = keystone_.user("leaving")
     keystone_.grant(user, ann.project, ROLE)

@@ -161,7 +161,7 @@ def kill_and_check(installation: Installation, client: Client, whole: Whole, ste
 
 @of_storage
 @pytest.mark.usefixtures("readings")
-def test_what_a_master_leaves_that_does_not_come_back_goes_with_the_lease(
+def test_slo_and_view_of_a_dead_master_end_with_the_lease(
     installation: Installation, client: Client, whole: Whole
 ) -> None:
     master = installation.start_master()

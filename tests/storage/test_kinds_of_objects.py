@@ -31,7 +31,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("names", [(), ("id", "city", "kwh", "note")])
-def test_what_is_no_plain_csv_has_no_view_and_the_reason_says_what_it_is(
+def test_object_of_another_kind_is_refused_a_view_with_the_reason(
     ann: Person, admin: Person, kind: str, names: Sequence[str]
 ) -> None:
     content, suffix, words = KINDS[kind]

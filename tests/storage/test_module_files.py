@@ -62,7 +62,7 @@ def test_a_damaged_module_is_missing_and_its_code_runs_on(directory: Path) -> No
     assert files.missing([SHA256]) == [SHA256]
 
 
-def test_what_stored_objects_need_is_asked_for_until_it_is_there(tmp_path: Path) -> None:
+def test_module_needed_by_stored_objects_is_asked_for_until_kept(tmp_path: Path) -> None:
     files = ModuleFiles(tmp_path / "modules")
     assert not files.has_modules()
     files.ask(SHA256)
@@ -73,14 +73,14 @@ def test_what_stored_objects_need_is_asked_for_until_it_is_there(tmp_path: Path)
     assert not list(files.directory.glob("*.wanted"))
 
 
-def test_what_is_asked_for_is_bounded_and_has_the_form_of_a_digest(tmp_path: Path) -> None:
+def test_wanted_modules_are_bounded_and_named_by_digest(tmp_path: Path) -> None:
     files = ModuleFiles(tmp_path / "modules")
     for number in range(2 * WANTED_MAX):
         files.ask(f"{number:064x}")
     assert len(files.missing(["../../etc/passwd", "A" * 64])) == WANTED_MAX
 
 
-def test_what_is_no_module_is_not_kept(tmp_path: Path) -> None:
+def test_invalid_module_is_not_kept(tmp_path: Path) -> None:
     files = ModuleFiles(tmp_path / "modules")
     with pytest.raises(InvalidModuleError):
         files.keep(b"\0asm and no more")

@@ -98,7 +98,7 @@ def test_v8_says_the_same_of_each_module() -> None:
         ('(memory (export "memory") 1) (memory 1)', "multi"),
     ],
 )
-def test_what_filters_have_no_use_for_is_off(text: str, why: str) -> None:
+def test_unneeded_webassembly_features_are_refused(text: str, why: str) -> None:
     entry = '(func (export "transform") (param i32) (result i32) (i32.const 0))'
     with pytest.raises(InvalidModuleError, match=why):
         compile_module(bytes(wasmtime.wat2wasm(f"(module {text} {entry})")))

@@ -75,7 +75,7 @@ def test_all_servers_are_up_and_tell_of_their_disks(store: ObjectStore) -> None:
     assert disk.used == pytest.approx(used, abs=0.02)
 
 
-def test_what_is_wrong_with_a_node_is_told(store: ObjectStore) -> None:
+def test_failing_node_is_reported_with_its_reason(store: ObjectStore) -> None:
     device = store.directory / "devices" / "node1" / "d1"
     apart = [device / "quarantined" / "objects" / name for name in "abc"]
     with watch(store, bounds=Bounds(slow_s=30.0, full=0.0)) as strict:

@@ -127,7 +127,7 @@ def judged(request: Request, answer: Any) -> None:
 
 @given(wanted=steps())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nobody_gets_an_older_object(ask: Ask, wanted: list[Request]) -> None:
+def test_caches_never_return_an_older_object(ask: Ask, wanted: list[Request]) -> None:
     """With any writes through any proxy while the other reads, and any failures meanwhile."""
     for request, answer in zip(wanted, ask(wanted), strict=True):
         judged(request, answer)
@@ -182,7 +182,7 @@ def test_a_hit_reads_nothing_of_the_store(ask: Ask) -> None:
     assert answers[10] == {"hit": 1, "hit bytes": len(content)}
 
 
-def test_what_is_encrypted_in_the_store_is_encrypted_in_the_cache(ask: Ask) -> None:
+def test_encrypted_object_is_encrypted_in_the_cache(ask: Ask) -> None:
     secret = b"a very secret sentence" * 50
     asked = [at(0, put("b", secret)), at(0, get("b")), what("KEPT")]
     for also, there in ((", SET ENCRYPTION", False), ("", True)):

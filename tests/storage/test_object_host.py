@@ -91,7 +91,7 @@ def test_servers_without_a_key_store_nothing_and_leave_reading_to_the_proxy(ask:
     assert answers[5][1]["status"] == "404 Not Found"
 
 
-def test_nobody_but_the_proxy_says_what_object_servers_do(ask: Ask) -> None:
+def test_clients_cannot_set_the_filters_of_object_servers(ask: Ask) -> None:
     header = {"X-Backend-Zoe-Node-Filters": '[{"filter":"NOOP"}]', "X-Object-Sysmeta-Zoe-Node-Filters": "[]"}
     answers = ask([rules(), put("a", TEXT, header), {"method": "RECORDS"}, get("a")])
     assert answers[2][1][PATH + "a"] == [None, None]

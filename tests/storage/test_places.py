@@ -149,7 +149,7 @@ def test_swifts_own_answer_in_both_dialects_is_passed_on(whole: Whole) -> None:
     assert httpx.get(f"{whole.url}/swift/locality/{path}/").status_code == 401
 
 
-def test_who_cannot_tell_is_not_known(whole: Whole, ann: Person) -> None:
+def test_controller_without_locality_returns_none(whole: Whole, ann: Person) -> None:
     """Crystal's dialects report where a name would be, not which objects are below it; an older controller has no such
     route.
     """

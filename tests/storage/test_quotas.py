@@ -80,7 +80,7 @@ def status(person: Person, path: str, content: object, **headers: str) -> int:
     return person.call("PUT", path, content=content, headers=headers).status_code
 
 
-def test_what_clients_put_counts_however_small_it_is_stored(
+def test_quota_counts_original_bytes_of_compressed_objects(
     request: pytest.FixtureRequest, ann: Person, name: str
 ) -> None:
     ann.put(name, **{"X-Container-Meta-Quota-Bytes": "100000"})

@@ -47,7 +47,7 @@ def rclone(remotes: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("remote", ["swift", "s3"])
-def test_what_is_copied_there_comes_back(gateway: ObjectStore, remotes: Path, tmp_path: Path, remote: str) -> None:
+def test_copied_files_come_back_unchanged(gateway: ObjectStore, remotes: Path, tmp_path: Path, remote: str) -> None:
     source, back, name = tmp_path / "source", tmp_path / "back", f"c-{os.urandom(4).hex()}"
     files = {"a": b"", "ä ö/b.txt": b"text", "d/e/f": os.urandom(200_000), "large": os.urandom(13 << 20)}
     for path, content in files.items():

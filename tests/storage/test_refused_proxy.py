@@ -29,7 +29,7 @@ def asked(url: str, path: str) -> httpx.Response:
     return httpx.get(f"{url}{path}", headers={"X-Auth-Token": TOKEN}, timeout=30)
 
 
-def test_what_was_refused_once_is_heard_later(postgres_url: str, tmp_path: Path) -> None:
+def test_counters_of_a_refused_proxy_arrive_later(postgres_url: str, tmp_path: Path) -> None:
     sites: list[ControllerSite] = []
 
     def line(apart: Path, account: Account | None) -> ControllerLine:

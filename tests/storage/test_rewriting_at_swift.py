@@ -239,7 +239,7 @@ def test_three_replicas_agree_with_the_client() -> None:
         test_no_write_of_a_client_is_lost_or_undone(Site(disks, ann, admin, pusher, "swift"))
 
 
-def test_what_cannot_be_read_stays_as_it_is(site: Site) -> None:
+def test_unreadable_object_stays_unchanged(site: Site) -> None:
     site.rules("FOR TENANT acme DO SET ENCRYPTION")
     site.ann.put("c/secret", TEXT)
     site.rules()
@@ -306,7 +306,7 @@ def _there(site: Site) -> httpx.Response:
     return answer
 
 
-def test_who_reads_ranges_meanwhile_gets_what_was_put(site: Site) -> None:
+def test_range_reads_during_rewriting_get_the_original_bytes(site: Site) -> None:
     content = bytes(range(256)) * 1000
     site.ann.put("c/read", content)
     over, changed = threading.Event(), list[str]()

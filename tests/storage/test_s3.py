@@ -66,7 +66,7 @@ def test_reads_and_writes_are_held_to_the_limits_of_the_account(pusher: Pusher, 
     assert ann.call("GET", "bucket/written").content == content
 
 
-def test_what_is_moved_counts_once_for_the_account(connected: tuple[ObjectStore, Pusher]) -> None:
+def test_transfers_count_once_for_the_account(connected: tuple[ObjectStore, Pusher]) -> None:
     """Reports come in sequence: once the last upload is reported, all transfers are."""
     store, pusher = connected
     with s3_client(store, "beta:bob") as bob:

@@ -118,7 +118,7 @@ def test_a_pipeline_without_the_filter_is_named_once_in_the_log(ask: Ask, tmp_pa
         assert len(lines(next(answers))) == 1
 
 
-def test_what_is_signed_still_acts(ask: Ask) -> None:
+def test_signed_part_takes_effect(ask: Ask) -> None:
     for name, value in EXPLOITS:
         for wire in (ANN.url(UPLOAD, (name, value)), ANN.header(UPLOAD, (name, value))):
             status, text, _ = ask(wire)
@@ -241,7 +241,7 @@ def value_for(name: str) -> str:
     return {"x-amz-copy-source": "/private/secret", "x-copy-from": "private/secret", "host": "other"}.get(name, "1")
 
 
-def test_nothing_that_any_filter_reads_has_an_effect_unless_it_is_signed(ask: Ask) -> None:
+def test_unsigned_part_has_no_effect_in_any_filter(ask: Ask) -> None:
     """Names are collected from the filters and from Swift's proxy; each is added to requests of each kind."""
     collected = ask("NAMES")
     headers = sorted({name for name in collected if not name.startswith("?")} - PLAIN)

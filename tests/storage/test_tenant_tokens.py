@@ -40,7 +40,7 @@ def told(whole: Whole, credentials: dict[str, Credential]) -> set[str]:
     return {verdict.why for verdict in found.values()}
 
 
-def test_who_has_no_right_to_a_source_is_told_the_same_whatever_it_holds(whole: Whole) -> None:
+def test_caller_without_rights_gets_one_answer_for_every_source(whole: Whole) -> None:
     with logged_in(whole.store, "acme:ann") as ann:
         ann.put("meters")
         ann.put("meters/2015/a.csv", meters(1, 5000)[0])

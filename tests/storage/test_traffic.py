@@ -91,7 +91,7 @@ def test_metrics_need_the_token(whole: Whole) -> None:
     assert httpx.get(f"{whole.url}/v1/traffic").status_code == 401
 
 
-def test_who_is_not_signed_in_makes_no_counter(whole: Whole, ann: Person) -> None:
+def test_caller_without_a_token_makes_no_counter(whole: Whole, ann: Person) -> None:
     for name in ("invented1", "invented2"):
         for url in (f"{ann.account_url}/{name}/x", f"{ann.account_url.replace('AUTH_acme', f'AUTH_{name}')}/c/x"):
             assert httpx.get(url).status_code == 401
@@ -101,7 +101,7 @@ def test_who_is_not_signed_in_makes_no_counter(whole: Whole, ann: Person) -> Non
     assert totals(whole, tenant="invented1") == {}
 
 
-def test_what_is_not_allowed_counts_for_who_asked(whole: Whole, ann: Person) -> None:
+def test_forbidden_request_counts_for_the_caller(whole: Whole, ann: Person) -> None:
     ann.put("guarded")
     ann.put("guarded/a", BODY)
 
@@ -233,7 +233,7 @@ def test_a_tried_rule_is_told_the_requests_of_the_last_hour(whole: Whole, ann: P
     assert tried("acme", "FOR TENANT beta DO SET NOOP")["puts"] == 0
 
 
-def test_what_a_client_ends_early_has_failed(whole: Whole, ann: Person) -> None:
+def test_broken_off_request_counts_as_failed(whole: Whole, ann: Person) -> None:
     ann.put("cut")
     ann.put("cut/large", b"x" * 8_000_000)
     address = httpx.URL(ann.account_url)

@@ -327,7 +327,7 @@ def counted(controller: ZoeController) -> tuple[int, int] | None:
 
 
 @pytest.mark.usefixtures("objects")
-def test_nothing_is_lost_when_the_controller_is_killed_while_bytes_flow(site: Site) -> None:
+def test_no_transfer_is_lost_when_the_controller_is_killed(site: Site) -> None:
     controller, store = site.whole.controller, site.whole.store
     credential = controller.set_execution(StoreExecution("x1", "acme", BandwidthSlo()))
     until(lambda: sign_in(store, credential.user, credential.key).status_code == 200)

@@ -78,7 +78,7 @@ def kept(readers: Readers, from_s: float, until_s: float) -> float:
     return sum(rate >= PROMISED for rate in rates) / len(rates)
 
 
-def test_what_one_proxy_moves_is_promised_and_kept_when_the_other_is_lost(whole: Whole) -> None:
+def test_promise_of_one_proxys_bandwidth_survives_the_loss_of_the_other(whole: Whole) -> None:
     with pytest.raises(StorageRefusedError, match="more than the"):
         whole.controller.set_slo("acme", BandwidthSlo(OF_ONE_PROXY + 1))
     with ExitStack() as undo:

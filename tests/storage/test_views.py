@@ -95,7 +95,7 @@ def test_a_prefix_is_a_directory_and_its_siblings_are_not_shown(
         ("a.csv", b"id,city,_corrupt_record\n1,Nice,x\n", "_corrupt_record"),
     ],
 )
-def test_what_spark_would_find_otherwise_in_a_view_has_none(
+def test_object_that_spark_reads_differently_has_no_view(
     ann: Person, admin: Person, name: str, content: bytes, why: str
 ) -> None:
     source = f"odd-{os.urandom(4).hex()}"
@@ -165,7 +165,7 @@ def test_a_view_is_no_use_to_another_tenant_and_gives_nothing_its_owner_cannot_r
     assert ann.call("GET", f"{view}/{entry}").status_code == 200
 
 
-def test_who_may_read_a_view_but_not_its_source_gets_nothing_of_it(
+def test_reader_of_a_view_without_access_to_its_source_is_refused(
     ann: Person, bob: Person, admin: Person, source: tuple[str, bytes]
 ) -> None:
     name = f"zoe-view-{os.urandom(4).hex()}"
@@ -213,7 +213,7 @@ def test_only_the_controller_makes_views_and_clients_cannot_ask_the_nodes(
         ({"csv": {"quotes": "x"}}, "not a view: there is no field csv.quotes"),
     ],
 )
-def test_what_makes_no_sense_is_refused_when_the_view_is_made(
+def test_senseless_view_is_refused_when_made(
     admin: Person, source: tuple[str, bytes], wanted: dict[str, object], words: str
 ) -> None:
     answer = admin.call("PUT", "zoe-view-bad", headers=definition(source[0], **{"prefix": "2015/", **wanted}))

@@ -147,7 +147,7 @@ def test_spark_reads_a_view_with_credentials_that_nobody_sees(
 
 
 @of_storage
-def test_what_would_not_pay_is_read_plainly_with_its_whole_schema(
+def test_unprofitable_view_is_read_plainly_with_the_whole_schema(
     installation: Installation, client: Client, whole: Whole
 ) -> None:
     rows, numbers = 60_000, random.Random(1)

@@ -19,7 +19,7 @@ class StorageContract:
     def controller(self) -> StorageController:
         raise NotImplementedError
 
-    def test_nothing_is_there_at_first(self, controller: StorageController) -> None:
+    def test_new_controller_has_no_slos_and_no_views(self, controller: StorageController) -> None:
         assert dict(controller.slos()) == {}
         assert list(controller.views()) == []
         capacity = controller.capacity()
@@ -56,9 +56,7 @@ class StorageContract:
         controller.clear_slo("never there")
         assert dict(controller.slos()) == {}
 
-    def test_what_is_promised_is_counted_and_what_is_beyond_the_capacity_is_not_feasible(
-        self, controller: StorageController
-    ) -> None:
+    def test_promises_are_counted_and_bounded_by_the_capacity(self, controller: StorageController) -> None:
         controller.set_slo("a", BandwidthSlo(60 * MB, 10 * MB))
         capacity = controller.capacity()
         assert (capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s) == (60 * MB, 10 * MB)

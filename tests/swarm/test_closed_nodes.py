@@ -85,7 +85,7 @@ def warnings(harness: SwarmHarness) -> dict[str, str]:
     return {node.name: node.message for node in harness.backend.nodes()}
 
 
-def test_what_is_open_is_told_and_nothing_is_after_the_script(
+def test_open_ports_are_reported_until_the_script_closes_them(
     looking: SwarmHarness, swarm: Cluster, cloud: None
 ) -> None:
     manager = swarm.manager.address
@@ -100,7 +100,7 @@ def test_what_is_open_is_told_and_nothing_is_after_the_script(
 
 
 @pytest.mark.parametrize("looking", [GATEWAY_IMAGE, pytest.param("zoe/gateway", marks=needs_time)], indirect=True)
-def test_what_is_open_by_the_bridge_of_executions_with_devices_is_told(looking: SwarmHarness, swarm: Cluster) -> None:
+def test_ports_open_on_the_device_bridge_are_reported(looking: SwarmHarness, swarm: Cluster) -> None:
     with closed(swarm):
         for host in swarm.hosts:
             for rule in host.inside("iptables", "-S").decode().splitlines():

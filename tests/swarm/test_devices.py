@@ -11,7 +11,7 @@ from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.executions.execution import Cause, ExecutionState
 
 
-def test_what_swarm_rejects_of_them_is_no_fault_of_theirs(installation: Installation) -> None:
+def test_rejection_by_swarm_counts_as_an_engine_fault(installation: Installation) -> None:
     backend = installation.harness.backend
     devices = {"resources": {"memory": "32MiB", "cores": 0.05, "devices": {"gpu": 1}}}
     platform = Platform(tuple(backend.nodes()), backend.capabilities())

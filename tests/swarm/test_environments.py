@@ -116,7 +116,7 @@ def test_the_build_sees_no_variable_of_the_component_and_nothing_is_in_the_speci
     assert int(output[-1]) < 2000
 
 
-def test_what_cannot_be_had_is_explained(packages: Packages) -> None:
+def test_unavailable_package_is_explained(packages: Packages) -> None:
     output = packages.run(with_packages("echo ran", "apple==2.0", "pear"))
     assert packages.last.exit_code == 1
     assert "pear 1.0 depends on apple<2" in output

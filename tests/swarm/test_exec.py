@@ -124,7 +124,7 @@ def test_each_is_in_the_audit_log_without_what_was_typed_or_said(whole: Installa
     assert "unheard-of" not in str(newest)
 
 
-def test_what_is_cut_leaves_no_process_in_the_container(whole: Installation) -> None:
+def test_killed_client_leaves_no_process_in_the_container(whole: Installation) -> None:
     command = [str(ZOE), "exec", whole.id, "--", "sh", "-c", "trap '' HUP TERM; echo here; sleep 613"]
     with subprocess.Popen(command, env=whole.environment("ada"), stdout=subprocess.PIPE) as process:
         try:

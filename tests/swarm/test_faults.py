@@ -233,7 +233,7 @@ def test_devices_are_swarms_generic_resources(harness: SwarmHarness) -> None:
     harness.until(lambda: "DOCKER_RESOURCE_GPU" in harness.output(SERVICE))
 
 
-def test_what_swarm_has_no_room_for_fails_in_words(harness: SwarmHarness) -> None:
+def test_service_without_room_in_swarm_fails_with_the_reason(harness: SwarmHarness) -> None:
     harness.reopen()
     harness.settings = replace(harness.settings, place_timeout_s=1.0)
     harness.start(small("true", reservation=Resources(50, 32 * 2**20, {"gpu": 1})))
@@ -259,7 +259,7 @@ def test_a_service_removed_by_somebody_else_is_told(harness: SwarmHarness, swarm
     assert ended.cause in (Cause.KILLED, Cause.STOPPED)
 
 
-def test_who_ends_a_container_by_hand_has_killed_it(harness: SwarmHarness, swarm: Cluster) -> None:
+def test_container_ended_by_hand_counts_as_killed(harness: SwarmHarness, swarm: Cluster) -> None:
     """What ends itself with the same codes has exited, and what uses too much memory is out of it."""
     host: Any = swarm.host("node-2").api
     by_hand = {
@@ -305,7 +305,7 @@ def test_names_that_others_hold_are_told_and_those_of_a_crash_are_taken_over(
         api.remove_service(stranger["ID"])
 
 
-def test_what_a_crash_left_is_removed_by_the_next_backend(harness: SwarmHarness, swarm: Cluster) -> None:
+def test_leftovers_of_a_crash_are_removed_by_the_next_backend(harness: SwarmHarness, swarm: Cluster) -> None:
     api: Any = swarm.manager.api
     tags = {"zoe.installation": "zoe", "zoe.execution": "gone"}
     api.create_network("zoe-left", "overlay", labels=tags)

@@ -83,7 +83,7 @@ def test_a_file_goes_up_as_the_user_and_comes_back(files: Files, ann: FileProgra
     assert (files.base / "tenant" / "shared" / "ours.txt").read_bytes() == b"changed"
 
 
-def test_nobody_else_is_let_in_and_links_lead_nowhere(files: Files, ann: FileProgram) -> None:
+def test_other_users_are_refused_and_links_do_not_leave_the_workspace(files: Files, ann: FileProgram) -> None:
     ann.put_file("mine", b"mine")
     with FileProgram(replace(files.harness.backend.files("tenant", "ann", ANN), secret="guessed")) as other:
         assert other.get("/", params={"path": ""}).status_code in (401, 403)
@@ -156,7 +156,7 @@ def test_bounds_of_the_settings_hold(files: Files) -> None:
         ({"gateway_image": ""}, "swarm_gateway_image"),
     ],
 )
-def test_what_is_missing_is_named(files: Files, changes: dict[str, Any], words: str) -> None:
+def test_missing_setting_is_named(files: Files, changes: dict[str, Any], words: str) -> None:
     files.harness.settings = replace(files.harness.settings, **changes)
     with pytest.raises(BackendError, match=words):
         files.of("ann")

@@ -89,7 +89,7 @@ def gateways(harness: SwarmHarness) -> list[Any]:
     return list(api.services(filters={"label": "zoe.gateway"}))
 
 
-def test_who_bears_the_secret_reaches_the_service_and_nobody_else_does(harness: SwarmHarness) -> None:
+def test_gateway_refuses_requests_without_the_secret(harness: SwarmHarness) -> None:
     first, second = begin(harness), begin(harness, "f", "node-2")
     address, other = gateway(harness, first), gateway(harness, second)
     assert ask(address) == (200, "hello\n")

@@ -67,7 +67,7 @@ def message_of(harness: SwarmHarness, name: str) -> str:
     return next(node.message for node in harness.backend.nodes() if node.name == name)
 
 
-def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
+def test_unchecked_node_is_not_used_unless_allowed(
     checked: SwarmHarness, swarm: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The reason is the engine's error; containers of a killed master's checks are removed."""
@@ -93,7 +93,7 @@ def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
     assert all(node.ready for node in checked.backend.nodes())
 
 
-def test_what_a_master_killed_during_a_check_left_goes_while_its_successor_leads(
+def test_probe_of_a_killed_master_is_removed_while_the_next_leads(
     harness: SwarmHarness, swarm: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A successor connects before the container is old enough, and nothing else makes it connect again."""

@@ -53,7 +53,7 @@ def test_the_swarm_has_three_ready_nodes(swarm: Cluster) -> None:
 
 
 @pytest.mark.parametrize("program", [SWARM, BUILDER], ids=["swarm", "builder"])
-def test_nothing_is_left_when_the_maker_is_killed(program: str) -> None:
+def test_killed_maker_leaves_no_trace(program: str) -> None:
     need_swarm()
     maker = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert maker.stdout is not None

@@ -83,7 +83,7 @@ def test_a_link_at_any_part_is_refused(directories: Directories, depth: int) -> 
 
 
 @pytest.mark.parametrize("depth", range(len(PARTS)))
-def test_what_a_tenant_could_replace_between_check_and_mount_is_refused(directories: Directories, depth: int) -> None:
+def test_replaceable_host_path_is_refused(directories: Directories, depth: int) -> None:
     """There is no link yet; a user with write access to a directory on the way could place one there at the right
     moment.
     """

@@ -31,7 +31,7 @@ def test_services_of_one_execution_find_each_other_by_name_across_nodes(harness:
     assert told == ["reached", "c-0"]
 
 
-def test_nothing_of_another_execution_is_reached(harness: SwarmHarness) -> None:
+def test_other_executions_are_unreachable(harness: SwarmHarness) -> None:
     harness.reopen()
     closed = SwarmHarness(harness.cluster, publish_ports=False)
     try:

@@ -42,9 +42,7 @@ def node_of(installation: Installation, name: str) -> Node:
     return next(node for node in installation.harness.backend.nodes() if node.name == name)
 
 
-def test_nothing_is_placed_over_a_foreign_container_and_the_reason_is_told(
-    installation: Installation, swarm: Cluster
-) -> None:
+def test_no_service_is_placed_over_a_foreign_container(installation: Installation, swarm: Cluster) -> None:
     api: Any = swarm.host("node-2").api
     limits = api.create_host_config(mem_limit=2 * GIB)
     foreign = api.create_container("shell", ["sleep", "1000"], host_config=limits)

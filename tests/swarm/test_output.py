@@ -58,7 +58,7 @@ def test_output_below_the_bound_is_whole_and_above_it_what_went_is_counted(harne
     assert least or end == len(lines(400)) + 160_000 + len(b"the end\n")
 
 
-def test_what_services_leave_in_their_homes_is_named(harness: SwarmHarness) -> None:
+def test_files_left_in_the_home_are_listed(harness: SwarmHarness) -> None:
     script = "cd; echo x > report; mkdir out .cache; head -c 2048 /dev/zero > out/part; exit 3"
     left, none = harness.start(small(script), "e.left.0.1"), harness.start(small("true"), "e.none.0.1", "node-2")
     ended = harness.reach(left, ObservedState.ENDED)

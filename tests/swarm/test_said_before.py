@@ -70,7 +70,7 @@ def told(harness: SwarmHarness, component: object) -> list[Finding]:
     return findings(application(component), Target(platform))  # type: ignore[arg-type]
 
 
-def test_what_cannot_run_is_told_before(world: SwarmHarness) -> None:
+def test_impossible_starts_are_found_by_the_checks(world: SwarmHarness) -> None:
     allowed = world.base / "allowed"
     paths = [allowed, allowed / "inner", world.base / "outside", f"{allowed}/../outside"]
     wishes = list(Wishes(IMAGES, [str(path) for path in paths], TARGETS, TOO_LITTLE).components())

@@ -35,7 +35,7 @@ def test_a_secret_is_a_file_of_the_user_and_nowhere_else(harness: SwarmHarness) 
     assert harness.reach("f.d.0.1", ObservedState.ENDED).exit_code != 0
 
 
-def test_what_a_crash_left_is_swept(harness: SwarmHarness) -> None:
+def test_secret_left_by_a_crash_is_removed(harness: SwarmHarness) -> None:
     harness.start(small("exec sleep 1000", secrets=ASKED), secrets=GIVEN)
     harness.reach("e.c.0.1", ObservedState.READY)
     assert [name for name in harness.things()["secrets"] if name not in harness.before["secrets"]]

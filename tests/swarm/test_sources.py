@@ -137,7 +137,7 @@ def test_a_private_repository_needs_its_secret_which_nothing_shows(place: Place,
             place.url = public
 
 
-def test_what_an_image_lacks_is_named(place: Place) -> None:
+def test_git_missing_in_the_image_is_reported(place: Place) -> None:
     assert place.output(image="zoe/base") == ["zoe: the image has no git, which sources need"]
     assert place.ended.exit_code == 127
 

@@ -119,7 +119,7 @@ def test_keys_that_engines_take_for_themselves_reach_the_program(running: SwarmH
     assert b"10 11 00 78" in talk.texts[frames.OUTPUT]
 
 
-def test_who_stops_reading_makes_nothing_grow(running: SwarmHarness) -> None:
+def test_reader_that_stops_does_not_grow_buffers(running: SwarmHarness) -> None:
     talk = opened(running, "yes")
     talk.takes = False
     while len(talk.texts[frames.OUTPUT]) < frames.WINDOW:
@@ -135,7 +135,7 @@ def test_who_stops_reading_makes_nothing_grow(running: SwarmHarness) -> None:
     talk.socket.close()
 
 
-def test_nothing_is_left_of_a_terminal_that_is_cut(running: SwarmHarness) -> None:
+def test_cut_terminal_leaves_no_process(running: SwarmHarness) -> None:
     hidden = "(setsid env -i sleep 611 &); (setsid sh -c 'trap \"\" HUP; sleep 612' &)"
     talk = opened(running, "sh", "-c", f"trap '' HUP TERM; {hidden}; echo begun; sleep 613", tty=True)
     talk.until(b"begun\r\n")
@@ -145,7 +145,7 @@ def test_nothing_is_left_of_a_terminal_that_is_cut(running: SwarmHarness) -> Non
     assert running.seen(SERVICE).state is ObservedState.READY  # type: ignore[union-attr]
 
 
-def test_what_a_command_leaves_in_the_background_ends_with_its_terminal(running: SwarmHarness) -> None:
+def test_background_process_ends_with_its_terminal(running: SwarmHarness) -> None:
     talk = opened(running, "sh", "-c", "setsid sleep 611 & echo begun; exit 3")
     assert talk.until_end()["exit_code"] == 3
     talk.socket.close()

@@ -116,7 +116,7 @@ def test_a_user_named_by_the_settings_wins_and_has_one_workspace(world: Workspac
     assert (world.base / "tenant" / "x").exists()
 
 
-def test_what_users_had_in_common_is_moved_to_the_shared_workspace(world: Workspaces) -> None:
+def test_common_files_are_moved_to_the_shared_workspace(world: Workspaces) -> None:
     old, others = world.base / "tenant", world.harness.base / "others"
     (old / "below").mkdir(parents=True)
     (old / "below" / "program").write_text("echo run\n")
@@ -178,7 +178,7 @@ def test_a_link_in_place_of_the_tenants_directory_is_refused(world: Workspaces) 
     assert "workspaces/tenant is a symbolic link" in world.refused("ann")
 
 
-def test_nothing_is_made_where_tenants_may_replace_it(world: Workspaces) -> None:
+def test_no_workspace_is_made_where_tenants_may_replace_it(world: Workspaces) -> None:
     world.base.chmod(0o1777)
     assert "users other than root may change" in world.refused("ann")
     assert not list(world.base.iterdir())

@@ -73,7 +73,7 @@ def test_the_policy_of_a_fresh_installation_beats_fcfs_with_easy(name: str, jobs
     assert slowdown <= fcfs_slowdown, f"mean bounded slowdown {slowdown:.1f}; FCFS with EASY {fcfs_slowdown:.1f}"
 
 
-def test_what_the_api_takes_as_default_is_that_policy() -> None:
+def test_default_policy_of_the_api_is_the_fresh_policy() -> None:
     fresh, shown = Policy(), PolicyView()
     assert MemoryStore().policy() == fresh
     same = ("order", "backfill", "preemption", "ageing_s", "tenants", "fair_share_age_weight", "interactive_share")

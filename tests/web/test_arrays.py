@@ -9,7 +9,7 @@ from tests.support.web import Visitor
 from zoe_client import Client
 
 
-def test_what_failed_is_found_and_run_again(admin: Visitor, client: Client) -> None:
+def test_failed_index_is_found_and_run_again(admin: Visitor, client: Client) -> None:
     """Index 2 fails in its first run."""
     script = (
         'if [ "$ZOE_ARRAY_INDEX" = 2 ] && [ "$ZOE_EXECUTION_ID" = "$ZOE_ARRAY_ID"_2 ]; then exit 3; fi; echo {index}'

@@ -42,7 +42,7 @@ def test_tags_filter_by_touch_and_stay_in_the_address(browser: Browser, admin: V
     assert phone.errors == []
 
 
-def test_what_is_not_installed_is_grey_and_names_the_command(admin: Visitor) -> None:
+def test_missing_entry_is_grey_and_names_the_command(admin: Visitor) -> None:
     page = admin.open("/catalogue?tag=mpi")
     tile = page.locator(".tile")
     expect(tile).to_contain_text("MPI program is not installed here.")

@@ -74,7 +74,7 @@ def test_a_time_of_day_is_the_browsers_and_comes_back_in_full(parisian: Visitor,
     expect(page.locator(".facts", has_text="Deadline")).to_contain_text(re.compile(r"\d{4}.*08:00:00.*, met"))
 
 
-def test_what_cannot_be_met_is_said_before_it_is_launched(admin: Visitor, client: Client) -> None:
+def test_unmeetable_deadline_is_shown_before_the_launch(admin: Visitor, client: Client) -> None:
     for _ in range(2):
         # Long, since with so few runs the errors of all kinds of this tenant count, and tests misjudge many.
         done = client.submit(job("sleep", "6", name="batch"))

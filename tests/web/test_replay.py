@@ -15,7 +15,7 @@ from zoe_client import Client
 from zoe_lib.domain.executions.execution import ExecutionState
 
 
-def test_what_happened_is_replayed_under_another_policy(admin: Visitor, client: Client) -> None:
+def test_past_executions_are_replayed_under_another_policy(admin: Visitor, client: Client) -> None:
     client.wait(client.submit(job("true")).id, 60)
     began = datetime.fromtimestamp(int(time.time()) + 1)  # noqa: DTZ006 - as the browser, whose clock is this one
     time.sleep(1.1)

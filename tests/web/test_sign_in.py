@@ -87,7 +87,7 @@ def test_through_the_page_of_a_provider_and_back_to_where_one_was(visitor: Visit
     expect(page.get_by_role("link", name="Launch", exact=True)).to_be_visible()
 
 
-def test_who_says_no_at_the_provider_or_has_no_role_is_told_and_may_begin_again(visitor: Visitor) -> None:
+def test_refused_sign_in_is_explained_and_can_begin_again(visitor: Visitor) -> None:
     page = to_the_firm(visitor)
     page.get_by_role("button", name="Deny", exact=True).click()
     expect(page.get_by_role("heading", name="The sign-in was not completed")).to_be_visible()

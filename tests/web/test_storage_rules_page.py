@@ -348,7 +348,7 @@ def test_the_keyboard_goes_on_where_a_rule_was_removed(admin: Visitor, many: lis
     expect(following).to_be_focused()
 
 
-def test_what_is_typed_survives_a_visit_to_another_page(admin: Visitor) -> None:
+def test_typed_text_survives_a_visit_to_another_page(admin: Visitor) -> None:
     page = admin.open("/cluster/rules")
     rule = page.get_by_role("textbox", name="Rule", exact=True)
     rule.fill("FOR TENANT acme DO SET NOOP")

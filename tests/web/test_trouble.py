@@ -26,7 +26,7 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title=
 TRIES_AT_ONCE = 3
 
 
-def test_nothing_in_names_or_output_runs(admin: Visitor, client: Client) -> None:
+def test_names_and_output_never_run_as_markup(admin: Visitor, client: Client) -> None:
     page = admin.page
     document = job("sh", "-c", f"printf '%s\\n' '{HOSTILE.replace(chr(39), chr(34))}'; exit 3")
     document["description"] = HOSTILE
@@ -105,9 +105,7 @@ def test_a_connection_that_broke_is_taken_up_behind_the_last_event(
 
 
 @pytest.mark.parametrize(("page_of", "asked"), [("?name=last-word", "?*id=*"), ("/{id}", "/{id}")])
-def test_what_could_not_be_read_after_the_last_event_is_read_later(
-    admin: Visitor, client: Client, page_of: str, asked: str
-) -> None:
+def test_failed_read_after_the_last_event_is_repeated(admin: Visitor, client: Client, page_of: str, asked: str) -> None:
     execution = client.submit(sized(0.1, "sleep", "600", name="last-word"))
     until(lambda: client.execution(execution.id).state is ExecutionState.RUNNING)
     page = admin.open("/executions" + page_of.format(id=execution.id))

@@ -30,7 +30,7 @@ def test_each_number_and_each_test_is_there() -> None:
             assert name in functions_in(ROOT / path), test
 
 
-def test_what_a_stranger_or_a_user_fills_has_a_test_or_says_whom_it_touches() -> None:
+def test_each_bound_has_a_test_or_names_the_affected() -> None:
     for bound in ALL:
         assert bound.tests or "**" in bound.stops or bound.filled_by == "admins only", bound.what
     assert len(STRANGERS) == bounds_page().split("## Members")[0].count("\n| ") - 2  # the head

@@ -30,11 +30,11 @@ def test_a_leak_is_found(kind: Kind, first: float, per_minute: float) -> None:
 
 
 @pytest.mark.parametrize(("kind", "first", "wave"), [(MEMORY, 120, 20), (DESCRIPTORS, 40, 15), (ROWS, 2000, 500)])
-def test_what_comes_and_goes_is_no_growth(kind: Kind, first: float, wave: float) -> None:
+def test_fluctuation_is_no_growth(kind: Kind, first: float, wave: float) -> None:
     assert not grew(kind, first, wave=wave)
 
 
-def test_what_grows_only_at_first_is_no_growth() -> None:
+def test_growth_at_the_start_only_is_no_growth() -> None:
     points = [(float(at_s), min(100 + at_s, 400.0)) for at_s in range(0, int(SECONDS), EVERY_S)]
     [verdict] = verdicts([Series(MEMORY, "it", points)], SECONDS)
     assert not verdict.grew

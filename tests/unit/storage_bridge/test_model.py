@@ -37,7 +37,7 @@ def test_a_sentence_is_readable_and_bounded(said: str, sentence: str) -> None:
         (b"\xff\xfe\x1b", "\ufffd\ufffd"),
     ],
 )
-def test_what_is_said_is_found_in_whatever_is_answered(body: bytes, sentence: str) -> None:
+def test_sentence_of_a_refusal_is_found_in_any_answer(body: bytes, sentence: str) -> None:
     line = ControllerHttp(ControllerSettings("http://controller", "t", "zoe"))
     answers = httpx.MockTransport(lambda _: httpx.Response(409, content=body))
     line._controllers = [httpx.Client(base_url="http://controller", transport=answers)]

@@ -29,7 +29,7 @@ def test_everything_wanted_does_not_pay_and_the_sentence_says_why() -> None:
     assert found.why.startswith("plainly: a view would not save time; 3 of 8 MB")
 
 
-def test_what_is_promised_is_read_through_a_view_whether_or_not_that_saves_time() -> None:
+def test_promised_view_is_used_even_without_a_gain() -> None:
     found = verdict(replace(FEW_ROWS, delivered_bytes=4 * MB, selected_bytes=8 * MB, view_s=0.2), promised=True)
     assert found.used
     assert found.columns == ("id", "kwh")
@@ -38,7 +38,7 @@ def test_what_is_promised_is_read_through_a_view_whether_or_not_that_saves_time(
     assert not verdict(ViewSample(0, 0, 0, 0, 0.0, 0.0), promised=True).used
 
 
-def test_what_the_store_can_move_decides_where_it_is_less_than_one_sample_got() -> None:
+def test_rate_of_the_store_decides_below_that_of_the_sample() -> None:
     slow_filter = replace(FEW_ROWS, view_s=0.5)
     assert not verdict(slow_filter).used
     assert verdict(replace(slow_filter, rate_bytes_per_s=5 * MB)).used

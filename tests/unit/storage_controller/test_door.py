@@ -133,7 +133,7 @@ def test_each_method_needs_the_token(method: str) -> None:
         [("X_Auth_Token", "all")],
     ],
 )
-def test_what_is_nearly_the_token_opens_nothing(headers: Sent) -> None:
+def test_similar_token_is_refused(headers: Sent) -> None:
     assert knock("numbers", "/v1/proxies", headers) == 401
     assert knock("numbers", "/v1/proxies?X-Auth-Token=all&token=all", headers) == 401
 

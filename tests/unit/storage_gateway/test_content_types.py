@@ -59,6 +59,6 @@ def test_clients_say_nothing_of_listings() -> None:
 
 
 @given(st.binary(max_size=60))
-def test_what_is_no_listing_stays_as_it_is(noise: bytes) -> None:
+def test_body_that_is_no_listing_stays_unchanged(noise: bytes) -> None:
     body = b"zoe_gateway_" + noise
     assert listing_from_store(body) == body

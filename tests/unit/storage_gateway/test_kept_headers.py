@@ -28,7 +28,7 @@ NAMES = {
 
 
 @given(st.sampled_from(sorted(NAMES)), st.data())
-def test_what_goes_comes_back(kind: str, data: st.DataObject) -> None:
+def test_headers_come_back_unchanged(kind: str, data: st.DataObject) -> None:
     kept = data.draw(st.dictionaries(st.sampled_from(NAMES[kind]), VALUES.filter(bool)))
     plain = {f"X-{kind.title()}-Meta-Colour": "blue", "Content-Type": "text/plain"}
     sent = to_store(kind, {**kept, **plain})
@@ -55,7 +55,7 @@ def test_a_shorter_value_removes_the_rest_of_a_longer_one() -> None:
     assert all(name.startswith("X-Remove-") for name in removed)
 
 
-def test_what_is_too_long_is_refused() -> None:
+def test_too_long_header_is_refused() -> None:
     with pytest.raises(TooLong, match="X-Container-Read is longer than"):
         to_store("container", {"X-Container-Read": "a" * (PART_LENGTH * PARTS_MAX + 1)})
 
@@ -70,7 +70,7 @@ def test_parts_that_nobody_wrote_are_no_headers() -> None:
     assert from_store("object", odd) == {}
 
 
-def test_what_the_store_says_itself_is_its_own_affair() -> None:
+def test_headers_of_the_store_itself_are_dropped() -> None:
     assert from_store("object", {"X-Static-Large-Object": "True", "X-Object-Manifest": "c/p", "Etag": "e"}) == {
         "Etag": "e"
     }

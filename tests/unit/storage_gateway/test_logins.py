@@ -79,7 +79,7 @@ def test_a_file_that_names_no_users_is_told(logins: Logins, accounts: Path, text
         logins.login_for("AUTH_acme")
 
 
-def test_who_may_not_sign_in_is_told(logins: Logins, accounts: Path) -> None:
+def test_refused_sign_in_is_reported(logins: Logins, accounts: Path) -> None:
     accounts.write_text(json.dumps({"AUTH_acme": {"user": "acme:swift", "key": "bad"}}))
     os.utime(accounts, ns=(3, 3))
     with pytest.raises(StoreAway, match="does not let acme:swift sign in: 403"):

@@ -16,5 +16,5 @@ from zoe_cli.commands.watching.why import ahead_words
         (2, 0, [], "2 executions are ahead of it: 2 of other tenants."),
     ],
 )
-def test_who_is_ahead_is_said_with_the_ids_that_are_seen(count: int, of_tenant: int, ids: list[str], said: str) -> None:
+def test_count_ahead_names_the_visible_ids(count: int, of_tenant: int, ids: list[str], said: str) -> None:
     assert ahead_words(count, of_tenant, ids) == said

@@ -22,7 +22,7 @@ def test_one_that_is_too_long_is_called_so(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1y", "-1m", "1.5h", "\u0661m", "soon"])
-def test_what_is_no_duration(text: str) -> None:
+def test_invalid_duration_is_refused(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="is not a duration"):
         duration(text)
 

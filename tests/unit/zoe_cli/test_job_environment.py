@@ -21,12 +21,12 @@ from zoe_job.submission.request import request_of
         ("echo $HOME $PATH $SLURM_JOB_ID $LC_ALL $CONDA_PREFIX $unknown", []),
     ],
 )
-def test_what_a_script_reads_and_does_not_set_is_taken(script: str, taken: list[str]) -> None:
+def test_variables_that_a_script_only_reads_are_exported(script: str, taken: list[str]) -> None:
     names = ("multiplier", "other", "HOME", "PATH", "SLURM_JOB_ID", "LC_ALL", "CONDA_PREFIX")
     assert list(variables_read_by(f"#!/bin/sh\n{script}\n", dict.fromkeys(names, "5")).values) == taken
 
 
-def test_what_may_be_a_secret_or_is_long_stays_and_is_named() -> None:
+def test_possible_secret_or_long_value_is_left_out_and_named() -> None:
     found = variables_read_by(
         "echo $MY_TOKEN $db_password $long", {"MY_TOKEN": "a", "db_password": "b", "long": "x" * 5000}
     )

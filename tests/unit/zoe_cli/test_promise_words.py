@@ -52,7 +52,7 @@ def test_the_same_holds_for_wholes(accept: str, in_s: float, said: int) -> None:
     assert " ".join(promise_lines_of(promise, accept)).count("accepts one until") == said
 
 
-def test_what_was_at_risk_is_told_with_the_time_at_which_it_was() -> None:
+def test_risk_is_shown_with_its_time() -> None:
     notice = {"risk": "slower", "end_s": 1300.0, "at_s": 1150.0}
     promise = {"terms": TERMS, "at_s": 1000.0, "offer": 0, "notice": notice, "adjusted": None}
     execution = {"id": "x1", "state": "running", "cause": None, "promise": promise, "offers": None, "attempt": 1}
@@ -84,7 +84,7 @@ def test_a_deadline_that_has_passed_is_not_in_no_time() -> None:
     assert deadline_cell(execution).startswith("in 59m")
 
 
-def test_what_a_late_one_gets_is_said_in_its_attempt() -> None:
+def test_adjusted_guarantee_is_shown_in_its_attempt_only() -> None:
     adjusted = {"elastic": 0, "attempt": 1, "at_s": 5.0, "read_bytes_per_s": 20_000_000}
     promise = {"terms": {**TERMS, "read_bytes_per_s": 10_000_000}, "notice": None, "adjusted": adjusted}
     running = {"id": "x1", "state": "running", "cause": None, "attempt": 1, "promise": promise}

@@ -90,7 +90,7 @@ def test_a_person_is_told_once_why_it_waits(monkeypatch: pytest.MonkeyPatch, cap
         (Server([], [execution()], streams=False), 0),  # behind a proxy
     ],
 )
-def test_what_is_not_straight_is_left_to_the_sdk(server: Server, offset: int) -> None:
+def test_unusual_answer_is_left_to_the_sdk(server: Server, offset: int) -> None:
     found = followed(server)
     assert (found.service_id, found.offset, found.ended) == ("m1", offset, None)
 

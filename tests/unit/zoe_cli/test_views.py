@@ -8,7 +8,7 @@ from zoe_cli.commands.words.views import left_files_text
 from zoe_client.quick.plain import Execution
 
 
-def test_what_services_left_behind_is_named_by_service_and_servers_of_before_name_nothing() -> None:
+def test_left_files_are_shown_by_service() -> None:
     services = [
         {"name": "main-0", "left_files": "model.bin (3 KiB)"},
         {"name": "worker-0", "left_files": ""},

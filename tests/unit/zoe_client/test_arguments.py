@@ -24,6 +24,6 @@ def test_the_line_end_of_a_file_is_not_part_of_a_token() -> None:
     assert client("zoe_token\r\n")._http.headers["Authorization"] == "Bearer zoe_token"
 
 
-def test_what_is_no_json_is_not_sent_as_something_else() -> None:
+def test_value_that_is_no_json_is_not_sent() -> None:
     with client() as one, pytest.raises(ValueError, match="JSON"):
         one.submit({"version": 4, "name": "x", "time_limit_s": float("nan")})

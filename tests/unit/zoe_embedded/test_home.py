@@ -65,7 +65,7 @@ def test_secrets_are_for_their_owner_only(directory: Path) -> None:
     assert sorted(path.name for path in home.secrets.iterdir()) == ["another", "password"]
 
 
-def test_whoever_writes_a_secret_first_wins(tmp_path: Path) -> None:
+def test_first_written_secret_is_kept(tmp_path: Path) -> None:
     write_private(tmp_path / "s", "first")
     write_private(tmp_path / "s", "second")
     assert (tmp_path / "s").read_text() == "first"
@@ -83,7 +83,7 @@ def test_by_root_accounts_are_kept_apart(directory: Path) -> None:
 
 
 @needs_root
-def test_what_all_components_wrote_as_one_user_becomes_root_s(directory: Path) -> None:
+def test_directories_of_one_common_user_become_roots(directory: Path) -> None:
     home, nobody = Home(directory / "home", by_root=True).create(), Account.by_name("nobody")
     for path in (home.workspaces, home.scratch):
         os.chown(path, nobody.uid, nobody.gid)

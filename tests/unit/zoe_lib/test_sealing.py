@@ -19,7 +19,7 @@ KEY = bytes(range(32))
 
 
 @given(st.text(min_size=1), st.lists(st.text(), max_size=3))
-def test_what_is_sealed_comes_back_and_does_not_show(secret: str, belongs_to: list[str]) -> None:
+def test_sealed_secret_is_unreadable_and_decrypts_unchanged(secret: str, belongs_to: list[str]) -> None:
     seal = Seal(KEY)
     sealed = seal.encrypt(secret, *belongs_to)
     assert seal.decrypt(sealed, *belongs_to) == secret
@@ -38,7 +38,7 @@ def test_a_secret_with_any_bit_changed_cannot_be_opened(data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("change", [lambda s: b"", lambda s: s[:-1], lambda s: s + b"x"], ids=["none", "less", "more"])
-def test_what_is_not_whole_or_not_ours_cannot_be_opened(change: Callable[[bytes], bytes]) -> None:
+def test_damaged_or_foreign_seal_cannot_be_opened(change: Callable[[bytes], bytes]) -> None:
     sealed = Seal(KEY).encrypt("secret", "acme", "zoe")
     with pytest.raises(CannotOpen):
         Seal(KEY).decrypt(change(sealed), "acme", "zoe")

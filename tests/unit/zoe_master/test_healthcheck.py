@@ -65,7 +65,7 @@ def test_it_reads_settings_as_the_master_does(
         ({"ZOE_MASTER_METRICS_PORT": "inf"}, "cannot read the master's metrics: "),
     ],
 )
-def test_what_keeps_it_from_asking_is_a_sentence(variables: dict[str, str], words: str) -> None:
+def test_failed_check_is_reported_in_a_sentence(variables: dict[str, str], words: str) -> None:
     command = [sys.executable, "-m", "zoe_master.healthcheck"]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -82,7 +82,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     installed_plugins.cache_clear()
 
 
-def test_what_can_be_loaded_is_there_and_the_rest_says_why(site: Path) -> None:
+def test_loadable_plugins_are_loaded_and_others_have_a_reason(site: Path) -> None:
     plugins = load_plugins()
     assert "sunny" in FILTERS
     assert list(plugins.backends) == ["cloud"]

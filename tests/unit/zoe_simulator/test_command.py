@@ -53,7 +53,7 @@ def test_the_figures_and_the_starts(
     assert [int(row["job_id"]) for row in rows] == list(range(1, 121))
 
 
-def test_what_is_no_trace_is_exit_code_2(
+def test_invalid_trace_exits_with_code_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "note.txt"
@@ -97,7 +97,7 @@ def test_run_times_are_learned_only_where_that_is_asked_for(
     assert learned[0] != asked != learned[1] != learned[0]
 
 
-def test_who_waits_is_told_when_it_will_start_and_nine_of_ten_do(
+def test_nine_of_ten_executions_start_by_the_forecast(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "long.swf"
@@ -123,7 +123,7 @@ def test_who_waits_is_told_when_it_will_start_and_nine_of_ten_do(
         (("--ageing", "-1"), "at least 0"),
     ],
 )
-def test_what_would_be_without_effect_is_refused(
+def test_option_without_effect_is_refused(
     log: Path, words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.argv", ["zoe-sim", "run", str(log), *words])

@@ -88,14 +88,14 @@ def test_an_application_lasts_as_long_as_its_bytes_take() -> None:
     assert two.wished_s == pytest.approx(400.0, rel=0.02)
 
 
-def test_what_is_required_is_waited_for_and_then_held() -> None:
+def test_required_bandwidth_is_awaited_and_held() -> None:
     use = StoreUse(STORE, described=True, guarantee=Guarantee.REQUIRED)
     run = ElasticRun([reading(0, 0.0), reading(1, 0.0)], FOUR_CORES, Policy(), use)
     assert ends(run) == {0: pytest.approx(100.0, rel=0.02), 1: pytest.approx(200.0, rel=0.02)}
     assert run.granted_s == pytest.approx(run.wished_s)
 
 
-def test_what_is_preferred_is_held_for_the_first_and_the_second_does_not_wait() -> None:
+def test_preferred_bandwidth_is_held_for_the_first_only() -> None:
     use = StoreUse(STORE, described=True, guarantee=Guarantee.PREFERRED)
     run = ElasticRun([reading(0, 0.0), reading(1, 0.0)], FOUR_CORES, Policy(), use)
     finished = {finished.arrival.number: finished for finished in run.run()}

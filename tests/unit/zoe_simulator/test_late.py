@@ -47,7 +47,7 @@ def test_a_controller_that_is_quick_is_as_wanted_at_once() -> None:
     assert not setting.due
 
 
-def test_nothing_counts_before_the_answer_and_what_was_wanted_meanwhile_comes_after_it() -> None:
+def test_late_answer_counts_only_for_the_wish_it_was_asked_for() -> None:
     setting = Setting()
     setting.lateness.takes_s = 3.0
     setting.keeper.set_desired(FIRST)
@@ -79,7 +79,7 @@ def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_th
     assert not setting.keeper.last_state().missing, "something else is wanted by now"
 
 
-def test_who_requires_bandwidth_does_not_wait_for_another_look_because_others_come_who_prefer_some() -> None:
+def test_required_bandwidth_does_not_wait_for_a_look_of_preferred_wishes() -> None:
     setting = Setting()
     setting.lateness.takes_s = 3.0
     others = tuple(BandwidthGuarantee(f"p{number}", "a", Rates(5), False) for number in range(4))

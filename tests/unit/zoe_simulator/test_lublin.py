@@ -72,7 +72,7 @@ def test_kinds_arrive_beside_each_other() -> None:
     assert mean(batch) > mean(interactive)
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_written_trace_is_read_back(tmp_path: Path) -> None:
     trace = generate(200, 64, 5, overestimate=2.0)
     path = tmp_path / "made.swf"
     path.write_text("\n".join(swf_lines(trace, "a note")))

@@ -31,7 +31,7 @@ def entries(replay: Any) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("backfill", ["none", "easy"])
-def test_what_it_holds_does_not_grow_with_the_log(monkeypatch: pytest.MonkeyPatch, backfill: str) -> None:
+def test_memory_of_a_replay_does_not_grow_with_the_log(monkeypatch: pytest.MonkeyPatch, backfill: str) -> None:
     monkeypatch.setattr("zoe_simulator.trace._ENDED_MAX", ENDED_MAX)
     monkeypatch.setattr("zoe_master.backends.simulated.backend._FORGOTTEN_MAX", ENDED_MAX)
     trace = random_trace(1, jobs=JOBS, processors=64)  # wide enough that no queue grows

@@ -138,7 +138,7 @@ def knows_the_future(make: type[Predictor], seed: int, at_s: float) -> bool:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", PREDICTORS)
-def test_what_ends_later_changes_nothing_before(name: str, seed: int) -> None:
+def test_later_ends_do_not_change_earlier_predictions(name: str, seed: int) -> None:
     _, predicted, _ = until(busy_trace(seed), PREDICTORS[name](), 600.0)
     assert any(predicted.values()), "nothing was learned: this tries nothing"
     assert not any(knows_the_future(PREDICTORS[name], seed, at_s) for at_s in (300.0, 600.0, 900.0))

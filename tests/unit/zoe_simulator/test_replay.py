@@ -100,7 +100,7 @@ def test_a_log_is_read_with_its_gaps_filled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["1 2 3", "a b c d e f g h i j k l"])
-def test_what_is_no_log_is_refused_with_the_line(tmp_path: Path, line: str) -> None:
+def test_invalid_log_is_refused_with_the_line(tmp_path: Path, line: str) -> None:
     path = tmp_path / "bad.swf"
     path.write_text(f"; MaxProcs: 8\n{line}\n")
     with pytest.raises(TraceError, match="line 2"):

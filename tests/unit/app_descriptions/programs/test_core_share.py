@@ -40,7 +40,7 @@ def test_whatever_it_could_use_it_uses_its_share(module: ModuleType, share: floa
     assert used_s / passed_s == pytest.approx(share, rel=0.05)
 
 
-def test_what_uses_less_is_never_stopped_and_saves_nothing_up(module: ModuleType) -> None:
+def test_command_below_its_share_is_never_stopped_and_saves_nothing(module: ModuleType) -> None:
     pace = module.Pace(0.5)
     assert all(pace.stop_s(0.05, 0.02) == 0 for _ in range(1000))
     assert pace.stop_s(0.05, 0.3) > 0.2, "no more than BURST_S was left"

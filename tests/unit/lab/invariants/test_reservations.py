@@ -80,12 +80,12 @@ def test_a_place_that_is_kept_for_one_counts_as_one_that_is_given() -> None:
         replace(CONSERVATIVE, user_limits={"*": user_limit(cores_milli=10**9)}),
     ],
 )
-def test_nobody_is_delayed_to_whom_nothing_is_surely_promised(policy: Policy) -> None:
+def test_executions_beyond_the_depth_may_be_delayed(policy: Policy) -> None:
     """Beyond the depth no execution keeps a reservation; only the pass knows whether a limit stops one."""
     assert found(one_node(2), policy, schedule(one_node(2), EASY)) == []
 
 
-def test_what_should_have_ended_is_expected_to_end_and_is_not_there() -> None:
+def test_overdue_executions_are_expected_to_end_one_after_another() -> None:
     """At 300 s `head` is to start after the overdue ones, and `second` when `head` ends."""
     snapshot = replace(one_node(2), now_s=300.0)
     right, wrong = schedule(snapshot, CONSERVATIVE), schedule(snapshot, EASY)

@@ -126,7 +126,7 @@ def test_a_slow_machine_is_divided_out(tmp_path: Path) -> None:
     assert measured.tests[DEAR] == [pytest.approx(1.25 / 2)]
 
 
-def test_what_costs_twice_its_row_is_named() -> None:
+def test_outdated_cost_is_reported() -> None:
     told = [*of_runs([ran(DEAR, 20.0), ran(f"{UNIT}::test_new", 0.5)]).drift(table())]
     assert told == [
         f"{UNIT}::test_new cost 0.5, and the table has it as cheap: `make test-costs` gives it its tier",

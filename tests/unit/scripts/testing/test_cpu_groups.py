@@ -33,7 +33,7 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Iterator[CpuGroup]:
     made.end()
 
 
-def test_what_nobody_waits_for_counts(group: CpuGroup) -> None:
+def test_cpu_time_of_orphans_counts(group: CpuGroup) -> None:
     done = subprocess.run(group.command([sys.executable, "-c", LEFT]), check=True, stdout=subprocess.PIPE)
     assert done.stdout == b""  # which ends when the last one has closed it
     _, used_s = group.end()

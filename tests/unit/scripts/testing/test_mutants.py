@@ -89,7 +89,7 @@ def test_defaults_are_changed_and_run_at_an_import() -> None:
     assert found['def f(a=1, *, b="x"): return a / 1'] is False
 
 
-def test_what_is_for_type_checkers_and_decorators_stay() -> None:
+def test_type_checking_blocks_and_decorators_are_not_changed() -> None:
     assert changed("if TYPE_CHECKING:\n    x = 1\n@cached(1)\ndef f(): ...\n__all__ = ['a'] if b else []\n") == []
 
 

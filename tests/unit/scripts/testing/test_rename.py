@@ -20,5 +20,5 @@ from scripts.testing.rename import renamed_id
         ("tests/ab/test_x.py", "tests/a", "tests/b", "tests/ab/test_x.py"),
     ],
 )  # fmt: skip
-def test_what_is_below_the_old_name_is_renamed(test: str, old: str, new: str, renamed: str) -> None:
+def test_ids_below_the_old_name_are_renamed(test: str, old: str, new: str, renamed: str) -> None:
     assert renamed_id(test, old, new) == renamed

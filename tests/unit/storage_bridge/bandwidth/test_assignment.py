@@ -14,7 +14,7 @@ def on(*nodes: str) -> frozenset[str]:
     return frozenset(nodes)
 
 
-def test_nobody_active_is_nothing_assigned() -> None:
+def test_idle_tenants_get_no_assignment() -> None:
     assert assign([], ONE, 1).rates == {}
     assert assign([TransferClaim("idle", on(), slo=50)], ONE, 1).rates == {}
 
@@ -29,7 +29,7 @@ def test_each_gets_its_slo_and_an_equal_part_of_the_spare() -> None:
     assert answer.missed == {}
 
 
-def test_who_goes_idle_reserves_nothing_and_has_its_slo_again_when_it_returns() -> None:
+def test_idle_tenant_reserves_nothing_and_regains_its_slo() -> None:
     gold, other = TransferClaim("gold", on("n"), 60), TransferClaim("other", on("n"))
     assert assign([gold, other], ONE, 0).total("gold") == 80
     assert assign([TransferClaim("gold", on(), 60), other], ONE, 0).total("other") == 100
@@ -78,7 +78,7 @@ def test_a_floor_for_more_than_there_is_room_for_shrinks() -> None:
     assert {answer.total(f"t{i}") for i in range(30)} == {3}
 
 
-def test_what_a_tenant_cannot_use_goes_to_the_others() -> None:
+def test_unused_bandwidth_goes_to_other_tenants() -> None:
     answer = assign([TransferClaim("slow", on("n"), 60, demand=20), TransferClaim("fast", on("n"), 30)], ONE, 0)
     assert [answer.total(t) for t in ("slow", "fast")] == [20, 80]
     assert answer.missed == {}

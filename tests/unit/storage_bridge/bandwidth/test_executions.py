@@ -35,7 +35,7 @@ def test_a_guarantee_comes_before_shares() -> None:
     assert shared == {X1: 12.5 * MB, X2: 2.5 * MB, "beta": 5 * MB}
 
 
-def test_what_small_executions_leave_stays_with_their_tenant() -> None:
+def test_bandwidth_unused_by_small_executions_stays_with_their_tenant() -> None:
     small = [claim(claimant("acme", f"s{number}"), None, MB // 10) for number in range(9)]
     shared = totals(claim(X1), *small, claim("beta"))
     assert shared[X1] == pytest.approx(shared["beta"], rel=0.15)
@@ -48,7 +48,7 @@ def test_where_slos_do_not_fit_executions_get_theirs_from_the_rest_of_their_tena
     assert assignment.missed == {("acme", TransferKind.READ): 10 * MB}
 
 
-def test_what_a_guarantee_does_not_use_is_lent_and_comes_back_within_a_second() -> None:
+def test_unused_guarantee_is_lent_and_returned_within_a_second() -> None:
     """The meter, the regulator, and users with a demand and a limit, in epochs of a quarter of a second."""
     regulator, meter = RateRegulator(ROOM, RateSettings()), Meter("n")
     slos: dict[ClaimKey, int] = {(X1, TransferKind.READ): 10 * MB}

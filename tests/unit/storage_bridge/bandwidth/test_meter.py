@@ -22,12 +22,12 @@ def test_rates_are_means_of_a_second_counted_from_the_first_bytes() -> None:
     assert told[1][Y] == pytest.approx(100)
 
 
-def test_who_moves_nothing_for_three_quarters_of_a_second_has_ended() -> None:
+def test_claimant_idle_for_three_quarters_of_a_second_has_ended() -> None:
     told = rates(Meter("n"), {X: 100}, {X: 100}, {}, {}, {}, {})
     assert [X in found for found in told] == [True, True, True, True, False, False]
 
 
-def test_who_waits_for_its_turn_has_not_ended() -> None:
+def test_claimant_that_waits_for_its_turn_has_not_ended() -> None:
     told = rates(Meter("n"), {X: 100}, {X: 0}, {X: 0}, {X: 0}, {X: 0}, {}, {}, {})
     assert [found.get(X) for found in told] == [400, 200, pytest.approx(400 / 3), 100, 0, 0, 0, None]
 

@@ -34,7 +34,7 @@ def test_everything_is_sent_again_at_times_and_to_a_node_that_returns() -> None:
     assert one.epoch(100, [report("n", 100, x=100.0)], {}) == {(X, "n"): 100}
 
 
-def test_what_a_tenant_does_not_use_goes_to_others_and_returns_when_it_wants_more() -> None:
+def test_unused_bandwidth_is_lent_and_returned_on_demand() -> None:
     one = regulator(n=1000)
     one.epoch(0, [report("n", 0, x=None, y=None)], {X: 600})
     assert one.limits == {(X, "n"): 800, (Y, "n"): 200}
@@ -56,7 +56,7 @@ def test_one_bad_second_costs_nobody_its_slo() -> None:
     assert one.limits[X, "n"] == 800
 
 
-def test_who_pauses_reserves_nothing_and_comes_back_as_it_went() -> None:
+def test_pausing_tenant_reserves_nothing_and_returns_as_before() -> None:
     one = RateRegulator(Capacity(1000, {"n": 1000}), RateSettings(floor=0, linger_s=10))
     one.epoch(0, [report("n", 0, x=None, y=None)], {X: 600})
     one.epoch(1, [report("n", 1, y=200.0)], {X: 600})
@@ -96,7 +96,7 @@ def test_where_a_node_may_be_lost_its_clients_soon_get_all_of_their_share_at_the
     assert one.limits[X, "a"] + one.limits[X, "b"] >= 90
 
 
-def test_what_silent_nodes_hold_is_not_given_away_at_the_proxies() -> None:
+def test_bandwidth_of_silent_nodes_is_not_given_away() -> None:
     one = RateRegulator(Capacity(100, {"a": 100, "b": 100}), SETTINGS)
     one.epoch(0, [report("a", 0, x=None), report("b", 0, y=None)], {})
     assert one.limits == {(X, "a"): 50, (Y, "b"): 50}
@@ -104,13 +104,13 @@ def test_what_silent_nodes_hold_is_not_given_away_at_the_proxies() -> None:
     assert sum(one.limits.values()) <= 100
 
 
-def test_what_is_promised_beyond_the_capacity_is_told() -> None:
+def test_promise_beyond_the_capacity_is_reported_as_missed() -> None:
     one = regulator(n=100)
     one.epoch(0, [report("n", 0, x=None)], {X: 130})
     assert one.missed == {X: 30}
 
 
-def test_who_comes_back_soon_is_remembered_by_what_it_could_use() -> None:
+def test_returning_tenant_is_remembered_by_its_last_use() -> None:
     one = RateRegulator(Capacity(1000, {"n": 1000}), RateSettings(floor=0, linger_s=10))
     one.epoch(0, [report("n", 0, x=None, y=None)], {})
     one.epoch(1, [report("n", 1, x=500.0, y=500.0)], {})
@@ -132,7 +132,7 @@ def test_a_limit_waits_for_whoever_is_promised_something_and_for_newcomers() -> 
     assert one.newcomers == {"n": 233}
 
 
-def test_what_a_tenant_would_get_follows_its_promise_and_who_is_there_and_not_what_it_uses_now() -> None:
+def test_attainable_bandwidth_ignores_present_use() -> None:
     one = regulator(n=1000)
     assert one.attainable(X, None) is None
     one.epoch(0, [report("n", 0)], {})

@@ -74,7 +74,7 @@ def test_a_program_keeps_its_state_and_is_given_counters(patient: None) -> None:
         ("x" * 70_000, "at most 65536 bytes"),
     ],
 )
-def test_what_is_no_program_is_refused_with_a_sentence(patient: None, source: str, sentence: str) -> None:
+def test_invalid_program_is_refused_with_a_sentence(patient: None, source: str, sentence: str) -> None:
     with pytest.raises(MetricFault, match=sentence):
         check_source(source)
 

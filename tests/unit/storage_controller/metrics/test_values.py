@@ -28,7 +28,7 @@ def test_labels_are_tenants_and_containers() -> None:
     assert read_prometheus(scalar, "who", "where") == {("", ""): 2.0}
 
 
-def test_what_is_no_number_is_not_known() -> None:
+def test_value_that_is_no_number_is_unknown() -> None:
     assert read_prometheus(vector(({"tenant": "a"}, "NaN"), ({"tenant": "b"}, "+Inf")), "tenant", "container") == {}
     assert read_answer({"a": math.nan, "b": 2}) == {("b", ""): 2.0}
 

@@ -124,7 +124,7 @@ def test_a_disk_that_is_not_mounted_has_no_size(http: httpx.Client) -> None:
         assert ask(http, NodeKind.OBJECT, url, 30.0).disks == (Disk("d1", None), Disk("d2", None))
 
 
-def test_nobody_there(http: httpx.Client) -> None:
+def test_refused_connection_is_reported(http: httpx.Client) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{held.getsockname()[1]}"

@@ -44,7 +44,7 @@ def test_no_more_is_promised_than_the_proxies_move(
 
 
 @pytest.mark.parametrize(("spare", "promised"), [(0, 1800), (1, 900), (2, 300)])
-def test_what_lost_proxies_could_move_is_not_promised(spare: int, promised: int) -> None:
+def test_bandwidth_of_spare_proxies_is_not_promised(spare: int, promised: int) -> None:
     found = promisable_by(settings(5000, 5000, spare=spare, p=300, q=900, r=600), lambda _: True)
     assert found.capacity == BandwidthSlo(promised, promised)
 

@@ -84,7 +84,7 @@ def report(number: int, **changes: object) -> bytes:
     return json.dumps({**told, **changes}).encode()
 
 
-def test_who_knows_the_controllers_key_and_has_none_that_it_knows_is_not_heard(loop: Loop) -> None:
+def test_client_with_an_unknown_key_is_not_heard(loop: Loop) -> None:
     with (
         line(loop.told, loop.public_key, zmq.curve_keypair()) as stranger,
         stranger.get_monitor_socket(zmq.Event.HANDSHAKE_FAILED_AUTH) as failures,
@@ -117,7 +117,7 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
     until(lambda: counts(loop))
 
 
-def test_what_the_proxies_host_is_known_by_their_reports(loop: Loop) -> None:
+def test_hosted_filters_follow_the_reports_of_proxies(loop: Loop) -> None:
     """Until one reports, all is taken to be there; a proxy of an older version says nothing, and has no host."""
     assert loop.regulation.hosted_filters() == {*KINDS, CACHING, AT_OBJECT_SERVERS}
     assert loop.regulation.hosted_by() == {}

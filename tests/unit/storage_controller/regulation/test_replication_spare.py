@@ -48,7 +48,7 @@ CLAIMS = st.lists(
 
 
 @given(found=CLAIMS, least=st.integers(0, 100 * MB), replicas=st.integers(1, 4))
-def test_what_is_promised_and_used_is_left_whenever_the_least_rate_leaves_it(
+def test_replication_leaves_promised_and_used_bandwidth(
     found: list[tuple[int | None, int | None, TransferKind]], least: int, replicas: int
 ) -> None:
     disks = Disks(4, 100 * MB, replicas, least)

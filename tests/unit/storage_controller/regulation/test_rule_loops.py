@@ -64,7 +64,7 @@ def test_a_dry_run_is_judged_by_its_own_values_and_told_as_such() -> None:
         (1.0, "off, since its dry run ended", "began a dry run: it would be off"),
     ],
 )
-def test_who_is_set_on_after_a_dry_run_is_told_as_on(value: float, on: str, dry: str) -> None:
+def test_rule_set_on_after_a_dry_run_is_reported_as_on(value: float, on: str, dry: str) -> None:
     supervisor = Supervisor(ManualClock(100.0))
     loops = RuleLoops(supervisor, ManualClock(5.0))
     values = {7: {"MY_METRIC": value}}
@@ -79,7 +79,7 @@ def test_who_is_set_on_after_a_dry_run_is_told_as_on(value: float, on: str, dry:
         assert switched == ([(True, bool(tried))] if value > 5 else []), "once, and only if it is active"
 
 
-def test_what_cannot_be_stored_waits_in_order_and_is_bounded() -> None:
+def test_unstored_switches_wait_in_order_up_to_a_bound() -> None:
     loops = RuleLoops(Supervisor(ManualClock(100.0)), ManualClock(5.0))
     for number in range(1500):
         loops.judge({7: {"MY_METRIC": 6.0 if number % 2 else 1.0}}, [HOT], {})

@@ -28,7 +28,7 @@ def test_a_dry_run_says_where_a_filter_on_object_would_run() -> None:
     assert sentences(rule) == ["", here, here]
 
 
-def test_what_stays_at_the_proxy_takes_along_what_runs_before_it() -> None:
+def test_filter_before_one_at_the_proxy_runs_there_too() -> None:
     rule = "FOR TENANT acme DO SET NOOP ON OBJECT, SET FLIPPING ON OBJECT, SET ENCRYPTION ON OBJECT"
     order, module, there = sentences(rule, AT_OBJECT_SERVERS)
     assert order == "at the proxy, though ON OBJECT: a filter after it runs at the proxy"
@@ -43,6 +43,6 @@ def test_what_stays_at_the_proxy_takes_along_what_runs_before_it() -> None:
         ("BANDWIDTH WITH MIN_BW=1MBps", "BANDWIDTH cannot run ON OBJECT: a promise holds for all requests of a tenant"),
     ],
 )
-def test_what_cannot_run_at_object_servers_is_refused_with_a_sentence(action: str, sentence: str) -> None:
+def test_action_impossible_at_object_servers_is_refused(action: str, sentence: str) -> None:
     with pytest.raises(RequestRefusedError, match=sentence):
         check(parse_rule(f"FOR TENANT acme DO SET {action} ON OBJECT"), (), ())

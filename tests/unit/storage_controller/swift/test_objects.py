@@ -55,7 +55,7 @@ def test_a_slow_object_is_waited_for_while_proxies_answer() -> None:
     assert while_alive(lambda: asked.wait(60) and "done", look, look_s=0.01) == "done"
 
 
-def test_what_the_work_raises_is_raised() -> None:
+def test_error_of_the_work_is_raised() -> None:
     def work() -> None:
         raise RequestRefusedError(409, "no")
 
@@ -85,7 +85,7 @@ def test_it_says_what_is_wanted_and_waits_as_long_as_the_rate_says(monkeypatch: 
         (200, '{"outcome": "away", "sentence": "the store answers 503"}', 503, "the store answers 503"),
     ],
 )
-def test_what_is_no_answer_is_refused(
+def test_invalid_answer_is_refused(
     monkeypatch: pytest.MonkeyPatch, status: int, text: str, refused: int, sentence: str
 ) -> None:
     objects, _ = at(monkeypatch, status, text)

@@ -71,7 +71,7 @@ def test_the_program_gets_numbers_whatever_the_client_sent() -> None:
         {"owner": "acme"},
     ],
 )
-def test_what_swift_could_not_carry_out_is_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_policy_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         NewStoragePolicy.model_validate(PLAIN | wrong)
 
@@ -81,7 +81,7 @@ def test_an_erasure_code_has_as_many_replicas_as_fragments() -> None:
         NewStoragePolicy.model_validate(CODED | {"replicas": 3})
 
 
-def test_what_the_program_says_is_told_when_it_fails() -> None:
+def test_failure_of_the_program_is_reported() -> None:
     wanted = NewStoragePolicy.model_validate(PLAIN)
     for code, said, told in (
         (1, "Duplicate index", "Duplicate index"),

@@ -65,7 +65,7 @@ def test_reports_may_be_lost_repeated_or_begin_anew(contents: Contents) -> None:
 
 
 @pytest.mark.parametrize("numbers", [(1, 2), (1, 2, 3, 4), (1, -2, 3), ("x", 1, 1), None])
-def test_what_is_no_report_is_refused_whole(contents: Contents, numbers: object) -> None:
+def test_invalid_report_is_refused_as_a_whole(contents: Contents, numbers: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         contents.hear("p1", {PICTURES: (1, 5000, 1), LOGS: numbers})  # type: ignore[dict-item]
     assert contents.totals() == {}

@@ -43,7 +43,7 @@ def test_the_rule_holds_while_its_condition_does() -> None:
 
 
 @given(st.lists(st.floats(0, 12), min_size=1, max_size=20))
-def test_what_is_told_always_says_the_same_as_what_is(values: list[float]) -> None:
+def test_sent_values_compare_like_the_true_ones(values: list[float]) -> None:
     told = None
     changes = 0
     for value in values:

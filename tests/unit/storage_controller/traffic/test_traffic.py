@@ -32,7 +32,7 @@ def traffic(clock: ManualClock) -> Traffic:
     return Traffic(lambda account: account.removeprefix("AUTH_"), clock)
 
 
-def test_what_was_counted_before_anybody_listened_is_in_the_totals_only(traffic: Traffic, clock: ManualClock) -> None:
+def test_requests_counted_earlier_are_in_the_totals_only(traffic: Traffic, clock: ManualClock) -> None:
     traffic.hear("p1", {GET: numbers(BEGAN_NS - 1, 50, 5000)})
     assert traffic.recent(10)[1] == {}
     clock.advance(1)

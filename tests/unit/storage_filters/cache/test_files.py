@@ -53,7 +53,7 @@ def read(files: CacheFiles, name: str, first: int = 0, end: int | None = None) -
 
 
 @pytest.mark.parametrize("length", [1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES])
-def test_what_was_filled_is_read_whole_and_in_ranges(files: CacheFiles, length: int) -> None:
+def test_filled_entry_is_read_whole_and_in_ranges(files: CacheFiles, length: int) -> None:
     content = os.urandom(length)
     assert keep(files, NAMES[0], content)
     assert read(files, NAMES[0]) == content
@@ -142,7 +142,7 @@ def test_one_of_several_fills_an_entry(files: CacheFiles, tmp_path: Path) -> Non
     assert read(files, NAMES[0]) == b"abcd"
 
 
-def test_what_was_not_filled_is_not_there(files: CacheFiles, tmp_path: Path) -> None:
+def test_unfinished_entry_is_not_found(files: CacheFiles, tmp_path: Path) -> None:
     fill = files.fill(NAMES[0], ABOUT, 3)
     assert fill is not None
     fill.write(b"ab")
@@ -182,7 +182,7 @@ time.sleep(60)
 """
 
 
-def test_what_a_killed_process_leaves_is_removed_by_the_next_one(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "cache"
     with subprocess.Popen([sys.executable, "-c", _KILLED, str(path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

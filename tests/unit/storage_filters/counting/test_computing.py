@@ -65,7 +65,7 @@ def computing(cpu: Cpu, account: Account) -> Computing:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_booked_is_what_the_filters_took(cpu: Cpu, account: Account, computing: Computing, seed: int) -> None:
+def test_booked_time_is_the_time_of_the_filters(cpu: Cpu, account: Account, computing: Computing, seed: int) -> None:
     """Two nested stages, each with several pieces for a chunk or none, while others run whenever a source is asked."""
     draw = random.Random(seed)
     took = [0]
@@ -204,7 +204,7 @@ def test_bounds_follow_what_is_told(budget: CpuBudget, monkeypatch: pytest.Monke
         budget.bound({}, 0.0)
 
 
-def test_what_was_taken_is_counted(budget: CpuBudget) -> None:
+def test_used_time_is_counted(budget: CpuBudget) -> None:
     heard: list[int] = []
     spending = budget.spending_for(NAME, "AUTH_acme", heard.append)
     spending.book(5 * MS, 2 * MS)

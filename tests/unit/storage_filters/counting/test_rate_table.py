@@ -63,7 +63,7 @@ def test_another_rate_counts_at_once_and_what_was_spoken_for_stays_so(table: Rat
     assert [table.turn("acme", "get", 10**6, NOW).wait_s for _ in range(2)] == [0, 0]
 
 
-def test_who_waits_when_the_rate_falls_waits_by_the_new_one_and_in_the_same_order(table: RateTable) -> None:
+def test_lower_rate_applies_to_waiting_turns_in_order(table: RateTable) -> None:
     """Also whose time would have come before it looks again: else those behind would wait for bytes that have moved."""
     table.set_rates({("acme", "get"): RATE}, NOW)
     turns = [table.turn("acme", "get", 100, NOW) for _ in range(8)]
@@ -74,7 +74,7 @@ def test_who_waits_when_the_rate_falls_waits_by_the_new_one_and_in_the_same_orde
     assert table.turn("acme", "get", 100, NOW + 0.25).wait_s == pytest.approx(29.75)
 
 
-def test_who_waits_is_told_until_its_last_turn(table: RateTable) -> None:
+def test_account_is_reported_as_waiting_until_its_last_turn(table: RateTable) -> None:
     table.set_rates({("acme", "get"): RATE}, NOW)
     table.turn("acme", "get", 500, NOW)
     assert table.uses_by_account(NOW) == {("acme", "get"): Use(500, waits=False)}
@@ -83,7 +83,7 @@ def test_who_waits_is_told_until_its_last_turn(table: RateTable) -> None:
     assert table.uses_by_account(NOW + 0.5) == {("acme", "get"): Use(1000, waits=False)}
 
 
-def test_who_was_not_held_has_no_burst_saved_when_it_is(table: RateTable) -> None:
+def test_new_limit_starts_with_an_empty_burst(table: RateTable) -> None:
     table.turn("acme", "get", 10**6, NOW)
     table.set_rates({("acme", "get"): RATE}, NOW)
     assert [table.turn("acme", "get", 500, NOW).wait_s for _ in range(2)] == pytest.approx([0, 0.5])
@@ -167,7 +167,7 @@ def test_a_name_that_does_not_fit_counts_for_its_account() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can create files for other users")
-def test_what_root_makes_for_a_user_belongs_to_the_user() -> None:
+def test_files_made_by_root_belong_to_the_user() -> None:
     user = pwd.getpwnam("daemon")
     with tempfile.TemporaryDirectory() as apart:
         os.chown(apart, user.pw_uid, user.pw_gid)

@@ -146,7 +146,7 @@ def test_a_file_of_another_shape_refuses_all_and_says_so_once(tmp_path: Path, te
     assert file.is_allowed(ACCOUNT, USER), "the controller has said it again"
 
 
-def test_what_is_no_list_is_not_taken_in() -> None:
+def test_invalid_list_is_refused() -> None:
     nonsense: list[object] = [None, [], {"newest": 7}, {"newest": 7, "accounts": {ACCOUNT: {"x1abc": "seven"}}}]
     for told in nonsense:
         with pytest.raises(ValueError, match=r"list of executions|invalid literal"):

@@ -93,7 +93,7 @@ def test_it_says_what_there_is_when_nothing_crosses() -> None:
     assert ledger.newest_count() is None, "counts that many have begun since are not kept"
 
 
-def test_what_nobody_tells_again_is_forgotten_after_a_minute() -> None:
+def test_old_entry_is_forgotten_after_a_minute() -> None:
     ledger, began = Ledger(Memory(), "a/c"), window_at(1000.0)
     ledger.take(Amount(100, 1), began)
     ledger.take(Amount(10, 1), began)

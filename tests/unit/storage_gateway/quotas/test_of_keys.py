@@ -26,7 +26,7 @@ def test_a_key_is_told_apart_from_every_other() -> None:
     }
 
 
-def test_what_is_removed_is_sent_as_nothing() -> None:
+def test_removed_quota_is_sent_as_an_empty_header() -> None:
     first = key_quotas.changes({"X-Account-Key-Quota-Bytes": "acme:ann=7"}, {})
     gone = key_quotas.changes({"X-Remove-Account-Key-Quota-Bytes": "acme:ann"}, kept(first))
     assert gone == dict.fromkeys(first, "")
@@ -57,7 +57,7 @@ def test_a_number_that_is_too_large_is_told_the_greatest() -> None:
         ({"REMOTE_USER": ("1", "x,acme:ann,z")}, ""),
     ],
 )
-def test_who_asks(env: dict[str, object], key: str) -> None:
+def test_key_is_the_caller_of_the_request(env: dict[str, object], key: str) -> None:
     assert key_quotas.key_of(env) == key
 
 

@@ -16,7 +16,7 @@ names = st.from_regex("X-Object-Meta-[A-Z][a-z]{1,9}", fullmatch=True)
 
 
 @given(metadata=st.dictionaries(names, values, max_size=4), expires=st.sampled_from(["", "1700000000"]))
-def test_what_was_put_comes_back(metadata: dict[str, str], expires: str) -> None:
+def test_stored_headers_come_back_unchanged(metadata: dict[str, str], expires: str) -> None:
     told = {**metadata, "Content-Type": "a/b; c=d", "Content-Disposition": "attachment"}
     put = {**told, "ETag": "0" * 32, "X-Amz-Acl": "public-read", **({"X-Delete-At": expires} if expires else {})}
     sent = to_s3(put)

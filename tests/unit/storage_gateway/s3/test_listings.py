@@ -27,7 +27,7 @@ def test_a_page_is_read() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<a>", b"<!DOCTYPE x><a/>", PAGE.replace(b">3<", b">x<")])
-def test_what_is_no_page_is_said(body: bytes) -> None:
+def test_unreadable_page_is_refused(body: bytes) -> None:
     with pytest.raises(UnreadableListingError):
         page_of(body)
 

@@ -59,7 +59,7 @@ def test_both_readers_find_the_same(found: list[tuple[str, int]], quote: str, tr
         ("</ListBucketResult>", "<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes></ListBucketResult>"),
     ],
 )
-def test_what_is_unusual_is_left_to_the_parser(before: str, after: str) -> None:
+def test_unusual_page_is_left_to_the_parser(before: str, after: str) -> None:
     body = written([("one", 1), ("two", 2)])
     assert _plain_page(body) is not None
     assert _plain_page(body.replace(before, after, 1)) is None

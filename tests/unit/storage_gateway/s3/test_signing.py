@@ -33,7 +33,7 @@ def test_examples_of_aws(query: dict[str, str], signature: str) -> None:
     assert headers["Range"] == "bytes=0-9"
 
 
-def test_what_is_sent_is_what_is_signed() -> None:
+def test_sent_path_and_query_are_the_signed_ones() -> None:
     assert quoted_path("/b/ä +%?~/\udcff") == "/b/%C3%A4%20%2B%25%3F~/%FF"
     assert query_of({"prefix": "a/b c", "marker": "ä&="}) == "marker=%C3%A4%26%3D&prefix=a%2Fb%20c"
 

@@ -140,7 +140,7 @@ def test_a_submission_writes_its_entry_itself(route: str) -> None:
         ("PATCH", "append_to_upload"),
     ],
 )
-def test_what_changes_nothing_is_not_in_the_audit_log(method: str, route: str) -> None:
+def test_request_without_a_change_is_not_audited(method: str, route: str) -> None:
     _, asked, made = known(method, route)
     assert made.entries == []
     assert not hasattr(asked.state, "audit")

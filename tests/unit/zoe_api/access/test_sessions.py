@@ -124,7 +124,7 @@ def test_a_user_enters_the_chosen_tenant_or_the_first(tenant: str | None, chosen
 
 
 @pytest.mark.parametrize(("user", "tenant"), [(USER, "nowhere"), ("eve", None)])
-def test_nobody_enters_without_membership(user: str, tenant: str | None) -> None:
+def test_user_without_membership_is_refused(user: str, tenant: str | None) -> None:
     made = accounts()
     with refusal(Code.NO_MEMBERSHIP):
         entered(made, tenant, FIRST, user=user)

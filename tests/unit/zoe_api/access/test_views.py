@@ -128,7 +128,7 @@ def test_details_are_added_for_operators() -> None:
     assert views.with_details(view, [], operator()).detail == ""
 
 
-def test_what_is_wrong_with_a_node_is_for_operators() -> None:
+def test_node_problems_are_shown_to_operators_only() -> None:
     nodes = [
         node("n1", ready=False, message="10.0.0.1 is away"),
         node("n2", message="old"),

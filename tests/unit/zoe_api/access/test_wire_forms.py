@@ -99,7 +99,7 @@ OLD, NEW = StoreTransfers(1, 10, 20, 1.0, 2.0, True, 5.0), StoreTransfers(2, 1, 
         (None, NEW, 1, False),
     ],
 )
-def test_what_was_heard_since_is_added_to_what_the_journal_has(
+def test_later_transfers_are_added_to_the_journals_total(
     kept: Any, heard: Any, read: int | None, final: bool | None
 ) -> None:
     told = wire_forms.transfers_view(replace(STARTING, transfers=kept), heard)
@@ -129,7 +129,7 @@ def wishing(**changes: Any) -> Execution:
 OFFERS = PromiseOffers("there is no room", 3600.0, (Offer(OfferKind.EARLIEST, TERMS),))
 
 
-def test_what_is_not_queued_waits_for_its_conditions_first() -> None:
+def test_unqueued_execution_waits_for_its_conditions_first() -> None:
     held = Conditions(held=Holder.USER)
     assert wire_forms.waits_for(FRESH) is None
     waits = wire_forms.waits_for(replace(FRESH, conditions=held))
@@ -140,7 +140,7 @@ def test_what_is_not_queued_waits_for_its_conditions_first() -> None:
     assert waits.code is ReasonCode.HELD
 
 
-def test_what_asks_for_a_promise_waits_for_it_and_an_offer_comes_before_all() -> None:
+def test_undecided_promise_is_the_reason_and_an_offer_comes_first() -> None:
     undecided = wire_forms.waits_for(wishing())
     assert undecided is not None
     assert undecided.code is ReasonCode.PROMISE
@@ -156,7 +156,7 @@ def test_what_asks_for_a_promise_waits_for_it_and_an_offer_comes_before_all() ->
     assert wire_forms.waits_for(wishing(promise=Promise(TERMS, 1.0))) is None
 
 
-def test_what_is_queued_waits_for_what_the_master_said() -> None:
+def test_queued_execution_has_the_reason_of_the_master() -> None:
     reason = Reason(ReasonCode.NO_RESOURCES, "no room", {"resources": 2}, "wait")
     assert wire_forms.waits_for(QUEUED) is None
     assert wire_forms.waits_for(replace(QUEUED, reason=reason)) is reason

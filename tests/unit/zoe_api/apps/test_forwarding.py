@@ -84,7 +84,7 @@ def test_a_request_goes_to_the_applications_address_whatever_its_target() -> Non
 
 
 @pytest.mark.parametrize(("status", "headers"), [(199, ()), (600, ()), (200, ((b"x", b"a\nb"),))])
-def test_what_is_not_http_is_no_answer(status: int, headers: Any) -> None:
+def test_response_that_is_not_http_is_refused(status: int, headers: Any) -> None:
     with pytest.raises(forwarding.NoAnswer):
         forwarded(Answering(status, *headers))
     assert forwarded(Answering(599)).status_code == 599

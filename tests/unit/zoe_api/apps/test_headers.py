@@ -55,11 +55,11 @@ def test_an_application_gets_its_own_address_and_its_secret() -> None:
         ("keep-alive", "x", None),
     ],
 )
-def test_what_is_zoes_or_of_one_hop_does_not_pass(name: str, value: str, passed: tuple[str, str] | None) -> None:
+def test_headers_of_zoe_or_one_hop_are_dropped(name: str, value: str, passed: tuple[str, str] | None) -> None:
     assert sent((name, value)) == ([] if passed is None else [passed]) + OWN
 
 
-def test_what_connection_names_is_of_one_hop() -> None:
+def test_headers_named_in_connection_are_dropped() -> None:
     assert sent(("connection", "close, X-A"), ("x-a", "1"), ("x-b", "2")) == [("x-b", "2"), *OWN]
     back = list(to_browser([("Connection", "X-A"), ("X-A", "1"), ("X-B", "2")], TARGET))
     assert back == [("X-B", "2")]

@@ -97,7 +97,7 @@ def test_the_own_address_of_a_proxied_port_is_for_operators() -> None:
 
 
 @pytest.mark.parametrize(("service", "port"), [(FIRST, "none"), ("none", "web")])
-def test_what_does_not_exist_has_no_address(service: str, port: str) -> None:
+def test_unknown_port_has_no_address(service: str, port: str) -> None:
     with pytest.raises(NotFound):
         address(port, service=service)
     with pytest.raises(NotFound):

@@ -58,7 +58,7 @@ def test_the_master_tells_an_address_which_is_kept_for_five_seconds(told: Told) 
     assert told.master.asked[0][1] == {"service_id": ONE.services[0].id, "port": "web"}
 
 
-def test_what_does_not_run_has_no_address(told: Told) -> None:
+def test_stopped_service_has_no_address(told: Told) -> None:
     assert told.of("nothing") is None
     assert told.of("e1", 1) is None
     told.master.answers["address"] = MasterRefused("not_found", "no")
@@ -98,7 +98,7 @@ def test_a_doubted_address_is_asked_for_again(told: Told) -> None:
     assert len(told.master.asked) == 2
 
 
-def test_what_is_remembered_is_bounded(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_addresses_are_bounded(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "_REMEMBERED_MAX", 1)
     told.of()
     other: Any = ("other", 0)

@@ -87,7 +87,7 @@ def test_the_deadline_is_that_of_the_index_that_ends_last() -> None:
     assert found.store.array(ID).deadline_s == 9e11
 
 
-def test_nothing_is_accepted_before_all_are_decided() -> None:
+def test_offer_is_not_accepted_before_all_are_decided() -> None:
     found, one = there(array(), 2, offered())
     with refusal(Code.ILLEGAL_STATE) as refused:
         array_promises.accept_array(caller_of(found, ADA, request()), one, 1)
@@ -117,7 +117,7 @@ def test_none_of_it_begins_before_the_decision_and_its_time(
     assert array_promises.not_begun(found, [one]) == (frozenset() if begun else {ID})
 
 
-def test_what_was_never_made_or_asks_for_no_promise_is_not_told_as_waiting() -> None:
+def test_unstarted_or_unpromised_array_does_not_count_as_waiting() -> None:
     found, one = there(array(), 0)
     assert array_promises.not_begun(found, [one, changed(one, application=application())]) == frozenset()
     assert array_promises.not_begun(found, []) == frozenset()

@@ -71,7 +71,7 @@ def test_each_application_is_asked_about_once() -> None:
 
 
 # -- decisions ---------------------------------------------------------------------------------------------------------
-def test_what_is_promised_is_told_with_its_risks_first_notice_first() -> None:
+def test_risks_of_a_promise_are_sorted_by_notice() -> None:
     first = PromiseNotice(PromiseRisk.SLOWER, 130.0, 5.0)
     second = PromiseNotice(PromiseRisk.SLOWER, 140.0, 6.0)
     far = replace(TERMS, finish_s=9e11)
@@ -197,7 +197,7 @@ ENDED = after(waiting(2), ev.Refused(at_s=2.0, outcome=Outcome.CANCELLED, cause=
         ),
     ],
 )
-def test_what_is_not_offered_to_all_is_accepted_for_none(
+def test_offer_not_made_to_all_is_accepted_for_none(
     members: list[Execution], number: int, detail: str, hint: str
 ) -> None:
     there = stored(*members)
@@ -209,7 +209,7 @@ def test_what_is_not_offered_to_all_is_accepted_for_none(
     assert promises(there) == before
 
 
-def test_what_was_accepted_in_part_is_completed() -> None:
+def test_partly_accepted_offer_is_completed() -> None:
     there = stored(promised(1, offer=2), waiting(2))
     assert accept(there, 2)
     assert promises(there) == [2, 2]

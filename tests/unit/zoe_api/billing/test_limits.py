@@ -117,7 +117,7 @@ def test_a_quota_is_three_limits_of_a_tenant() -> None:
         limits.set_quota("nothing", body, caller_of(made, ROOT, request()))
 
 
-def test_what_a_quota_does_not_change_still_follows_the_default() -> None:
+def test_amount_without_an_own_quota_follows_the_default() -> None:
     made = there()
     set_(made, "*", None, executions=9)
     limits.set_quota(TENANT, QuotaView(executions_max=9, time_limit_s_max=60.0), caller_of(made, ROOT, request()))

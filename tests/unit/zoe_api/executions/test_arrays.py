@@ -164,7 +164,7 @@ def test_a_release_lets_it_and_its_executions_go_on() -> None:
     assert arrays.release(caller_of(there, ADA, request()), ID).version == array.version
 
 
-def test_what_an_operator_holds_only_operators_release() -> None:
+def test_hold_by_an_operator_is_released_only_by_operators() -> None:
     there = services(conditions=Conditions(held=Holder.OPERATOR))
     with refusal(Code.HELD_BY_OPERATOR):
         arrays.release(caller_of(there, ADA, request()), ID)
@@ -172,7 +172,7 @@ def test_what_an_operator_holds_only_operators_release() -> None:
 
 
 @pytest.mark.parametrize("act", [arrays.hold, arrays.release])
-def test_what_has_ended_is_neither_held_nor_released(act: Any) -> None:
+def test_ended_array_is_neither_held_nor_released(act: Any) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         act(caller_of(services(ended=4), ADA, request()), ID)
     assert found.problem.detail == "it has ended: it is cancelled"
@@ -247,7 +247,7 @@ def test_how_many_are_active_at_once_is_of_the_row_only() -> None:
     assert what == ["at once 2 to 3", "at once 3 to any number"]
 
 
-def test_what_is_the_same_changes_nothing() -> None:
+def test_equal_values_change_nothing() -> None:
     there = services(active=1)
     version = there.store.array(ID).version
     assert modified(there, priority=0, begin_at_s=None).version == version
@@ -260,7 +260,7 @@ def test_another_deadline_may_be_missed_again() -> None:
     assert modified(there, deadline_s=None).late_count is None
 
 
-def test_what_has_ended_is_not_changed() -> None:
+def test_ended_array_is_not_changed() -> None:
     with refusal(Code.ILLEGAL_STATE):
         modified(services(ended=4), priority=1)
 

@@ -13,7 +13,7 @@ from zoe_lib.domain.executions.execution import Cause, ExecutionState, Outcome
 WAITING = after(execution(1), ev.Submitted(at_s=1.0), ev.Queued(at_s=1.0))
 
 
-def test_what_waits_ends_at_once() -> None:
+def test_waiting_execution_ends_at_once() -> None:
     made = services(WAITING)
     ended = cancel(caller_of(made, person(), request()), WAITING.id)
     assert (ended.state, ended.cause, ended.message) == (ExecutionState.CANCELLED, Cause.CANCELLED, "cancelled by ada")
@@ -22,7 +22,7 @@ def test_what_waits_ends_at_once() -> None:
         cancel(caller_of(made, person(), request()), WAITING.id, '"1"')
 
 
-def test_what_runs_stops_and_is_not_stopped_twice() -> None:
+def test_running_execution_is_stopped_once() -> None:
     running = started(WAITING, "n1", "n1", "n1", "n1")
     made = services(running)
     event = cancellation(running, caller_of(made, person(), request()))
@@ -33,7 +33,7 @@ def test_what_runs_stops_and_is_not_stopped_twice() -> None:
     assert cancellation(stopping, caller_of(made, person(), request())) is None
 
 
-def test_what_has_ended_otherwise_cannot_be_cancelled() -> None:
+def test_failed_execution_cannot_be_cancelled() -> None:
     failed = after(WAITING, ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS))
     with refusal(Code.ALREADY_ENDED) as found:
         cancel(caller_of(services(failed), person(), request()), WAITING.id)

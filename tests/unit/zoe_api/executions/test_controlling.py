@@ -56,7 +56,7 @@ def held_by(holder: Holder | None, one: Execution = FRESH) -> Execution:
 
 # -- hold and release --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("one", [FRESH, QUEUED], ids=["submitted", "queued"])
-def test_what_waits_can_be_held(one: Execution) -> None:
+def test_waiting_execution_can_be_held(one: Execution) -> None:
     event = controlling.hold_event(one, caller_of(None, ADA, request()))
     assert isinstance(event, ev.Held)
     assert (event.by, event.user, event.cause_id) == (Holder.USER, "ada", REQUEST_ID)
@@ -64,7 +64,7 @@ def test_what_waits_can_be_held(one: Execution) -> None:
 
 
 @pytest.mark.parametrize("one", [STARTING, STOPPING, ENDED], ids=["starting", "stopping", "ended"])
-def test_what_does_not_wait_is_not_held(one: Execution) -> None:
+def test_started_or_ended_execution_is_not_held(one: Execution) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         controlling.hold(caller_of(services(one), ADA, request()), one.id)
     assert found.problem.detail == f"it does not wait any more: it is {one.state}"
@@ -100,12 +100,12 @@ def test_a_hold_is_released(principal: Principal, holder: Holder | None, changes
     assert (released.version > one.version) is changes
 
 
-def test_what_an_operator_holds_stays_so_for_users() -> None:
+def test_hold_by_an_operator_is_not_released_by_users() -> None:
     with refusal(Code.HELD_BY_OPERATOR):
         controlling.release_event(held_by(Holder.OPERATOR), caller_of(None, ADA, request()))
 
 
-def test_what_has_ended_is_not_released_and_what_runs_is_not_held() -> None:
+def test_ended_execution_cannot_be_released() -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         controlling.release(caller_of(services(ENDED), ADA, request()), ENDED.id)
     assert found.problem.detail == "it has ended: it is failed"
@@ -113,7 +113,7 @@ def test_what_has_ended_is_not_released_and_what_runs_is_not_held() -> None:
 
 
 # -- requeue -----------------------------------------------------------------------------------------------------------
-def test_what_runs_goes_back_into_the_queue() -> None:
+def test_running_execution_is_requeued() -> None:
     made = services(STARTING)
     stopping = controlling.requeue(caller_of(made, ADA, request()), STARTING.id)
     assert (stopping.state, stopping.cause, stopping.outcome) == (
@@ -129,7 +129,7 @@ def test_what_runs_goes_back_into_the_queue() -> None:
     ("one", "hint"),
     [(FRESH, "it waits for its start"), (QUEUED, "it waits for its start"), (STOPPING, "submit it"), (ENDED, "submit")],
 )
-def test_what_does_not_run_is_not_requeued(one: Execution, hint: str) -> None:
+def test_execution_that_does_not_run_is_not_requeued(one: Execution, hint: str) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         controlling.requeue(caller_of(services(one), ADA, request()), one.id)
     assert found.problem.detail == f"it does not run: it is {one.state}"
@@ -146,7 +146,7 @@ def modified(one: Execution, principal: Principal = ADA, policy: Policy | None =
     return controlling.modify(caller_of(made, principal, request()), one.id, ModifyRequest(**given))
 
 
-def test_what_is_not_given_stays() -> None:
+def test_omitted_fields_stay_unchanged() -> None:
     one = after(execution(1, priority=3, deadline_s=1e12), ev.Submitted(at_s=1.0))
     assert modified(one) == one
     assert modified(one, priority=3) == one
@@ -275,7 +275,7 @@ def test_an_offer_becomes_the_promise(number: int) -> None:
         (promised(), 1, "it is promised already as asked for", ""),
     ],
 )
-def test_what_is_not_offered_is_not_accepted(one: Execution, number: int, detail: str, hint: str) -> None:
+def test_missing_offer_is_not_accepted(one: Execution, number: int, detail: str, hint: str) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         accepted(one, number)
     assert (found.problem.detail, found.problem.hint) == (detail, hint)
@@ -297,7 +297,7 @@ def test_an_offer_is_over_at_its_very_end() -> None:
         ("w0123456789abcd", "zoe workflow accept", "steps of its workflow"),
     ],
 )
-def test_what_is_promised_as_a_part_is_accepted_for_the_whole(whole: str, command: str, kind: str) -> None:
+def test_part_of_a_whole_is_accepted_with_the_whole(whole: str, command: str, kind: str) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         accepted(offered(conditions=Conditions(whole=whole, members=2)), 1)
     assert kind in found.problem.detail
@@ -319,7 +319,7 @@ def test_elastic_instances_come_and_go(one: Execution) -> None:
 
 
 @pytest.mark.parametrize("one", [STOPPING, ENDED], ids=["stopping", "ended"])
-def test_what_does_not_run_any_more_is_not_scaled(one: Execution) -> None:
+def test_ended_or_stopping_execution_is_not_scaled(one: Execution) -> None:
     with refusal(Code.ILLEGAL_STATE):
         scaled(one, worker=5)
 
@@ -356,7 +356,7 @@ def test_the_bounds_of_counts_themselves_are_allowed() -> None:
     assert scaled(OPTIONAL, extra=1).application.component("extra").total_count == 1
 
 
-def test_what_a_promise_guarantees_stays() -> None:
+def test_instances_guaranteed_by_a_promise_are_kept() -> None:
     one = promised()
     assert scaled(one, worker=2).application.component("worker").total_count == 2
     with refusal(Code.ILLEGAL_STATE) as found:

@@ -161,7 +161,7 @@ def test_the_master_names_those_ahead_but_users_see_their_own_only() -> None:
     assert whole.nodes == {"n1": {"worker": "full: 10.0.0.1 is away"}}
 
 
-def test_what_starts_waits_for_nodes_or_for_what_only_the_master_knows() -> None:
+def test_starting_execution_waits_for_nodes_or_a_credential() -> None:
     service = STARTING.services[0]
     one = after(STARTING, ev.ServiceStarting(at_s=2.0, service_id=service.id))
     told = explained(one)

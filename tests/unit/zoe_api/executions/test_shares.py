@@ -55,7 +55,7 @@ def test_only_the_owner_shares(principal: Principal) -> None:
     assert made.accounts.given == []
 
 
-def test_nobody_shares_with_themselves_or_too_often() -> None:
+def test_share_with_oneself_or_beyond_the_bound_is_refused() -> None:
     made = there()
     with refusal(Code.INVALID_REQUEST):
         share(made, person(), USER)

@@ -11,7 +11,7 @@ from zoe_client.wire import DispatchRequest
 from zoe_lib.schedules.values import StoredApplication
 
 
-def test_what_is_of_the_tenant_is_for_operators() -> None:
+def test_applications_of_the_tenant_are_for_operators() -> None:
     assert stored_applications._owner(person(), False) == USER
     assert stored_applications._owner(operator(), True) is None
     with refusal(Code.ROLE_MISSING):

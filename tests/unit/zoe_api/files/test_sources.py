@@ -23,7 +23,7 @@ def test_paths_are_checked_before_they_are_sent(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["../a", "a/../b", "a%00b"])
-def test_what_is_no_path_is_refused(path: str) -> None:
+def test_invalid_path_is_refused(path: str) -> None:
     with refusal(Code.INVALID_PATH):
         check_paths("a", path)
 

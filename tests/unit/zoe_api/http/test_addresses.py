@@ -34,7 +34,7 @@ def test_the_name_is_in_lower_case_and_without_its_port(header: str, name: str) 
         *("[::1", "[1.2.3]", "[::1]x", "zoe%2eexample", "zoe example", "zoé.example", ":80"),
     ],
 )
-def test_what_is_no_host_name_has_none(header: str) -> None:
+def test_invalid_host_header_has_no_host_name(header: str) -> None:
     assert host_name(header) is None
 
 

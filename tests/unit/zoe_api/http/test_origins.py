@@ -48,7 +48,7 @@ def test_every_other_is_foreign(origin: str, host: str, scheme: str) -> None:
     assert asked(origin, host, scheme)
 
 
-def test_what_an_admin_says_of_a_proxy_that_is_not_trusted_counts_for_its_host() -> None:
+def test_public_url_counts_for_its_own_host_only() -> None:
     assert not asked("https://zoe.example", "zoe.example", "http", "https://zoe.example")
     assert asked("https://other.example", "other.example", "http", "https://zoe.example")
     assert asked("https://zoe.example", "zoe.example:5100", "http", "https://zoe.example")

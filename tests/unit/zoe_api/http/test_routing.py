@@ -68,7 +68,7 @@ def test_a_body_is_checked_as_ever() -> None:
     assert refused.json()["detail"][0]["loc"] == ["body", "number"]
 
 
-def test_what_waits_for_the_event_loop_is_an_error() -> None:
+def test_wait_for_the_event_loop_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="waits for the event loop"):
         asked("waits")
 

@@ -121,7 +121,7 @@ def test_files_wait_until_all_executions_are_handed_over(monkeypatch: pytest.Mon
     assert (told.executions, told.executions_left, told.files) == (1, False, "moved")
 
 
-def test_what_ended_meanwhile_is_left_for_the_next_part() -> None:
+def test_execution_ended_meanwhile_is_left_for_the_next_part() -> None:
     made = there(one(1))
 
     def busy(*_: Any) -> Any:
@@ -133,7 +133,7 @@ def test_what_ended_meanwhile_is_left_for_the_next_part() -> None:
     assert handing_over._executions(made.store, TENANT, USER, PEER, "r") == (0, True)
 
 
-def test_what_changes_too_often_is_left_as_well() -> None:
+def test_execution_that_changes_too_often_is_left_too() -> None:
     made, tries = there(one(1)), []
 
     def busy(*_: Any) -> Any:

@@ -123,7 +123,7 @@ def test_too_many_targets_are_refused(tmp_path: Path) -> None:
         notifications.set_target("hook", TargetRequest(url="https://hooks.example/y"), caller_of(made, person()))
 
 
-def test_what_is_of_the_tenant_is_for_operators() -> None:
+def test_targets_of_the_tenant_are_for_operators() -> None:
     assert notifications._owner(person(), False) == USER
     assert notifications._owner(operator(), False) == "olga"
     assert notifications._owner(operator(), True) is None

@@ -51,7 +51,7 @@ def test_too_many_secrets_are_refused(tmp_path: Path) -> None:
     assert found.problem.detail == "100 are allowed"
 
 
-def test_what_is_of_the_tenant_is_for_operators() -> None:
+def test_secrets_of_the_tenant_are_for_operators() -> None:
     assert secrets._owner(person(), False) == USER
     assert secrets._owner(operator(), False) == "olga"
     assert secrets._owner(operator(), True) is None

@@ -135,7 +135,7 @@ def test_a_release_leaves_out_what_passed_meanwhile() -> None:
     assert again.store.schedules.one(TENANT, USER, "mine").due_s == HOUR_S
 
 
-def test_what_an_operator_holds_only_operators_release() -> None:
+def test_hold_by_an_operator_is_released_only_by_operators() -> None:
     made = there(held=True, held_by_operator=True)
     with refusal(Code.HELD_BY_OPERATOR):
         schedules.release_schedule("mine", caller_of(made, person(), request()))

@@ -76,7 +76,7 @@ def test_a_hundred_followers_ask_one_question() -> None:
     assert len(master.questions) == len(set(master.questions)) == 5
 
 
-def test_who_is_behind_gets_what_was_read_before() -> None:
+def test_follower_behind_gets_the_earlier_read() -> None:
     master = Master(b"x" * 100_000)
 
     async def twice(reads: OutputReads) -> list[Outcome]:
@@ -103,7 +103,7 @@ def test_news_ends_a_pause_for_all_followers_and_a_follower_without_news_shares_
     assert len(master.questions) == 1
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_kept_output_is_bounded() -> None:
     master = Master(b"x" * 20_000_000)
 
     async def all_of_it(reads: OutputReads) -> int:

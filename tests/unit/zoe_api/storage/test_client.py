@@ -101,7 +101,7 @@ def test_a_token_that_cannot_be_read_is_in_the_log_at_the_start(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("text", ["secret\nsecond line\n", "s\u00e9cret", "\ufeffsecret", "sec ret"])
-def test_what_is_no_token_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+def test_invalid_token_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
     (tmp_path / "token").write_text(text, encoding="utf-8")
     made = controller(storage_token_file=tmp_path / "token")
     made.check()

@@ -53,7 +53,7 @@ def found(**states: Any) -> Any:
         ({"a": E.SUCCEEDED, "b": E.SUCCEEDED, "c": E.SUCCEEDED, "d": E.FAILED}, {"d"}),
     ],
 )
-def test_what_has_not_succeeded_runs_again_with_all_that_runs_after_it(states: Any, again: set[str]) -> None:
+def test_unsuccessful_steps_run_again_with_all_after_them(states: Any, again: set[str]) -> None:
     assert remaining_steps(found(**states), CHAIN) == RemainingSteps(frozenset(again), frozenset())
 
 

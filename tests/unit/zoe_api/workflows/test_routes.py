@@ -84,7 +84,7 @@ def test_only_the_owner_of_all_steps_resumes(
     assert resumed == []
 
 
-def test_what_is_resumed_runs_without_its_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resumed_workflow_runs_without_its_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workflows, "resume", lambda *_: None)
     promised = replace(STEPS[0], facts={**STEPS[0].facts, "promised": True})
     told = workflows.resume_workflow("w1", caller_of(there(workflow(promised, run=1)), person(), request()))

@@ -47,7 +47,7 @@ def test_json_is_read_as_well() -> None:
         ("a: &a [*a]", ""),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(text: str, words: str) -> None:
+def test_invalid_yaml_is_refused_with_its_line(text: str, words: str) -> None:
     with pytest.raises(DescriptionError) as refused:
         load_yaml(text)
     assert words in str(refused.value)
@@ -63,6 +63,6 @@ def test_aliases_do_not_explode() -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [('name: "a\\0b"', "a text has a NUL character"), ("[" * 100_000, "deeper than")]
 )
-def test_what_no_document_may_have_is_said_in_words(text: str, said: str) -> None:
+def test_forbidden_yaml_is_refused_in_words(text: str, said: str) -> None:
     with pytest.raises(DescriptionError, match=said):
         load_yaml(text)

@@ -110,7 +110,7 @@ def test_one_thread_speaks_tls_while_others_read_and_write(made: ThreadSocket) -
     assert threading.get_ident() not in USED_BY
 
 
-def test_who_waits_while_another_closes_learns_of_it(made: ThreadSocket) -> None:
+def test_waiting_reader_is_woken_by_a_close(made: ThreadSocket) -> None:
     learned = []
 
     def wait() -> None:
@@ -152,7 +152,7 @@ def test_a_server_that_does_not_read_keeps_nobody(address: str, monkeypatch: pyt
     assert len(learned) == 1
 
 
-def test_who_was_interrupted_receives_what_comes_then(made: ThreadSocket) -> None:
+def test_interrupted_reader_receives_the_next_message(made: ThreadSocket) -> None:
     main = threading.get_ident()
     threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):

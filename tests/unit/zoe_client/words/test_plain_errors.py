@@ -52,7 +52,7 @@ def given(settings: type[BaseModel]) -> type[BaseModel]:
 @pytest.mark.parametrize(
     "model", [*MODELS, given(Settings), given(ControllerSettings)], ids=lambda model: model.__name__
 )
-def test_what_is_wrong_with_a_message_or_setting_is_plain(model: type[BaseModel]) -> None:
+def test_errors_of_messages_and_settings_are_plain(model: type[BaseModel]) -> None:
     chance = random.Random(7)
     found: list[str] = []
     for name in model.model_fields:
@@ -66,7 +66,7 @@ def test_what_is_wrong_with_a_message_or_setting_is_plain(model: type[BaseModel]
     assert all(len(text) < 2000 for text in found)
 
 
-def test_what_is_wrong_inside_of_a_policy_is_plain() -> None:
+def test_errors_inside_of_a_policy_are_plain() -> None:
     found = [
         text
         for name, field in PolicyView.model_fields.items()
@@ -94,7 +94,7 @@ def places(document: Any, path: tuple[Any, ...] = ()) -> typing.Iterator[tuple[A
         yield from places(value, (*path, key))
 
 
-def test_what_is_wrong_with_a_description_is_plain() -> None:
+def test_errors_of_a_description_are_plain() -> None:
     whole = {
         **WHOLE,
         "priority": 1,

@@ -15,7 +15,7 @@ APPLICATION: dict[str, Any] = {"version": 4, "name": "one", "components": []}
 @pytest.mark.parametrize(
     ("given", "error"), [("", ValueError), ("soon", ValueError), (time.time() + 100, TypeError), (100, TypeError)]
 )
-def test_what_is_no_time_is_refused_before_anything_is_sent(given: Any, error: type[Exception]) -> None:
+def test_invalid_time_is_refused_before_sending(given: Any, error: type[Exception]) -> None:
     with Client("http://127.0.0.1:1", "token") as client:
         for call in (
             lambda: client.submit(APPLICATION, finish_by=given),

@@ -52,7 +52,7 @@ def test_durations_count_from_now(text: str, seconds: int) -> None:
         "08:00\nUTC x",
     ],
 )
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_time_is_refused(text: str) -> None:
     with pytest.raises(BadTime):
         read_time(text, NOW_S, UTC)
 
@@ -125,7 +125,7 @@ def test_the_days_when_clocks_change(zone: str, date: str, clock: str, then: flo
 
 
 @given(at_s=st.integers(0, int(at(2060, 1, 1))), zone=st.sampled_from(ZONES))
-def test_what_is_shown_is_read_back(at_s: int, zone: str) -> None:
+def test_shown_time_is_read_back(at_s: int, zone: str) -> None:
     clocks = zone_of(zone)
     local = datetime.fromtimestamp(at_s, clocks)
     found = read_time(f"{local:%Y-%m-%d %H:%M:%S} {zone}", float(at_s))

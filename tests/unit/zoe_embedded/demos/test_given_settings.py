@@ -40,7 +40,7 @@ def test_parts_of_a_setting_have_variables() -> None:
         ("#" * ((1 << 20) + 1), "is larger than"),
     ],
 )
-def test_what_is_wrong_is_named(file: Path, text: str, words: str) -> None:
+def test_invalid_setting_is_named(file: Path, text: str, words: str) -> None:
     file.write_text(text)
     with pytest.raises(GivenSettingsError, match=words):
         given_settings(file, {})

@@ -13,7 +13,7 @@ def signs(states: tuple[str, ...] = READY, output: int = 0, cpu_s: float = 0.0) 
     return Signs(states, {"s1": output}, {"s1": cpu_s})
 
 
-def test_nothing_that_moves_is_a_stall_since_the_last_move() -> None:
+def test_stall_counts_from_the_last_move() -> None:
     movement = Movement(0.0)
     assert movement.stalled_s(0.0, signs()) == 0
     assert movement.stalled_s(5.0, signs()) == 5

@@ -42,14 +42,14 @@ def keep_up(monkeypatch: pytest.MonkeyPatch, every_s: float) -> tuple[int | None
     return code, console.export_text()
 
 
-def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_that_ends_repeatedly_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = keep_up(monkeypatch, 0.9 * REVIVALS_WITHIN_S / REVIVALS_MAX)
     assert code == 1
     assert said.count("was restarted") == REVIVALS_MAX + 1
     assert f"That happens too often; see {LOGS}" in said
 
 
-def test_what_ends_now_and_then_is_started_again_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_that_ends_rarely_is_restarted_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = keep_up(monkeypatch, 1.1 * REVIVALS_WITHIN_S / REVIVALS_MAX)
     assert code is None
     assert said.count("was restarted") == 20

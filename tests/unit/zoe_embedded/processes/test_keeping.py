@@ -51,7 +51,7 @@ def test_a_restart_is_told_and_a_failure_after_it_says_what_to_do(monkeypatch: p
     assert AGAIN not in kept(revive, fails=True, monkeypatch=monkeypatch)  # nothing had ended
 
 
-def test_what_cannot_be_restarted_is_told_and_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_restart_is_reported_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     def revive() -> Sequence[str]:
         raise OSError("no space left")
 

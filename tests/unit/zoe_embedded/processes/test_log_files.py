@@ -127,7 +127,7 @@ WAITING = {
 
 
 @pytest.mark.parametrize("start", [entry for many in STARTS.values() for entry in many])
-def test_what_a_program_writes_is_bounded(
+def test_log_of_a_program_is_bounded(
     start: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     popen: Any = subprocess.Popen
@@ -167,7 +167,7 @@ def bound_by_log_to(function: ast.FunctionDef) -> str:
     return name
 
 
-def test_what_the_database_writes_is_bounded() -> None:
+def test_log_of_the_database_is_bounded() -> None:
     directory = make_home()
     home = Home(directory / "home", by_root=os.geteuid() == 0)
     server = EmbeddedPostgres(home, SETTINGS)

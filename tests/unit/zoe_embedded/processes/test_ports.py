@@ -35,7 +35,7 @@ def test_they_are_different_and_a_server_can_listen_while_they_are_held() -> Non
                 pass
 
 
-def test_nobody_else_gets_them_neither_to_listen_nor_for_a_connection() -> None:
+def test_held_port_is_refused_to_other_programs() -> None:
     with socket.create_server(("127.0.0.1", 0)) as somewhere, HeldPorts(1) as held:
         [port] = held.numbers
         with only(port) as other, pytest.raises(OSError):  # noqa: PT011 - which error is the kernel's choice

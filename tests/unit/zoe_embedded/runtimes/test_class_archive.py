@@ -142,7 +142,7 @@ def test_it_is_made_once_also_by_several_at_once(parts: Parts, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("damage", ["broken", "truncated", "missing", "of another JVM"])
-def test_what_is_not_the_archive_that_was_made_is_made_anew(damage: str, parts: Parts, tmp_path: Path) -> None:
+def test_unusable_archive_is_made_again(damage: str, parts: Parts, tmp_path: Path) -> None:
     archive = java_home(tmp_path, parts) / "spark.jsa"
     if damage == "of another JVM":
         (parts.java / "release").write_text("21")

@@ -34,7 +34,7 @@ def test_spark_gets_its_version_whichever_zoe_runs_on(program: Path) -> None:
     assert find_python(SPARK, "Spark", {"PATH": str(program.parent)}) == program
 
 
-def test_what_the_user_names_comes_first_if_it_fits(program: Path) -> None:
+def test_named_python_is_preferred_if_it_fits(program: Path) -> None:
     other = program.with_name("other")
     other.write_text("#!/bin/sh\necho 3 13\n")
     other.chmod(0o755)
@@ -43,7 +43,7 @@ def test_what_the_user_names_comes_first_if_it_fits(program: Path) -> None:
     assert find_python(SPARK, "Spark", {"PATH": path, "ZOE_RUNTIME_PYTHON": str(other)}) == program
 
 
-def test_what_fits_any_python_uses_the_one_that_is_there() -> None:
+def test_runtime_for_any_python_uses_the_present_one() -> None:
     assert find_python(ANY, "MPI", {"PATH": ""}) == Path(sys.executable).resolve()
 
 
@@ -60,7 +60,7 @@ def test_a_program_for_another_version_is_not_used(program: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["#!/bin/sh\necho no\n", "#!/bin/sh\nexit 3\n", "no program"])
-def test_what_is_named_and_is_no_python_is_an_error(program: Path, text: str) -> None:
+def test_named_program_that_is_no_python_is_an_error(program: Path, text: str) -> None:
     program.write_text(text)
     with pytest.raises(PythonMissingError, match="is not a Python"):
         find_python(SPARK, "Spark", {"PATH": "", "ZOE_RUNTIME_PYTHON": str(program)})

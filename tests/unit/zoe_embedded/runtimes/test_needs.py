@@ -43,7 +43,7 @@ def test_all_that_is_missing_is_named_at_once(home: Home, monkeypatch: pytest.Mo
     assert lines[2].endswith("set XDG_CACHE_HOME to another disk")
 
 
-def test_what_was_built_needs_no_room(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_runtime_needs_no_space(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (needs, runtime):
         monkeypatch.setattr(module, "find_python", lambda *_: Path("/usr/bin/python3.11"))
     directory = home.runtimes / f"spark-{runtime._recipe().key}"

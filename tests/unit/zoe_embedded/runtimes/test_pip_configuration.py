@@ -53,7 +53,7 @@ def test_a_variable_of_pip_comes_before_its_file(configured: Path, monkeypatch: 
     assert download_environment(Path(sys.executable))["SSL_CERT_FILE"] == "/variable.pem"
 
 
-def test_what_is_set_for_the_others_stays() -> None:
+def test_variables_already_set_stay() -> None:
     there = {"SSL_CERT_FILE": "/own.pem", "UV_DEFAULT_INDEX": "https://own"}
     assert variables({"cert": "/pip.pem", "index-url": "https://pip"}, there) == {"NODE_EXTRA_CA_CERTS": "/own.pem"}
 

@@ -190,7 +190,7 @@ def test_a_link_to_a_directory_is_refused(home: Home, directory: Path) -> None:
         provide(home, recipe())
 
 
-def test_what_an_earlier_version_installed_into_the_home_is_removed(home: Home) -> None:
+def test_runtime_of_an_earlier_version_is_removed_from_the_home(home: Home) -> None:
     (home.runtime / "tool").mkdir()
     (home.runtime / "tool" / "zoe.stamp").touch()
     provide(home, recipe())

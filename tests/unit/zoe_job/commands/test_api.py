@@ -77,7 +77,7 @@ def test_a_call_bears_the_token_and_no_proxy_sees_it(tmp_path: Path, monkeypatch
     assert more["Idempotency-Key"] == "k"
 
 
-def test_what_came_too_often_is_tried_again_after_the_time_that_is_said(tmp_path: Path) -> None:
+def test_refused_call_is_repeated_after_the_given_time(tmp_path: Path) -> None:
     busy, away = (429, PROBLEM, "7"), (503, PROBLEM, None)
     with api(tmp_path, busy, away, (200, b"{}", None)) as (calls, _, slept):
         assert calls.get("/executions") == {}

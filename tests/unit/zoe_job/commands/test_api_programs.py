@@ -258,7 +258,7 @@ def test_a_foreign_id_is_an_error_that_does_not_fail_the_job(
         ("sbatch", ("--licenses=a", "--wrap=true")),
     ],
 )  # fmt: skip
-def test_what_does_not_exist_fails_the_job(
+def test_unsupported_command_fails_the_job(
     api: FakeApi, monkeypatch: pytest.MonkeyPatch, name: str, words: tuple[str, ...]
 ) -> None:
     reported: list[str] = []

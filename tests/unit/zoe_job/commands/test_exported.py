@@ -24,7 +24,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return dict(BEGUN)
 
 
-def test_what_the_script_has_set_or_changed_goes_on(begun: dict[str, str]) -> None:
+def test_changed_variables_are_exported(begun: dict[str, str]) -> None:
     programs = Path(exported.__file__).resolve().parents[2] / "bin"
     new = {"FOO": "a b", "PATH": f"/mine{os.pathsep}{programs}{os.pathsep}/bin", "LANG": "de"}
     assert changed_variables({**begun, **new}) == {"FOO": "a b", "PATH": f"/mine{os.pathsep}/bin", "LANG": "de"}
@@ -33,11 +33,11 @@ def test_what_the_script_has_set_or_changed_goes_on(begun: dict[str, str]) -> No
 @pytest.mark.parametrize(
     "name", ["HOME", "PWD", "SLURM_X", "ZOE_API_URL", "ZOE_API_TOKEN_FILE", "BASH_FUNC_x%%", "TMPDIR", "_"]
 )
-def test_what_belongs_to_the_job_itself_does_not(begun: dict[str, str], name: str) -> None:
+def test_variables_of_the_job_itself_are_not_exported(begun: dict[str, str], name: str) -> None:
     assert changed_variables({**begun, name: "new"}) == {}
 
 
-def test_what_may_be_a_secret_stays_and_is_named(begun: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_possible_secret_is_not_exported_but_named(begun: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     new = {"DB_PASSWORD": "x", "AWS_SECRET_ACCESS_KEY": "y", "STEP": "2"}
     assert changed_variables({**begun, **new}) == {"STEP": "2"}
     told = capsys.readouterr().err
@@ -46,7 +46,7 @@ def test_what_may_be_a_secret_stays_and_is_named(begun: dict[str, str], capsys: 
 
 
 @pytest.mark.parametrize("text", ["x" * 70_000, "\udcff"])
-def test_what_cannot_go_on_is_refused(begun: dict[str, str], text: str) -> None:
+def test_variable_that_cannot_be_exported_is_refused(begun: dict[str, str], text: str) -> None:
     with pytest.raises(BadOptionError, match="--export"):
         changed_variables({**begun, "FOO": text})
 

@@ -61,7 +61,7 @@ def test_between_containers_both_ends_prove_the_secret() -> None:
         there.close()
 
 
-def test_who_does_not_know_the_secret_gets_no_channel(secret: Path) -> None:
+def test_peer_without_the_secret_gets_no_channel(secret: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as port:
 
         def guess() -> bytes:

@@ -28,7 +28,7 @@ def test_options_are_read_as_getopt_reads_them(words: list[str], expected: list[
     assert said(*words) == expected
 
 
-def test_what_follows_the_first_other_word_belongs_to_the_program() -> None:
+def test_words_after_the_program_belong_to_it() -> None:
     given, rest, unknown = read(["-l", "-n", "2", "prog", "-n", "9"], SRUN)
     assert ([entry.name for entry in given], rest, unknown) == (["label", "ntasks"], ["prog", "-n", "9"], [])
 

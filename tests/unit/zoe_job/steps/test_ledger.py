@@ -64,6 +64,6 @@ def test_parts_of_a_step_get_their_cores_together_and_apart() -> None:
     "wanted",
     [Requirements(3), Requirements(1, cores=3), Requirements(0), Requirements(TASKS_MAX + 1), Requirements(2, nodes=2)],
 )
-def test_what_the_job_never_has_is_refused_at_once(wanted: Requirements) -> None:
+def test_step_larger_than_the_job_is_refused_at_once(wanted: Requirements) -> None:
     with pytest.raises(ValueError, match=r"step|job"):
         Ledger([2]).take([wanted])

@@ -9,5 +9,5 @@ def test_the_network_of_the_loopback_interface() -> None:
     assert subnet_to("127.0.0.1") == "127.0.0.0/8"
 
 
-def test_what_leads_nowhere_has_none() -> None:
+def test_unknown_host_has_no_subnet() -> None:
     assert subnet_to("no such host.invalid") is None

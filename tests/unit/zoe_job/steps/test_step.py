@@ -63,7 +63,7 @@ def test_bad_words_are_refused(words: str) -> None:
         "--test-only a",
     ],
 )
-def test_what_would_be_another_step_is_not_run(words: str) -> None:
+def test_option_that_changes_the_meaning_of_a_step_is_refused(words: str) -> None:
     with pytest.raises(MissingOptionError):
         settings_of(words.split(), {**JOB, "SLURM_JOB_ID": "x1"})
 
@@ -102,7 +102,7 @@ def test_a_file_of_programs_that_is_wrong_is_refused(tmp_path: Path, text: str) 
         settings_of(["-n2", "--multi-prog", str(tmp_path / "programs")], JOB)
 
 
-def test_what_is_exported() -> None:
+def test_export_option_selects_the_variables() -> None:
     environment = {"PATH": "/bin", "SECRET": "1", "SLURM_JOB_ID": "x", "A": "2"}
     assert settings_of(["--export=NONE", "p"], environment).variables == {"PATH": "/bin", "SLURM_JOB_ID": "x"}
     assert settings_of(["--export=A,B=3", "p"], environment).variables["B"] == "3"

@@ -60,7 +60,7 @@ def told(words: str) -> list[tuple[str, str]]:
         ("--comment=" + "x" * 4097, "-", "comment: it has 4097 characters; 4096 are possible"),
     ],
 )  # fmt: skip
-def test_what_is_not_done_as_asked_is_named(words: str, kind: str, why: str) -> None:
+def test_altered_option_is_named(words: str, kind: str, why: str) -> None:
     assert told(words) == [(kind, why)]
 
 
@@ -69,7 +69,7 @@ def test_what_is_not_done_as_asked_is_named(words: str, kind: str, why: str) -> 
     ["--nice", "--nice=-1000", "-N 2 -n 4", "--gpus=4 --gpus-per-node=4 -N 1", "--gres=gpu:2(S:0)", "--begin=16:00:30",
      "-N 2 --gpus-per-node=4 --gpus-per-task=1 --ntasks-per-node=4", "--kill-on-invalid-dep=No", "--job-name=a.b_1"],
 )  # fmt: skip
-def test_what_is_done_as_asked_is_not(words: str) -> None:
+def test_honoured_option_is_not_named(words: str) -> None:
     assert told(words) == []
 
 

@@ -36,7 +36,9 @@ def drafted(*lines: str) -> dict[str, Any]:
         ("--nodes=2-4 --ntasks-per-node=2", 2, 2, "1024MiB", None),
     ],
 )
-def test_what_each_node_gets(line: str, nodes: int, cores: int, memory: str, gpus: int | None) -> None:
+def test_options_decide_the_resources_of_each_node(
+    line: str, nodes: int, cores: int, memory: str, gpus: int | None
+) -> None:
     document = drafted(line)
     assert sum(entry.get("total_count", 1) for entry in document["components"]) == nodes
     for entry in document["components"]:
@@ -75,7 +77,7 @@ def test_the_last_option_wins() -> None:
     assert drafted("--time=1", "--time=2")["time_limit_s"] == 120
 
 
-def test_what_has_no_effect_and_what_is_not_understood() -> None:
+def test_ineffective_options_are_harmless_and_unknown_ones_are_not() -> None:
     found = read_lines("#!/bin/sh\n#SBATCH -p gpu --exclusive\n#SBATCH -L foo --dependency=singleton --mem=0\n")
     _, findings = request_of(found.given)
     assert {finding.given.name: finding.harmless for finding in findings} == {

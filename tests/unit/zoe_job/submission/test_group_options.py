@@ -84,5 +84,5 @@ def test_options_of_the_command_win_group_by_group(lines: str, words: str) -> No
         ("-a 1-3|hetjob|-n2", ["array: Slurm has no arrays of heterogeneous jobs"]),
     ],
 )
-def test_what_a_group_cannot_say_is_refused(lines: str, refused: list[str]) -> None:
+def test_impossible_group_option_is_refused(lines: str, refused: list[str]) -> None:
     assert drafted(lines)[1] == refused

@@ -28,7 +28,7 @@ def test_times_from_now_are_sent_as_such(text: str) -> None:
     assert deadline_fields(wished) == {"deadline": wished}
 
 
-def test_nothing_is_sent_for_nothing() -> None:
+def test_missing_times_send_no_fields() -> None:
     assert (begin_fields(None), deadline_fields(None)) == ({}, {})
     with pytest.raises(ValueError, match="isoformat"):
         begin_fields("someday")

@@ -97,7 +97,7 @@ def test_signals_before_the_end() -> None:
         (values.warning, "NOSIG@1"),
     ],
 )
-def test_what_is_not_understood_is_refused(reader: object, text: str) -> None:
+def test_invalid_value_is_refused(reader: object, text: str) -> None:
     assert callable(reader)
     with pytest.raises(BadValueError):
         reader(text)

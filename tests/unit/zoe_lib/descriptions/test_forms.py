@@ -65,7 +65,7 @@ def test_roles_see_and_change_what_the_catalogue_lets_them() -> None:
     assert "readOnly" not in form_schema(ENTRY, "admin")["properties"]["count"]
 
 
-def test_what_a_role_may_not_change_is_refused() -> None:
+def test_change_beyond_the_role_is_refused() -> None:
     for role, values in (("viewer", {"count": 2}), ("viewer", {"memory": "256MiB"}), ("user", {"count": 3})):
         with pytest.raises(DescriptionError):
             fill_form(ENTRY, DOCUMENT, values, role)

@@ -36,7 +36,7 @@ def test_json_is_read() -> None:
         (" " * (2**20 + 1), Code.TOO_BIG, ""),
     ],
 )
-def test_what_is_refused_and_where(text: str | bytes, code: Code, place: str) -> None:
+def test_invalid_json_is_refused_with_its_place(text: str | bytes, code: Code, place: str) -> None:
     found, message = finding(text)
     assert (found, place in message) == (code, True)
 

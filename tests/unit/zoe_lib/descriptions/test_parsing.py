@@ -217,7 +217,7 @@ def test_a_pushdown_is_understood_before_it_is_kept(
 
 
 @pytest.mark.parametrize("document", [None, [], "x", 4, {}, {"version": True}, b"x", object(), {1: 2}])
-def test_what_is_no_description_is_refused(document: object) -> None:
+def test_document_that_is_no_description_is_refused(document: object) -> None:
     assert len(found(document)) == 1
 
 

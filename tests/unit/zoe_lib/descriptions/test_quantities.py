@@ -26,13 +26,13 @@ def test_rates() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "GiB", "1e9", "-1", "1.3B", "1 GiB/s", "١GB", "9" * 60, "1\n", " 1"])
-def test_what_is_no_size(text: str) -> None:
+def test_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         bytes_of(text)
 
 
 @pytest.mark.parametrize("text", ["40", "40MB", "40MB/h", "MB/s"])
-def test_what_is_no_rate(text: str) -> None:
+def test_invalid_rate_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         bytes_per_s_of(text)
 

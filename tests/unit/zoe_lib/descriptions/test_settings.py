@@ -59,7 +59,7 @@ def test_a_star_goes_to_every_component_that_has_the_variable() -> None:
         ("version=5", "the description has no"),
     ],
 )
-def test_what_cannot_be_set_is_told(setting: str, told: str) -> None:
+def test_impossible_setting_is_refused(setting: str, told: str) -> None:
     with pytest.raises(DescriptionError, match=told.replace("?", r"\?")):
         set_values(small(command=["x"]), [setting])
 

@@ -62,7 +62,7 @@ def test_a_release_before_its_end_lets_it_into_the_queue() -> None:
 
 
 @pytest.mark.parametrize("cause", [Cause.EXITED, Cause.TIME_LIMIT, Cause.CANCELLED])
-def test_what_stops_otherwise_cannot_be_held(cause: Cause) -> None:
+def test_execution_stopping_for_other_causes_cannot_be_held(cause: Cause) -> None:
     with pytest.raises(IllegalTransition, match="not being requeued"):
         apply(stopping(cause), HELD)
 

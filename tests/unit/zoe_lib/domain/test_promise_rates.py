@@ -30,7 +30,7 @@ def read_rate(one: Execution) -> int | None:
     return None if rates is None else rates.read
 
 
-def test_what_is_guaranteed_is_required_of_the_store() -> None:
+def test_guaranteed_rate_is_required_of_the_store() -> None:
     one = running()
     higher = apply(one, ev.PromiseAdjusted(at_s=2.0, elastic=0, read_bytes_per_s=30))
     assert (read_rate(one), read_rate(higher)) == (10, 30)

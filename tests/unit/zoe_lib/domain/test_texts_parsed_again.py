@@ -52,7 +52,7 @@ def test_each_version_is_a_name_of_a_branch_to_git(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["HEAD", "@", "-b", "--upload-pack=x", "a b", "a..b", "a@{1}", "x.lock", "a/HEAD.lock"]
 )
-def test_what_git_takes_for_something_else_is_no_version(text: str) -> None:
+def test_name_that_git_reads_otherwise_is_no_version(text: str) -> None:
     """HEAD was accepted, and the clone failed when the execution began."""
     with pytest.raises(ValueError, match="neither the name"):
         git_ref(text)

@@ -253,7 +253,7 @@ def test_a_client_of_before_gets_the_answer_and_no_receipt(raw: Any, work: Work)
         assert read(Reply, reply).body == {"a": 1}
 
 
-def test_what_a_header_of_a_later_version_adds_is_ignored(raw: Any) -> None:
+def test_unknown_fields_of_a_header_are_ignored(raw: Any) -> None:
     for header, receipt in ((b'{"question":"q","remaining_ms":60000,"more":1}', True), (b'{"v":9}', False)):
         socket = raw()
         socket.send_multipart([header, write(Request(id="r", kind="echo", body={"a": 1}))])

@@ -24,7 +24,7 @@ from zoe_lib.pricing.expressions import ExpressionError, check_amount, check_con
         ('"0.05"', None),
     ],
 )
-def test_what_is_wrong_is_said(text: str, why: str | None) -> None:
+def test_invalid_expression_is_refused_in_plain_words(text: str, why: str | None) -> None:
     sample = {"cores": 2.0, "user": "ada"}
     if why is None:
         check_amount(text, sample)

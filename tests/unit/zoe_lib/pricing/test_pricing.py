@@ -123,13 +123,13 @@ def test_months_have_the_hours_of_their_zone(month: str, zone: str, hours: int) 
 
 
 @pytest.mark.parametrize("name", ["2026-13", "2026-1", "0000-01", "9999-12", "../../etc", "2026-11\n"])
-def test_what_is_no_month_is_refused(name: str) -> None:
+def test_invalid_month_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="month"):
         month_of(name, "UTC")
 
 
 @pytest.mark.parametrize("zone", ["../../etc/passwd", "/etc/localtime", "No/Where", "", "Europe", "a" * 500])
-def test_what_is_no_zone_is_refused(zone: str) -> None:
+def test_invalid_zone_is_refused(zone: str) -> None:
     with pytest.raises(DescriptionError):
         read_price_list({**LIST, "zone": zone})
 
@@ -185,7 +185,7 @@ def test_an_estimate_prices_all_services_and_says_what_it_cannot() -> None:
         ({"rates": [{"meter": "core_hourz", "rate": "1"}]}, "'core_hourz' is not a meter (did you mean 'core_hours'?)"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_senseless_price_list_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(DescriptionError) as refused:
         read_price_list({**LIST, **changes})
     assert any(said in str(diagnostic) for diagnostic in refused.value.diagnostics), refused.value.diagnostics

@@ -51,7 +51,7 @@ def test_a_comparison_that_a_type_does_not_allow_is_told(where: str, words: str)
     assert words in sentence
 
 
-def test_what_types_allow_and_what_has_none() -> None:
+def test_allowed_comparisons_have_no_mismatch() -> None:
     where = "id > 1.5 and kwh < 1e300 and day = '2016-02-29' and at > '2015-01-31T12:00:00.5' and on != 'TRUE'"
     assert not list(mismatches(parse(f"{where} and city > 5 and city = 'x' and other = 5 and day is null"), TYPES))
     assert (date_of("2015-02-29"), day_of_time("2015-02-29 12:00:00"), date_of("0000-01-01")) == (None, None, None)

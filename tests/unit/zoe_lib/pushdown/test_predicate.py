@@ -31,7 +31,7 @@ from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predica
         ),
     ],
 )
-def test_what_is_understood(text: str, meaning: object) -> None:
+def test_valid_predicate_is_parsed(text: str, meaning: object) -> None:
     assert parse(text) == meaning
 
 
@@ -54,7 +54,7 @@ def test_what_is_understood(text: str, meaning: object) -> None:
         ("a" * 5000, "longer than 4096 characters"),
     ],
 )
-def test_what_is_not_understood_is_said_with_its_place(text: str, words: str) -> None:
+def test_invalid_predicate_is_refused_with_its_place(text: str, words: str) -> None:
     with pytest.raises(PredicateError) as error:
         parse(text)
     assert str(error.value) == words

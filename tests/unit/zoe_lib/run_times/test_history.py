@@ -83,7 +83,7 @@ def test_a_run_that_taught_nothing_is_forgotten() -> None:
     assert not times._told
 
 
-def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learned_kinds_and_predictions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "KINDS_MAX", 50)
     monkeypatch.setattr(history, "TOLD_MAX", 60)
     times = RunTimes()
@@ -124,7 +124,7 @@ def contended(times: RunTimes, number: int, cores: float, rate: float) -> None:
     times.learn(str(number), kind, sample)
 
 
-def test_what_others_took_is_no_error_of_what_is_told_for_a_guarantee() -> None:
+def test_contention_of_past_runs_does_not_widen_a_guaranteed_forecast() -> None:
     """Runs got any number of cores and any rate: with both known beforehand, they are exact."""
     times, chance = RunTimes(), random.Random(5)
     for number in range(60):

@@ -38,7 +38,7 @@ def runs(noise: float = 0.03) -> list[RunSample]:
 
 @pytest.mark.parametrize("cores", CORES)
 @pytest.mark.parametrize("rate", [FREE, 3 * MB, 6 * MB])
-def test_what_comes_before_reading_adds_to_it(cores: float, rate: float) -> None:
+def test_start_before_reading_adds_to_the_run_time(cores: float, rate: float) -> None:
     model = fit_model(runs())
     assert model.run_s(RunSetting(cores, BYTES, rate)) - 8.0 == pytest.approx(taken(cores, rate), rel=0.12)
 

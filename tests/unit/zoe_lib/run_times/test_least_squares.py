@@ -32,5 +32,5 @@ def test_terms_that_cannot_be_told_apart_share_nothing() -> None:
     assert found[0] + 2 * found[1] == pytest.approx(3.0)
 
 
-def test_what_is_best_negative_is_zero() -> None:
+def test_negative_optimum_becomes_zero() -> None:
     assert non_negative([(1.0,), (1.0,)], [-1.0, -2.0], [1.0, 1.0]) == (0.0,)

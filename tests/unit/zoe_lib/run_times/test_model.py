@@ -69,7 +69,7 @@ def test_one_odd_run_moves_nothing_far(factor: float) -> None:
             assert error(model, RunSetting(cores, 4 * GIB)) < 0.25, (place, cores)
 
 
-def test_what_was_not_seen_is_rather_too_long() -> None:
+def test_unseen_settings_are_predicted_rather_too_long() -> None:
     same = fit_model([RunSample(RunSetting(4.0), 5.0, 100.0)] * 3)
     assert same.run_s(RunSetting(4.0)) == pytest.approx(105.0)
     assert same.run_s(RunSetting(2.0)) == pytest.approx(205.0)

@@ -47,7 +47,7 @@ def test_a_run_teaches_with_the_cores_that_it_had_on_average() -> None:
         {"marks": {Mark.ENDED: 3.0}},
     ],
 )
-def test_what_went_wrong_teaches_nothing(changes: dict[str, object]) -> None:
+def test_failed_or_disturbed_execution_gives_no_sample(changes: dict[str, object]) -> None:
     assert sample_of(ended(**changes)) is None
 
 
@@ -71,7 +71,7 @@ def test_the_end_of_the_program_counts_not_when_it_was_noted() -> None:
 MOVED = StoreTransfers(3, 4_000_000, 500, transferring_s=80.0, waiting_s=420.0)
 
 
-def test_what_was_read_teaches_its_size_its_rate_and_how_busy_the_cores_were() -> None:
+def test_transfers_give_size_rate_and_busy_share() -> None:
     sample = sample_of(ended(transfers=MOVED))
     assert sample is not None
     assert sample.setting == RunSetting(pytest.approx(5.6), 4e6, 50_000.0)
@@ -101,7 +101,7 @@ def test_a_guarantee_in_force_is_kept_beside_the_rate_that_was_delivered() -> No
         },
     ],
 )
-def test_what_is_known_in_part_teaches_no_size(changes: dict[str, object]) -> None:
+def test_incomplete_transfers_give_no_size(changes: dict[str, object]) -> None:
     sample = sample_of(ended(**changes))
     assert sample is not None
     assert (sample.setting.delivered_bytes, sample.setting.rate, sample.busy) == (None, None, None)
@@ -125,7 +125,7 @@ def test_how_inputs_were_read_is_known_if_all_were_read_so() -> None:
         assert sample.share == (inputs[0].share if len(inputs) == 1 else None)
 
 
-def test_who_hardly_waits_for_the_store_does_not_show_its_rate() -> None:
+def test_short_wait_for_the_store_gives_no_rate() -> None:
     """A proxy lets the first half second of a rate through at once: bytes over so short a wait say nothing."""
     short = sample_of(ended(transfers=replace(MOVED, transferring_s=4.0, waiting_s=5.0)))
     assert short is not None

@@ -90,7 +90,7 @@ def test_sizes_that_hardly_differ_are_one_size() -> None:
     assert runs.expected_s(RunSetting(4.0, delivered_bytes=1200 * MB)) == pytest.approx(51, rel=0.05)
 
 
-def test_what_is_known_later_replaces_what_a_run_taught() -> None:
+def test_amended_run_replaces_its_sample() -> None:
     times = RunTimes()
     for number in range(4):
         times.learn(f"r{number}", KIND, unknown(60.0))

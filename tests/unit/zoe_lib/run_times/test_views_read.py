@@ -49,7 +49,7 @@ def test_runs_through_views_say_nothing_of_plain_ones() -> None:
 
 
 @pytest.mark.parametrize("sample", [read(600, None), changed(read(600, False), setting=RunSetting(4.0, views=False))])
-def test_nothing_is_known_of_what_was_read_in_no_known_way_or_not_measured(sample: RunSample) -> None:
+def test_unmeasured_reads_teach_no_way_to_read(sample: RunSample) -> None:
     runs = of(*[sample] * 4)
     assert not runs.ways_to_read() - {False}
     assert expected_s(runs, True) == pytest.approx(expected_s(runs, None))

@@ -151,7 +151,7 @@ def test_names_and_zones() -> None:
         ("", PARIS, "five fields"),
     ],
 )
-def test_what_cannot_be_understood_is_said(expression: str, zone: str, why: str) -> None:
+def test_invalid_expression_is_refused_with_the_reason(expression: str, zone: str, why: str) -> None:
     with pytest.raises(BadTimes, match=why):
         CronTimes(expression, zone)
 

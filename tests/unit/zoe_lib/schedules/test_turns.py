@@ -78,7 +78,7 @@ AHEAD = changed(HOURLY, options={"ahead_s": 6 * HOUR})
 
 
 @pytest.mark.parametrize("missed", ["skip", "latest", "all"])
-def test_what_is_submitted_ahead_runs_each_time_in_turn(missed: str) -> None:
+def test_submissions_ahead_run_in_turn_and_none_is_missed(missed: str) -> None:
     """A schedule that is added has six times within its six hours: none of them was missed."""
     schedule, made = changed(AHEAD, missed=missed), []
     for _ in range(8):
@@ -102,13 +102,13 @@ def test_a_master_that_comes_late_runs_ahead_what_is_still_to_come() -> None:
     assert turn_of(changed(AHEAD, missed="all"), late).run_s == FIRST
 
 
-def test_what_is_submitted_ahead_is_made_that_long_before_it_begins() -> None:
+def test_submission_ahead_is_made_that_long_before_its_begin() -> None:
     schedule = changed(AHEAD, jitter_s=600.0)
     assert FIRST <= schedule.begins_s(FIRST) < FIRST + 600.0
     assert schedule.made_s(FIRST) == schedule.begins_s(FIRST) - 6 * HOUR
     assert schedule.made_s(None) is None
 
 
-def test_what_is_submitted_ahead_ends_with_its_schedule() -> None:
+def test_submissions_ahead_end_with_their_schedule() -> None:
     schedule = changed(AHEAD, end_at_s=FIRST + 2 * HOUR)
     assert turn_of(changed(schedule, due_s=FIRST + 2 * HOUR), FIRST).next_s is None

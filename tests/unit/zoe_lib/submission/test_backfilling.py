@@ -36,7 +36,7 @@ def test_all_times_between_both_ends_run_the_oldest_or_the_newest_first() -> Non
     assert times(from_s=1.0, to_s=3 * HOUR, newest_first=True) == [3, 2, 1]
 
 
-def test_what_has_run_does_not_run_again_and_what_was_passed_over_does() -> None:
+def test_backfill_repeats_missed_runs_but_not_made_ones() -> None:
     runs = [run(0, ScheduleOutcome.MADE), run(1, ScheduleOutcome.BACKFILLED), run(2, ScheduleOutcome.SKIPPED),
             run(3, ScheduleOutcome.MISSED), run(4, ScheduleOutcome.REFUSED),
             ScheduleRun("s1", None, 0.0, ScheduleOutcome.MADE)]  # fmt: skip
@@ -59,7 +59,7 @@ def test_a_request_has_a_bound_and_no_future() -> None:
         times(to_s=1000 * HOUR + 1)
 
 
-def test_nothing_runs_of_which_nobody_knows_whether_it_has_run() -> None:
+def test_forgotten_runs_are_not_repeated() -> None:
     runs = [run(2 + number, ScheduleOutcome.MADE) for number in range(RUNS_KEPT)]
     assert times(runs, from_s=2 * HOUR) == []
     with pytest.raises(SubmissionRefused, match="not known any more"):

@@ -57,7 +57,7 @@ def test_a_large_one_is_not_kept(read: list[Any]) -> None:
     assert len(read) == 2
 
 
-def test_what_is_kept_is_bounded(read: list[Any]) -> None:
+def test_kept_applications_are_bounded(read: list[Any]) -> None:
     for number in range(100):
         submission._parse(job(f"command {number}"))
     assert submission._read.cache_info().currsize == 64

@@ -161,7 +161,7 @@ def test_sizes_are_counted_before_anything_is_made() -> None:
     assert time.monotonic() - began_s < 20
 
 
-def test_what_is_given_is_not_changed() -> None:
+def test_compiling_does_not_change_the_document() -> None:
     document = workflow({"name": "a", **STEP, "results": {"r": "r"}})
     before = copy.deepcopy(document)
     compile_workflow(document, {}, PLACE)

@@ -58,7 +58,7 @@ def test_collected_results_are_a_file_with_their_paths() -> None:
     assert [f"{base}/count", "total.txt", f"{base}/prepare/parts.json"] == component["command"][10:13]
 
 
-def test_what_is_kept_of_an_earlier_run_is_read_from_there() -> None:
+def test_results_kept_of_an_earlier_run_are_read_from_there() -> None:
     place = RunPlace("w1", 3, kept={"count": 1, "prepare": 2})
     *_, count, total = compile_workflow(workflow(PREPARE, COUNT, SUM), {}, place).steps
     assert count.each is not None
@@ -100,7 +100,7 @@ def test_what_is_kept_of_an_earlier_run_is_read_from_there() -> None:
         ([{**COUNT, "command": ["{each:part.}"]}], "unknown template '{each:part.}'"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_place(steps: list[dict[str, Any]], words: str) -> None:
+def test_impossible_step_is_refused_with_its_place(steps: list[dict[str, Any]], words: str) -> None:
     found = findings(PREPARE, *steps)
     assert any(words in text for text in found), found
 

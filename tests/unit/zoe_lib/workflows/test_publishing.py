@@ -72,7 +72,7 @@ def test_a_missing_result_fails_the_step(workspace: Workspace) -> None:
     assert not workspace.final.exists()
 
 
-def test_what_was_published_never_changes(workspace: Workspace) -> None:
+def test_published_result_never_changes(workspace: Workspace) -> None:
     assert workspace.run("echo 1 > $0/a", "a") == 0
     assert workspace.run("echo 2 > $0/a", "a", attempt=2) == 0
     assert (workspace.final / "a").read_text() == "1\n"
@@ -157,7 +157,7 @@ def test_a_stop_reaches_the_command(workspace: Workspace) -> None:
     assert not workspace.final.exists()
 
 
-def test_what_has_not_run_for_the_retention_is_swept_and_nothing_else(workspace: Workspace) -> None:
+def test_only_old_workflow_directories_are_swept(workspace: Workspace) -> None:
     old, recent, file = (workspace.base / name for name in ("w-old", "w-recent", "a-file"))
     outside = workspace.base.parent / "outside"
     outside.mkdir()

@@ -69,7 +69,7 @@ def test_states_follow_the_clock_with_exact_times() -> None:
     assert (end.exit_code, end.cause, end.started_at_s) == (7, Cause.EXITED, 102)
 
 
-def test_nothing_is_due_while_everything_runs_for_ever() -> None:
+def test_no_change_is_due_while_services_run_for_ever() -> None:
     backend = backend_of()
     backend.start(start_of())
     assert backend.next_change_s() is None

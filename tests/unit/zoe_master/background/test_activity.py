@@ -48,5 +48,5 @@ def test_the_minute_is_shorter_where_idleness_comes_sooner() -> None:
 
 
 @pytest.mark.parametrize("change", [{"idle_after_s": 0.0}, {"idle_cores_milli": 0}])
-def test_nothing_is_told_when_nobody_asks(change: dict[str, float]) -> None:
+def test_no_activity_is_reported_unless_requested(change: dict[str, float]) -> None:
     assert told([used(0, 0)], [used(60, 60)], policy=replace(POLICY, **change)) == [{}, {}]

@@ -74,7 +74,7 @@ def test_entries_are_given_once_the_list_is_read() -> None:
         (ListRefused(ListProblem.MISSING, "gone"), MISSING_S, ListProblem.MISSING),
     ],
 )
-def test_what_may_come_is_waited_for_and_given_up_with_the_reason(
+def test_missing_list_is_awaited_and_given_up_with_the_reason(
     answer: Exception, tried_s: float, problem: ListProblem
 ) -> None:
     world, read = World(), Read()
@@ -93,7 +93,7 @@ def test_what_may_come_is_waited_for_and_given_up_with_the_reason(
 @pytest.mark.parametrize(
     ("content", "problem"), [(b"nonsense", ListProblem.NOT_JSON), (b"[1, 2, 3]", ListProblem.TOO_MANY)]
 )
-def test_what_cannot_be_used_is_refused_at_once(content: bytes, problem: ListProblem) -> None:
+def test_unusable_list_is_refused_at_once(content: bytes, problem: ListProblem) -> None:
     world, read = World(), Read()
     array = due(world)
     read.answers[array.id] = content
@@ -106,7 +106,7 @@ def test_what_cannot_be_used_is_refused_at_once(content: bytes, problem: ListPro
     assert entries.hint
 
 
-def test_who_slows_reading_down_holds_up_one_worker() -> None:
+def test_slow_lists_of_one_owner_hold_up_one_worker_only() -> None:
     """Two lists of one owner hang, one after another; another owner's is read meanwhile."""
     world, read = World(), Read()
     slow, next_one, other = due(world, 1), due(world, 2), due(world, 3, "bob")

@@ -34,7 +34,7 @@ def test_shares_and_amounts_are_understood(content: bytes, share: float) -> None
     assert (reading.at_s, reading.share) == (7.0, pytest.approx(share))
 
 
-def test_nothing_yet_is_no_lie() -> None:
+def test_empty_progress_is_no_error() -> None:
     assert parse_progress(b"", 0) is None
     assert parse_progress(b" \n\n", 0) is None
     assert tasks_of([], 0) is None
@@ -49,7 +49,7 @@ def test_nothing_yet_is_no_lie() -> None:
         b"\x00" * 100, b"9" * 100_000,
     ],
 )  # fmt: skip
-def test_what_is_no_progress_is_said_to_be_none_without_its_text(content: bytes) -> None:
+def test_invalid_progress_is_refused_without_its_text(content: bytes) -> None:
     with pytest.raises(NoProgress) as refused:
         parse_progress(content, 0)
     assert len(str(refused.value)) < 100

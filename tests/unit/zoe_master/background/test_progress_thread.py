@@ -136,7 +136,7 @@ def test_files_that_hang_hold_up_no_port(follows: _Follows) -> None:
         go_on.set()
 
 
-def test_nothing_is_told_of_a_program_that_may_just_begin(follows: _Follows) -> None:
+def test_starting_program_has_no_progress_problem(follows: _Follows) -> None:
     begins, late = running(1, ready_at_s=time.time()), running(2)
     follows.active = [begins, late]
     follows.tells = dict.fromkeys((begins.id, late.id), fails(NoReading("no answer")))

@@ -44,6 +44,6 @@ def test_batches_follow_each_other_until_nothing_is_left() -> None:
     assert store.summed_before_pruning == 4
 
 
-def test_what_stays_for_minutes_is_removed_within_minutes() -> None:
+def test_short_retention_removes_within_minutes() -> None:
     assert removal_interval_s(240.0) == 10.0
     assert removal_interval_s(90 * 86400.0) == 3600.0

@@ -169,7 +169,7 @@ def test_an_array_in_time_says_nothing() -> None:
     assert ArrayEventKind.DEADLINE_MISSED not in kinds(world, array)
 
 
-def test_what_waits_for_an_array_begins_when_its_last_index_has_ended() -> None:
+def test_execution_after_an_array_begins_with_its_last_end() -> None:
     """In consecutive ticks, not when the next one is due by time."""
     world = World()
     array = world.submit("0-2")

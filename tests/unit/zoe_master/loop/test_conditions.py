@@ -94,7 +94,7 @@ def test_it_runs_after_another_has_ended() -> None:
     assert second.conditions.after[0].met is True
 
 
-def test_what_ended_before_is_looked_up() -> None:
+def test_earlier_end_of_a_dependency_is_looked_up() -> None:
     world = World()
     done = world.submit(1)
     world.rest()
@@ -107,7 +107,7 @@ def test_what_ended_before_is_looked_up() -> None:
     assert world.store.execution(bad.id).cause is Cause.DEPENDENCY_FAILED
 
 
-def test_what_was_cancelled_before_the_master_knew_it_counts() -> None:
+def test_cancellation_unknown_to_the_master_counts() -> None:
     world = World()
     first = world.submit(1)
     second = world.submit(2, Dependency(FAIL, first.id))

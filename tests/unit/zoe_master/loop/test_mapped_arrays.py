@@ -108,7 +108,7 @@ def test_no_list_is_read_when_what_makes_it_has_failed() -> None:
     assert world.started == [f"{producer.id}_0"]
 
 
-def test_what_is_cancelled_before_its_list_was_read_makes_nothing() -> None:
+def test_array_cancelled_before_its_list_makes_no_executions() -> None:
     world = World()
     array = world.submit_for(["a"])
     world.store.change_array(

@@ -103,9 +103,7 @@ def test_every_question_names_its_lane(answers: RpcHandlers) -> None:
     assert lanes == LANES
 
 
-def test_what_is_answered_at_once_asks_the_back_end_for_what_it_has_in_memory(
-    answers: RpcHandlers, backend: HangingEngines
-) -> None:
+def test_quick_requests_read_the_back_end_from_memory(answers: RpcHandlers, backend: HangingEngines) -> None:
     for kind, handler in answers.handlers().items():
         handler(BODIES.get(kind, {}))
     assert backend.waiting == []
@@ -138,7 +136,7 @@ def refused(answers: RpcHandlers, kind: str, body: dict[str, Any]) -> str:
     return ""
 
 
-def test_what_is_wrong_with_a_question_is_told_plainly(answers: RpcHandlers) -> None:
+def test_invalid_request_is_refused_in_plain_words(answers: RpcHandlers) -> None:
     bodies: list[dict[str, Any]] = [{}, {"execution_id": 5, "service_id": [], "x": 1}]
     told = {refused(answers, kind, body) for kind in ("address", "explain", "logs") for body in bodies}
     assert "execution_id: is missing" in told

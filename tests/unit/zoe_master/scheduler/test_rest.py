@@ -64,7 +64,7 @@ def test_elastic_services_do_not_change_the_precedence_of_interactive_executions
 
 @pytest.mark.parametrize("order", ["fifo", "las"])
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf"])
-def test_who_passes_gets_the_places_for_which_room_was_made(order: str, backfill: str) -> None:
+def test_passing_execution_gets_the_places_made_for_it(order: str, backfill: str) -> None:
     """In the room that is free afterwards, weighers choose the node that is reserved for the first waiting one."""
     nodes = (node("a", cores=10, memory_gib=20), node("b", cores=8, memory_gib=32))
     ends = started(queued("ends", component(cores=9, memory_gib=0), expected_run_s=19.0), "a")

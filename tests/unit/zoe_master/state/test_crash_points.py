@@ -11,7 +11,7 @@ import pytest
 from zoe_master.state.crash_points import CrashPoint, crash_point_of, never_crash
 
 
-def test_nothing_happens_without_a_name() -> None:
+def test_no_crash_point_without_a_name() -> None:
     assert crash_point_of({}) is never_crash
     assert crash_point_of({"ZOE_CRASH_SIGNAL": "SIGKILL"}) is never_crash
 

@@ -15,12 +15,12 @@ def test_without_runs_the_end_stays_as_it_was() -> None:
     assert end_by_learned(DECLARED, None, None, 1000.0) == DECLARED
 
 
-def test_what_starts_now_ends_after_what_runs_took() -> None:
+def test_execution_that_starts_now_ends_after_the_learned_run_time() -> None:
     expected = EndForecast(4.0, EstimateSource.PAST_RUNS, 1004.0, 1005.0)
     assert end_by_learned(DECLARED, LEARNED, None, 1000.0) == expected
 
 
-def test_what_waits_ends_so_long_after_its_start() -> None:
+def test_waiting_execution_ends_a_run_time_after_its_start() -> None:
     start = Forecast(1000.0, 10.0, 100.0, start_p50_s=1010.0, start_p90_s=1050.0)
     expected = EndForecast(4.0, EstimateSource.PAST_RUNS, 1014.0, 1055.0)
     assert end_by_learned(DECLARED, LEARNED, start, None) == expected

@@ -26,7 +26,7 @@ def ids(executions: object) -> list[str]:
     return [e.id for e in executions]  # type: ignore[attr-defined]
 
 
-def test_who_waits_longest_is_known_as_they_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_waiting_execution_is_known_after_every_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zoe_master.state.pending_queue._GONE_MAX", 3)
     backlog = PendingQueue([], SJF, {})
     assert backlog.oldest_at_s is None
@@ -70,7 +70,7 @@ def test_images_are_those_of_what_is_queued() -> None:
     assert ids(backlog.wanting("spark")) == []
 
 
-def test_what_is_learned_moves_all_of_its_kind() -> None:
+def test_learned_run_time_moves_its_whole_kind() -> None:
     known: dict[RunKey, float] = {}
     slow, quick = queued("slow", expected_run_s=None), queued("quick", expected_run_s=30.0)
     backlog = PendingQueue([slow, quick], SJF, known)
@@ -117,7 +117,7 @@ def test_kinds_are_known_while_they_are_there() -> None:
     assert before == {("t", "u", "a"): 10.0}
 
 
-def test_what_is_submitted_is_neither_ranked_nor_told_before_it_is_queued() -> None:
+def test_submitted_execution_is_not_ranked_before_it_is_queued() -> None:
     one, fresh = queued("one"), replace(queued("new"), state=ExecutionState.SUBMITTED)
     backlog = PendingQueue([one, fresh], SJF, {})
     assert ids(backlog.ranked_queue(SJF)) == ids(backlog.with_other_reason(BEHIND)) == ["one"]

@@ -47,14 +47,14 @@ def test_choices_are_powers_of_two_and_all() -> None:
     assert [choice.elastic for choice in times.choices(rigid, TENANT, USER)] == [0]
 
 
-def test_nothing_is_said_of_other_users_and_of_what_failed() -> None:
+def test_other_users_and_failed_executions_teach_no_run_time() -> None:
     times = learned([ended(1, 100.0), ended(2, 100.0, ExecutionState.FAILED)])
     assert times.choices(WORK, TENANT, "other") == ()
     assert times.choices(WORK, "other", USER) == ()
     assert times.choices(WORK, TENANT, USER)[0].samples == 1
 
 
-def test_what_is_recalled_comes_first_and_in_its_order() -> None:
+def test_recalled_executions_come_first_in_their_order() -> None:
     times = LearnedRunTimes()
     times.note(submitted(9))
     # All were submitted before the first had ended: none could learn from an earlier one.

@@ -139,7 +139,7 @@ def test_an_execution_waits_for_its_credential_but_not_for_ever() -> None:
     assert not another.own.is_awaited(execution, 100.0, PATIENCE_S)
 
 
-def test_who_asks_is_told_that_it_waits_and_for_how_long() -> None:
+def test_waiting_reason_tells_how_long_a_credential_is_awaited() -> None:
     made, execution = config(), using("swift2d://meters.zoe/2015")
     assert made.own.waiting_reason("x1", 100.0, PATIENCE_S) is None, "nobody wanted to start it yet"
     assert made.own.is_awaited(execution, 100.0, PATIENCE_S)

@@ -50,7 +50,7 @@ class Shrinking:
 
 
 @pytest.mark.parametrize("after", [0, 10, 59])
-def test_what_a_tick_decides_by_it_promises_by_whatever_comes_meanwhile(after: int) -> None:
+def test_tick_promises_by_the_observation_it_decided_by(after: int) -> None:
     storage = Shrinking(100, after)
 
     class Kept(World):

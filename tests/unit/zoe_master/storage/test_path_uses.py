@@ -71,7 +71,7 @@ def test_an_address_of_several_nodes_is_nobodys() -> None:
     assert uses(told, *nodes) == {name: PathUse(0, 160 * MB) for name in ("a", "b")}
 
 
-def test_what_nobody_tells_or_wants_to_know_is_not_known() -> None:
+def test_unreported_or_unwanted_path_use_is_unknown() -> None:
     nodes = (node("a", "10.0.0.1", path=160 * MB),)
     assert uses(None, *nodes) == {}
     assert uses({"10.0.0.1": AchievedBandwidth(1, 1)}, *nodes, policy=Policy()) == {}

@@ -200,7 +200,7 @@ def test_an_slo_that_is_refused_holds_up_its_own_tenant_only() -> None:
     assert reconciler.last_state().refused == {}
 
 
-def test_what_was_said_to_an_earlier_wish_counts_no_more() -> None:
+def test_refusal_of_an_earlier_wish_does_not_count() -> None:
     class Pausing(Choosy):
         def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
             assert let_go.wait(PATIENCE_S)
@@ -263,7 +263,7 @@ def test_others_of_a_tenant_that_come_or_go_take_nothing_from_what_is_in_force()
         reconciler.close()
 
 
-def test_what_is_not_in_force_is_missing_and_nothing_is_while_the_controller_is_away() -> None:
+def test_missing_guarantees_are_known_only_from_a_reachable_controller() -> None:
     controller = Limited(Capacity(100, {"disk": 100}), 70)
     reconciler = InlineReconciler(controller)
     reconciler.set_desired(DesiredSlos((promise("r", 60), promise("p", 20, required=False)), withheld=frozenset({"w"})))
@@ -273,7 +273,7 @@ def test_what_is_not_in_force_is_missing_and_nothing_is_while_the_controller_is_
     assert reconciler.last_state().missing == frozenset()
 
 
-def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() -> None:
+def test_guarantee_in_force_is_held_beside_an_unanswered_wish() -> None:
     controller = Limited(Capacity(200, {"disk": 200}), 100, silent=True)
     had, more = promise("had", 60, required=False), promise("more", 50, required=False)
     reconciler = InlineReconciler(controller)
@@ -283,7 +283,7 @@ def test_what_is_in_force_is_held_beside_another_wish_that_is_not_answered_to() 
     assert reconciler.last_state().missing == {"more"}
 
 
-def test_what_nobody_wants_is_taken_back_before_anything_is_asked_for() -> None:
+def test_unwanted_slo_is_removed_before_new_ones_are_set() -> None:
     controller = Limited(Capacity(100, {"disk": 100}), 100)
     controller.set_slo("z", BandwidthSlo(80, 70))
     controller.set_slo("gone", BandwidthSlo(9))

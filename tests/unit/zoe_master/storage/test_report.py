@@ -48,7 +48,7 @@ def test_granted_achieved_and_missed_are_told_by_tenant() -> None:
     assert report.tenants["stranger"].granted == Rates()
 
 
-def test_what_one_proxy_cannot_keep_of_the_sum_of_a_tenants_grants_is_told() -> None:
+def test_grants_beyond_one_proxy_have_a_caveat() -> None:
     """Each of its executions by itself asks for less."""
     one = controller()
     capacity = replace(one.capacity(), one_proxy_bytes_per_s=60 * MB, proxies_bytes_per_s=90 * MB)
@@ -104,7 +104,7 @@ class Silent(SimulatedController):
         pass
 
 
-def test_what_is_not_told_is_no_zero_anywhere() -> None:
+def test_untold_bandwidth_is_nowhere_zero() -> None:
     report = keeper_of(Silent(Capacity(100, {"disk": 100}))).report()
     untold = {"a": TenantBandwidth(Rates(80), None, None), "b": TenantBandwidth(Rates(60), None, None)}
     assert report.tenants == untold

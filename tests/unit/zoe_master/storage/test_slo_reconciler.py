@@ -27,7 +27,7 @@ class Ledger(SimulatedController):
         return StorageCapacity(whole.read_bytes_per_s, whole.write_bytes_per_s, promised, 0)
 
 
-def test_what_an_ended_execution_had_is_there_again_at_once() -> None:
+def test_guarantee_of_an_ended_execution_is_free_at_once() -> None:
     """Its guarantee ends with its credential: until then, the controller counts it as promised."""
     reconciler = SloReconciler(Ledger(), never_crash)
     guarantee = BandwidthGuarantee("x", "acme", Rates(read=80), required=True)
@@ -37,7 +37,7 @@ def test_what_an_ended_execution_had_is_there_again_at_once() -> None:
     assert reconciler.look(DesiredSlos((), users={})).supply.rates.read == 100
 
 
-def test_what_policies_promise_is_not_free_for_executions() -> None:
+def test_bandwidth_promised_by_policies_is_not_free() -> None:
     """The whole store delivers 100 B/s: a standing SLO, or a rule, of another tenant leaves 60 of them."""
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     reconciler = SloReconciler(controller, never_crash)
@@ -50,7 +50,7 @@ def test_what_policies_promise_is_not_free_for_executions() -> None:
     assert (held.held, held.supply.rates.read) == ({"x"}, 60)
 
 
-def test_what_policies_promise_is_told_as_granted() -> None:
+def test_bandwidth_promised_by_policies_is_reported_as_granted() -> None:
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.standing = {"other": BandwidthSlo(40, None), "acme": BandwidthSlo(10, 20)}
     reconciler = SloReconciler(controller, never_crash)

@@ -98,7 +98,7 @@ def test_metacentrum_jobs_want_whole_chunks_of_a_cluster(tmp_path: Path) -> None
         ("x.gz", "", None, "unknown format"),
     ],
 )
-def test_what_is_no_trace_is_refused(tmp_path: Path, name: str, text: str, wanted: str | None, said: str) -> None:
+def test_invalid_trace_is_refused(tmp_path: Path, name: str, text: str, wanted: str | None, said: str) -> None:
     nodes = written(tmp_path, "nodes.csv", NODES)
     with pytest.raises(TraceError, match=said):
         read_trace(written(tmp_path, name, text), wanted, nodes)

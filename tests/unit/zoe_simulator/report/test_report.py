@@ -92,6 +92,6 @@ def test_a_report_is_a_page_pictures_and_numbers(tmp_path: Path) -> None:
     assert all(p.read_bytes().startswith(b"\x89PNG") for p in (tmp_path / "r").glob("*.png"))
 
 
-def test_nothing_is_no_report(tmp_path: Path) -> None:
+def test_empty_log_makes_no_report(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="nothing has run"):
         write_report(tmp_path, Log("t", pool_of(1), ()), [], {}, None)

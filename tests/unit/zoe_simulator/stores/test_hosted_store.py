@@ -33,7 +33,7 @@ def shares(*readers: tuple[Reader, dict[str, int]]) -> list[tuple[float, float]]
     return [(reader.progress.bandwidth, reader.progress.remote_share) for reader, _ in readers]
 
 
-def test_what_lies_on_the_machine_needs_no_path_and_the_rest_is_bounded_by_it() -> None:
+def test_local_data_needs_no_path_and_the_rest_is_bounded_by_it() -> None:
     assert shares((reader(1, 80, a=4), {"a": 100})) == [(80, 0)]
     assert shares((reader(1, 80, a=4), {"b": 100})) == [(60, 1)]
     assert shares((reader(1, 100, a=4), {"a": 25})) == [(80, pytest.approx(0.75))]

@@ -50,12 +50,12 @@ def test_tenants_share_the_store_and_applications_share_what_their_tenant_has() 
     assert shares(reader("x", 20), reader("y", 90)) == pytest.approx([20, 80], abs=1)
 
 
-def test_what_is_promised_comes_first() -> None:
+def test_promised_rate_comes_first() -> None:
     both = (reader("x", 80), reader("y", 80, c=2, d=2))
     assert shares(*both, slos={"x": 70}) == pytest.approx([80, 20], abs=1)
 
 
-def test_nobody_reads_more_than_the_paths_of_its_nodes_can_move() -> None:
+def test_reader_is_bounded_by_the_paths_of_its_nodes() -> None:
     assert shares(reader("x", 90, a=4)) == pytest.approx([60], abs=1)
     assert shares(reader("x", 90, a=2, b=2)) == pytest.approx([90], abs=1)
     assert shares(reader("x", 50, a=4), reader("y", 50, a=4)) == pytest.approx([30, 30], abs=1)

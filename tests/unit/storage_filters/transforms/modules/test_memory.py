@@ -72,7 +72,7 @@ def test_small_modules_all_run() -> None:
     assert len(begun(budget, 40, "acme", copying("transform"))) == 40
 
 
-def test_what_a_module_writes_counts_until_the_next_piece() -> None:
+def test_memory_written_by_a_module_counts_until_the_next_piece() -> None:
     budget = MemoryBudget(8 * 2**20)
     assert len(begun(budget, 8, "acme", WRITES)) < 4
 

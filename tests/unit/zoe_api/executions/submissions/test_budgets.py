@@ -109,7 +109,7 @@ def line(amount: str | None, unused: str | None, **more: Any) -> Line:
     return Line(*parts, rate=Decimal(1), amount=given[0], unused=given[1], **more)
 
 
-def test_what_executions_cost_so_far_is_the_sum_of_their_lines() -> None:
+def test_price_so_far_is_the_sum_of_the_lines() -> None:
     made = there()
     made.store.billing.charges = {
         "a": [line("1.50", "0.25"), line("2.25", None, discount=Decimal("0.25"))],

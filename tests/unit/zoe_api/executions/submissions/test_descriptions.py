@@ -82,7 +82,7 @@ def test_a_deadline_without_a_run_time_is_noted(changes: dict[str, Any], noted: 
     assert bool(descriptions._unknown_run(application(**changes))) is noted
 
 
-def test_what_an_application_takes_is_told_with_the_limits() -> None:
+def test_demand_has_the_limits_of_tenant_and_user() -> None:
     made = services(execution(1), execution(2, user=PEER), execution(3, tenant="elsewhere"))
     limits = {None: 5, USER: 2}
     for user, most in limits.items():

@@ -77,7 +77,7 @@ def test_an_error_is_told_to_the_one_who_asked() -> None:
     lane.close()
 
 
-def test_who_is_answered_holds_no_place_any_more() -> None:
+def test_answered_request_frees_its_place() -> None:
     lane, begin, seen = Lane("test", 1, 1, 1), threading.Event(), list[int]()
     asked = lane.submit("a", lambda: begin.wait(60))
     asked.add_done_callback(lambda _: seen.append(lane.inside))
@@ -88,7 +88,7 @@ def test_who_is_answered_holds_no_place_any_more() -> None:
 
 
 @pytest.mark.parametrize("waits", [0, 2])
-def test_what_runs_when_it_is_closed_is_answered(waits: int) -> None:
+def test_running_request_is_answered_after_close(waits: int) -> None:
     lane, begin = Lane("test", 1, 3, 3), threading.Event()
     asked = [lane.submit("a", lambda: begin.wait(60)) for _ in range(1 + waits)]
     until(lambda: lane.is_busy)

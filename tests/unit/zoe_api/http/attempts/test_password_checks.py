@@ -92,7 +92,7 @@ def test_a_familiar_user_has_another_lane_while_the_first_is_busy(checks: Passwo
     assert len(lane.networks) == 2
 
 
-def test_what_is_braked_is_remembered_and_not_checked_again(checks: PasswordChecks) -> None:
+def test_braked_sign_in_is_remembered_and_not_checked_again(checks: PasswordChecks) -> None:
     with pytest.raises(TooManyGuesses):
         checked(checks, work=braked)
     worked: list[int] = []
@@ -121,7 +121,7 @@ def test_without_a_place_a_check_is_refused(checks: PasswordChecks) -> None:
         checked(checks)
 
 
-def test_what_is_remembered_is_bounded(checks: PasswordChecks, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_brakes_are_bounded(checks: PasswordChecks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(password_checks, "_REMEMBERED_MAX", 2)
     for key in ("a", "b", "c"):
         checks._remember(TooManyGuesses(key, 60))

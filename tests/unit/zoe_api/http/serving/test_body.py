@@ -102,7 +102,7 @@ def test_a_web_socket_has_no_body() -> None:
         (b"", False),
     ],
 )
-def test_what_is_called_json_is_checked(kind: bytes, json_: bool) -> None:
+def test_body_of_a_json_type_is_checked(kind: bytes, json_: bool) -> None:
     got, status, scope = sent(b"{", headers={b"content-type": kind})
     assert (got, status) == ((None, 400) if json_ else (b"{", None))
     assert scope.get("state", {}).get("refused") == ("invalid_json" if json_ else None)
@@ -123,7 +123,7 @@ def test_strict_json_passes(text: str) -> None:
         *('{"a": {"b": ["\\udc00"]}}', '"\\ud83d"'),
     ],
 )
-def test_what_can_be_neither_sent_nor_stored_is_refused(text: str) -> None:
+def test_invalid_json_or_unstorable_text_is_refused(text: str) -> None:
     assert sent(text.encode(), bytes_max=100, headers=JSON)[:2] == (None, 400)
 
 

@@ -80,7 +80,7 @@ def test_addresses_of_proxies_stand_for_many_clients() -> None:
         ({"half_closed_since_s": 100.0}, 5.0),
     ],
 )
-def test_what_waits_too_long_is_ended(state: dict[str, Any], limit_s: float | None) -> None:
+def test_overdue_exchange_is_ended(state: dict[str, Any], limit_s: float | None) -> None:
     all_of, clock = made()
     one, done = exchange(**state)
     all_of.exchanges.add(one)

@@ -65,7 +65,7 @@ def test_a_user_is_adopted_under_a_name_in_small_letters() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-ada", "a" * 65, "a/b", "é"])
-def test_what_is_no_user_name_does_not_get_in(name: str) -> None:
+def test_invalid_user_name_is_refused(name: str) -> None:
     with refusal(Code.SIGN_IN_REFUSED) as found:
         admitted(User("x"), Identity("sso", "s", name))
     assert "is not a valid user name" in found.problem.detail

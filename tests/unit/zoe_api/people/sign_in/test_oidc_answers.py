@@ -23,7 +23,7 @@ def test_the_only_provider_has_the_redirect_uri_that_it_always_had() -> None:
     assert [callback_path(name, ["a", "b c"]) for name in ("a", "b c")] == [f"{CALLBACK}/a", f"{CALLBACK}/b%20c"]
 
 
-def test_what_to_register_is_logged_once_there_are_several() -> None:
+def test_redirect_uris_are_logged_once_there_are_several_providers() -> None:
     with capture_logs() as lines:
         log_redirect_uris(settings("corp"))
         log_redirect_uris(settings("corp", "lab", public_url="https://zoe.example"))

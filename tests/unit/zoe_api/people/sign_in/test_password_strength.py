@@ -33,7 +33,7 @@ def test_long_and_unrelated_words_pass(password: str) -> None:
         ("zoe-ada-iostack", "common"),
     ],
 )
-def test_what_is_guessed_early_is_refused(password: str, why: str) -> None:
+def test_easily_guessed_password_is_refused(password: str, why: str) -> None:
     with refusal(Code.INVALID_REQUEST) as found:
         check_strength(password, USER, there(), "new")
     (error,) = found.problem.errors

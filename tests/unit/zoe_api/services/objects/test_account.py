@@ -53,7 +53,7 @@ def test_each_status_has_its_meaning(status: int, code: Code, detail: str) -> No
     assert run(swift.account.send_and_close(StoreRequest("GET", (b"c", b"a")), status)).status_code == status
 
 
-def test_what_a_store_says_is_bounded_and_the_account_has_a_name() -> None:
+def test_text_of_the_store_is_shortened_and_the_account_named() -> None:
     told = account.refusal(LOGIN, 413, (), " " + "x" * 300).problem.detail
     assert told == "the object store takes no more: " + "x" * 200
     assert account.refusal(LOGIN, 404, (), "").problem.detail == "the account does not exist"

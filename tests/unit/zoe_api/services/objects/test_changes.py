@@ -136,7 +136,7 @@ def test_large_objects_are_deleted_with_their_segments() -> None:
     assert sent["DELETE", "data/dir/c"] == {}
 
 
-def test_what_cannot_be_sent_stays_and_is_told() -> None:
+def test_object_with_an_unsendable_path_stays_and_is_reported() -> None:
     made = PlainSwift(data={"dir/../x": b"", "dir/b": b""})
     with refusal(Code.WRONG_KIND) as found:
         delete(made, b"data", b"dir", recursive=True)

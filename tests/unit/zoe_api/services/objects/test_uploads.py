@@ -68,7 +68,7 @@ def test_an_upload_is_bounded_and_needs_its_container() -> None:
         Uploading().begin(1, (b"none", b"a"))
 
 
-def test_what_is_known_of_an_upload_expires_in_the_store() -> None:
+def test_state_of_an_upload_expires_in_the_store() -> None:
     one = Uploading()
     upload = one.begin(10)
     ((name, info),) = one.swift.containers["zoe-uploads"].items()
@@ -123,7 +123,7 @@ def test_a_part_goes_on_where_the_last_one_ended() -> None:
     assert one.append(number, 4, b"456789").offset == 10
 
 
-def test_what_came_before_a_cut_stays() -> None:
+def test_upload_continues_after_a_cut() -> None:
     one = Uploading()
     number = one.begin(10).id
     assert one.append(number, 0, b"01234", length=10).offset == 5
@@ -151,7 +151,7 @@ def test_an_upload_that_is_given_up_leaves_nothing() -> None:
 
 
 @pytest.mark.parametrize("number", ["", "x" * 32, "0" * 31, "../" + "0" * 29])
-def test_what_is_no_id_is_no_upload(number: str) -> None:
+def test_invalid_id_is_no_upload(number: str) -> None:
     with refusal(Code.UPLOAD_GONE):
         run(Uploading().uploads.find(number))
 

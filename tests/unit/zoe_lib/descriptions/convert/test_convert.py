@@ -268,6 +268,6 @@ def test_odd_values_are_left_out_or_mended(service: dict[str, Any]) -> None:
         {"version": 1, "zapps": []},
     ],
 )
-def test_what_is_no_description_is_refused(document: object) -> None:
+def test_document_that_is_no_description_is_refused(document: object) -> None:
     with pytest.raises(DescriptionError):
         convert(document)

@@ -52,7 +52,7 @@ def test_a_picture_becomes_no_icon_and_a_note_says_so() -> None:
     ]
 
 
-def test_who_may_use_it() -> None:
+def test_entry_is_visible_to_its_roles_only() -> None:
     assert entry(enabled_for=["teacher"]).is_visible_to("teacher")
     assert not entry(enabled_for=["teacher"]).is_visible_to("student")
     assert entry(enabled_for=["all"]).is_visible_to("student")
@@ -78,7 +78,7 @@ def test_form_values_reach_the_converted_description() -> None:
         fill_form(found, document, {"web.service_count": 5})
 
 
-def test_what_does_not_carry_over_is_told() -> None:
+def test_untranslatable_parts_are_noted() -> None:
     zapp = {"description": "a.json", "labels": ["x"], "parameters": [parameter("magic", "a"), 3]}
     converted = convert_manifest({"version": 1, "zapps": [zapp]})
     assert len(converted.notes) == 3
@@ -94,6 +94,6 @@ def test_entries_of_one_name_have_different_ids() -> None:
     "manifest",
     [None, {}, {"version": 2, "zapps": []}, {"version": 1, "zapps": {}}, {"version": 1, "zapps": [{}]}],
 )
-def test_what_is_no_manifest_is_refused(manifest: object) -> None:
+def test_invalid_manifest_is_refused(manifest: object) -> None:
     with pytest.raises(DescriptionError):
         convert_manifest(manifest)

@@ -46,7 +46,7 @@ def test_a_secret_is_a_file_of_its_name_another_one_or_a_variable() -> None:
         (asking(command=["{secrets}/a"]), "command/0", "conflict"),
     ],
 )
-def test_what_collides_or_leads_elsewhere_is_refused(document: dict[str, Any], place: str, code: str) -> None:
+def test_colliding_or_badly_named_secret_is_refused(document: dict[str, Any], place: str, code: str) -> None:
     with pytest.raises(DescriptionError) as refused:
         parse(document)
     assert (f"/components/0/{place}", code) in [

@@ -67,7 +67,7 @@ def test_objects_have_the_fields_that_the_step_uses_and_may_have_more() -> None:
         (b'["\\ud800"]', ListProblem.BAD_ENTRY, "no command may have"),
     ],
 )
-def test_what_is_no_list_of_values_is_refused(content: bytes, problem: ListProblem, words: str) -> None:
+def test_content_that_is_no_list_of_values_is_refused(content: bytes, problem: ListProblem, words: str) -> None:
     found = refused(content)
     assert (found.problem, words in str(found)) == (problem, True), str(found)
 

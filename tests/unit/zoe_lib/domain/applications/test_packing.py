@@ -66,7 +66,7 @@ def test_services_go_where_a_plain_search_puts_them(fit: NodeFit) -> None:
     assert 40 < packed < 360
 
 
-def test_those_with_the_fewest_allowed_nodes_are_placed_first() -> None:
+def test_components_with_the_fewest_allowed_nodes_are_placed_first() -> None:
     free = {"a": Resources(8000, 8 * GIB), "b": Resources(8000, 8 * GIB)}
     small = component("small", 4, 4, labels=(("disk", "ssd"),))
     for ssd in free:

@@ -68,7 +68,7 @@ def test_equal_requirements_are_equal_texts(line: str, normal: str) -> None:
         ("a" * 300 + "!", "not a requirement"),
     ],
 )
-def test_what_does_more_than_name_packages_is_refused(line: str, reason: str) -> None:
+def test_line_with_more_than_a_package_name_is_refused(line: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         requirement(line)
 

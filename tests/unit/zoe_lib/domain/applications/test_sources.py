@@ -67,7 +67,7 @@ def test_versions(ref: str) -> None:
 
 
 @pytest.mark.parametrize("ref", ["-f", "a b", "a..b", "a/", "/a", "a//b", "a@{1}", "a.lock", "a:b", "a^", "a.", "a\n"])
-def test_what_is_no_version(ref: str) -> None:
+def test_invalid_version_is_refused(ref: str) -> None:
     with pytest.raises(ValueError, match="nor a commit"):
         git_ref(ref)
 

@@ -47,7 +47,7 @@ def test_fill_replaces_and_keeps_the_rest() -> None:
     assert fill(text, lambda t: f"<{t.kind}>") == "spark://<host>:<port> --dir <scratch>/x"
 
 
-def test_what_was_filled_in_is_not_filled_again() -> None:
+def test_filled_text_is_not_filled_again() -> None:
     assert fill("{scratch}", lambda _: "{{workspace}") == "{{workspace}"
 
 

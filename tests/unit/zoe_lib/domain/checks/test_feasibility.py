@@ -42,6 +42,6 @@ def test_findings_of_components_come_first_in_the_order_of_components() -> None:
     ]
 
 
-def test_what_is_not_known_is_not_found() -> None:
+def test_unknown_platform_has_no_findings() -> None:
     one = Component("c", "shell", Resources(50, 5), volumes=(Volume("/tmp", host_path="/etc"),))
     assert findings(Application("a", (one,)), Target()) == []

@@ -26,7 +26,7 @@ UNABLE = Platform(
         (check_build_requirements, "build_requirements", "no_package_builds", "only wheels are taken here"),
     ],
 )
-def test_what_cannot_be_fetched_is_found_only_where_it_is_asked_for(
+def test_unavailable_packages_are_found_only_if_requested(
     check: Callable[[Component, Platform], Iterator[Finding]], place: str, code: str, words: str
 ) -> None:
     (found,) = check(ASKING, UNABLE)

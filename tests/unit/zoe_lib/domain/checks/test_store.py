@@ -28,6 +28,6 @@ def test_services_and_credentials_are_noted(access: StoreAccess, code: str | Non
     )
 
 
-def test_nothing_is_said_of_applications_without_uris() -> None:
+def test_application_without_uris_has_no_findings() -> None:
     access = StoreAccess(frozenset(), "t", frozenset())
     assert list(check_store_uris(Application("a", (component(),)), Target(access=access))) == []

@@ -43,7 +43,7 @@ def test_busy_or_down_nodes_count_as_they_may_come_back() -> None:
         (component(labels=(("disk", "tape"),)), "labelled disk=tape"),
     ],
 )
-def test_what_is_certain_is_named(wanted: Component, said: str) -> None:
+def test_certain_cause_is_named(wanted: Component, said: str) -> None:
     nodes = (node("a", devices={"gpu": 2}), node("b"))
     assert said in (why_never(wanted, nodes=nodes) or "")
 
@@ -66,13 +66,13 @@ def test_elastic_services_are_no_reason_to_refuse() -> None:
 
 
 @pytest.mark.parametrize("ssd", ["a", "b"])
-def test_who_may_go_to_one_node_only_is_no_reason_to_refuse_another(ssd: str) -> None:
+def test_component_bound_to_one_node_does_not_exclude_others(ssd: str) -> None:
     nodes = tuple(node(name, cores=8, labels={"disk": "ssd"} if name == ssd else {}) for name in "ab")
     labelled, large = component("x", cores=4, labels=(("disk", "ssd"),)), component("y", cores=8)
     assert why_never(labelled, large, nodes=nodes) is None
 
 
-def test_what_only_a_search_can_arrange_is_accepted() -> None:
+def test_application_that_only_a_search_can_place_is_accepted() -> None:
     nodes = tuple(node(name, memory_gib=10) for name in "abc")
     sizes = [component(f"c{i}", cores=0, memory_gib=size) for i, size in enumerate((5, 5, 4, 4, 3, 3, 3, 3))]
     assert why_never(*sizes, nodes=nodes) is None

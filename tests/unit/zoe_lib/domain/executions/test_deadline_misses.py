@@ -202,7 +202,7 @@ def ends(one: Execution, at_s: float, exit_code: int = 0) -> Execution:
     return apply(one, ev.ServiceEnded(at_s=at_s, service_id=service.id, cause=Cause.EXITED, exit_code=exit_code))
 
 
-def test_what_ended_in_time_is_not_missed_though_it_is_seen_later() -> None:
+def test_timely_end_seen_later_is_not_missed() -> None:
     for at_s, wanted in ((200.0, []), (202.0, ["deadline_missed"])):
         one = ends(running(after(job(), queued()), 11.0), at_s)
         assert missed(one, 260.0) == wanted
@@ -211,7 +211,7 @@ def test_what_ended_in_time_is_not_missed_though_it_is_seen_later() -> None:
         assert status_of(over, 300.0) is (DeadlineStatus.MISSED if wanted else DeadlineStatus.MET)
 
 
-def test_what_failed_in_time_is_missed_only_if_it_is_tried_again() -> None:
+def test_timely_failure_is_missed_only_if_tried_again() -> None:
     failed = ends(running(after(job(), queued()), 11.0), 150.0, exit_code=1)
     over, _ = settle(failed, 260.0, POLICY, "x")
     assert (over.state, over.missed, status_of(over, 300.0)) == (ExecutionState.FAILED, None, None)
@@ -220,7 +220,7 @@ def test_what_failed_in_time_is_missed_only_if_it_is_tried_again() -> None:
     assert missed(failed, 260.0) == ["deadline_missed"]
 
 
-def test_what_was_cancelled_before_is_not_missed() -> None:
+def test_cancelled_execution_misses_no_deadline() -> None:
     one = running(after(job(), queued()), 11.0)
     stopping = apply(one, ev.Stopping(at_s=100.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED))
     assert missed(stopping, 300.0) == []

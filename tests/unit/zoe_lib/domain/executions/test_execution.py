@@ -39,7 +39,7 @@ def test_a_clock_of_a_node_that_is_ahead_or_behind_makes_no_odd_run_time() -> No
     assert ran_s(ended(9.0, 30.0)) == 0.0
 
 
-def test_what_was_never_placed_or_has_not_ended_has_no_run_time() -> None:
+def test_unplaced_or_unfinished_execution_has_no_run_time() -> None:
     waits = apply(execution(), ev.Queued(at_s=5.0))
     assert ran_s(waits) is None
     assert ran_s(apply(waits, ev.Refused(at_s=9.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED))) is None

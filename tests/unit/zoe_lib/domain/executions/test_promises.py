@@ -63,12 +63,12 @@ def test_all_that_is_required_is_promised_and_of_the_preferred_what_fits_beside_
     assert by_tenant(promised) == {"t": Rates(90), "u": Rates(10)}
 
 
-def test_nothing_is_preferred_to_what_is_required_even_if_the_supply_shrank() -> None:
+def test_preferred_bandwidth_yields_to_required_bandwidth() -> None:
     active = [running("required", 60, REQUIRED), running("preferred", 10, PREFERRED)]
     assert promises(active, Rates(50, 50)) == (BandwidthGuarantee("required", "t", Rates(60), True),)
 
 
-def test_what_is_granted_comes_first_and_is_kept_while_nobody_knows_how_much_there_is() -> None:
+def test_granted_bandwidth_comes_first_and_stays_with_unknown_supply() -> None:
     """As after another master took over: executions placed earlier and declined take nothing from it."""
     granted = [
         apply(entry, StorageGranted(at_s=5.0)) for entry in (running("r2", 5, REQUIRED), running("late", 30, PREFERRED))
@@ -79,7 +79,7 @@ def test_what_is_granted_comes_first_and_is_kept_while_nobody_knows_how_much_the
     assert [promise.execution_id for promise in promises(active, Rates(80, 80))] == ["r2", "r1", "late", "early"]
 
 
-def test_what_requires_bandwidth_starts_nothing_before_it_is_granted() -> None:
+def test_required_bandwidth_delays_the_start_until_granted() -> None:
     waiting = running("r", 5, REQUIRED)
     assert awaits_grant(waiting)
     assert not list(may_start(waiting, 10.0))
@@ -88,7 +88,7 @@ def test_what_requires_bandwidth_starts_nothing_before_it_is_granted() -> None:
     assert len(list(may_start(running("p", 5, PREFERRED), 10.0))) == 1
 
 
-def test_what_requires_bandwidth_that_is_withdrawn_waits_for_it_again_unless_something_has_started() -> None:
+def test_withdrawn_required_bandwidth_is_awaited_before_the_first_start() -> None:
     withdrawn = ev.StorageWithdrawn(at_s=3.0, why="unknown tenant")
     granted = apply(running("r", 5, REQUIRED), StorageGranted(at_s=2.0, read_bytes_per_s=5))
     waiting = apply(granted, withdrawn)

@@ -13,7 +13,7 @@ from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 
 
-def test_what_runs_counts_until_now_and_granted_bandwidth_while_it_was_granted() -> None:
+def test_running_execution_counts_until_now_and_bandwidth_while_granted() -> None:
     wanted = StorageDemand((), (), Bandwidth(100, 20, Guarantee.REQUIRED))
     one = execution(1, application=replace(application(component("worker", 2)), storage=wanted))
     ran = replace(new_services(one.id, one.application, 1)[0], started_at_s=10.0)

@@ -52,7 +52,7 @@ def test_every_second_before_a_start_has_its_cause_and_running_has_none() -> Non
     assert sum(share.percent for share in shares(found)) == 100
 
 
-def test_what_still_waits_counts_until_now_and_what_was_refused_until_then() -> None:
+def test_waiting_counts_until_now_or_until_the_refusal() -> None:
     assert spans(STORY[:3], now_s=30.0)[-1].until_s == 30.0
     refused = [*STORY[:3], ev.Refused(at_s=9.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)]
     assert spans(refused, now_s=30.0)[-1].until_s == 9.0

@@ -99,7 +99,7 @@ def test_there_is_a_rule_and_a_sample_for_every_event() -> None:
 
 @pytest.mark.parametrize("state", list(ExecutionState))
 @pytest.mark.parametrize("event_type", list(SAMPLES))
-def test_what_the_table_forbids_is_refused_with_the_story(event_type: type[ev.Event], state: ExecutionState) -> None:
+def test_forbidden_transition_is_refused_with_the_story(event_type: type[ev.Event], state: ExecutionState) -> None:
     if state in EXECUTION_TRANSITIONS[event_type]:
         return
     execution = replace(queued("x"), state=state)
@@ -185,7 +185,7 @@ def test_bandwidth_is_granted_or_withdrawn_and_either_may_come_again() -> None:
     assert execution.granted_s == {0: 4.0}
 
 
-def test_nothing_ends_while_something_is_left() -> None:
+def test_execution_does_not_end_before_its_services() -> None:
     stopping = apply(started(queued("x"), "n"), SAMPLES[ev.Stopping])
     for event in (ev.Ended(at_s=1.0), ev.Requeued(at_s=1.0)):
         with pytest.raises(IllegalTransition, match="not ended: c-0"):
@@ -225,7 +225,7 @@ def test_a_service_that_was_asked_to_stop_keeps_the_cause_of_the_request() -> No
     assert execution.services[0].cause is Cause.PREEMPTED
 
 
-def test_what_each_credential_moved_counts_once_and_is_added_up_over_attempts_and_after_the_end() -> None:
+def test_transfers_of_credentials_count_once_and_add_up() -> None:
     one = apply(
         queued(component("c")),
         ev.StorageTransferred(at_s=5.0, attempt=1, transfers=StoreTransfers(4, 100, 10, 1.5, 2.5)),

@@ -49,7 +49,7 @@ def test_an_end_decides_a_dependency(kind: DependencyKind, end: ExecutionState |
     assert Dependency(kind, "a").is_met_by(end) is met
 
 
-def test_nothing_is_decided_before_the_end() -> None:
+def test_dependency_is_undecided_before_the_end() -> None:
     for kind, state in product(DependencyKind, set(ExecutionState) - TERMINAL_STATES):
         assert Dependency(kind, "a").is_met_by(state) is None
 
@@ -64,7 +64,7 @@ def test_it_enters_the_queue_when_everything_is_met() -> None:
     assert kinds(execution, 20.0) == ["queued"]
 
 
-def test_what_can_no_longer_be_met_ends_it_at_once() -> None:
+def test_unmeetable_dependency_fails_the_execution_at_once() -> None:
     execution = submitted(Conditions(after=(Dependency(OK, "a"), Dependency(OK, "b"))))
     execution = apply(execution, ev.DependencyEnded(at_s=11.0, on="b", state=ExecutionState.FAILED))
     after, _ = settle(execution, 11.0, Policy(), "t")
@@ -160,7 +160,7 @@ def test_it_ends_when_none_of_several_can_be_met() -> None:
 
 
 @pytest.mark.parametrize("held", [None, Holder.USER])
-def test_what_waits_ends_when_it_is_late(held: Holder | None) -> None:
+def test_late_waiting_execution_fails(held: Holder | None) -> None:
     execution = submitted(Conditions(held=held, begin_at_s=5.0 if held else 50.0, end_by_s=20.0))
     assert kinds(execution, 19.9) == []
     late, _ = settle(execution, 20.0, Policy(), "t")

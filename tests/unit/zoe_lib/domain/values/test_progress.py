@@ -85,7 +85,7 @@ def test_a_clock_that_is_set_back_stops_nothing() -> None:
 
 
 @pytest.mark.parametrize("count", [33, 100, 5000])
-def test_what_is_kept_is_bounded_and_spread_over_all_of_the_time(count: int) -> None:
+def test_kept_readings_are_bounded_and_spread_over_the_time(count: int) -> None:
     history = ProgressHistory()
     for i in range(count):
         history.take(ProgressReading(5.0 * i, i, count))
@@ -116,7 +116,7 @@ def test_a_pace_that_changes_is_followed() -> None:
     assert rest.seconds == pytest.approx((1 - readings[-1].done) / 0.004, rel=0.05)
 
 
-def test_nothing_is_known_too_early_without_progress_and_when_all_known_is_done() -> None:
+def test_remaining_time_is_unknown_too_early_or_without_progress() -> None:
     assert remaining_s([], 0) is None
     assert remaining_s(steady(5), 2000) is None
     assert remaining_s(steady(20, pace=0.0), 2000) is None

@@ -44,7 +44,7 @@ def test_a_restore_says_who_signed_it(keys: Path, backup: Path) -> None:
         assert opened.manifest.rows("tokens") == 1
 
 
-def test_what_none_of_the_signers_signed_is_refused(keys: Path, backup: Path, tmp_path: Path) -> None:
+def test_backup_signed_by_none_of_the_signers_is_refused(keys: Path, backup: Path, tmp_path: Path) -> None:
     assert "is not signed" in refused(backup, keys / "signers")
     sign(backup, keys / "eve")
     assert "not signed by any of" in refused(backup, keys / "signers")

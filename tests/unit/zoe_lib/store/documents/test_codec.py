@@ -70,7 +70,7 @@ def test_other_versions_are_read() -> None:
     assert decode(Policy, before_users_had_limits) == Policy()
 
 
-def test_what_has_no_json_form_is_refused() -> None:
+def test_value_without_a_json_form_is_refused() -> None:
     @dataclass(frozen=True)
     class Odd:
         value: object = field(default_factory=object)

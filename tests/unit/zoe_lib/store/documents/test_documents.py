@@ -21,7 +21,7 @@ def test_the_same_application_has_the_same_hash() -> None:
 @pytest.mark.parametrize(
     "changes", [{"environment": (("B", "1"), ("A", "2"))}, {"name": "not a name"}, {"shm_bytes": -5}]
 )
-def test_what_would_not_come_back_is_refused(changes: dict[str, object]) -> None:
+def test_unstorable_application_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(Unstorable):
         Applications().keep(application(component(**changes)))  # type: ignore[arg-type]
 

@@ -5,7 +5,7 @@ from zoe_lib.domain.executions.execution import Cause
 from zoe_lib.store.documents.text import clean_event, storable
 
 
-def test_what_postgresql_holds() -> None:
+def test_nul_characters_and_surrogates_are_not_storable() -> None:
     assert storable("", "plain", "größer 🙂", None)
     assert not storable("plain", "a\x00b")
     assert not storable("ä\x00")

@@ -51,7 +51,7 @@ def write_all(disk: Disk, items: Sequence[int], key: int = 1000) -> list[Excepti
         return [future.result(WAIT_S_MAX) for future in (first, *others)]
 
 
-def test_what_comes_meanwhile_goes_together() -> None:
+def test_writes_that_come_meanwhile_go_together() -> None:
     disk = Disk()
     assert write_all(disk, [1, 2, 3]) == [None] * 4
     assert [sorted(group) for group in disk.groups] == [[0], [1, 2, 3]]

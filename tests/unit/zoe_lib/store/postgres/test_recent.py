@@ -20,7 +20,7 @@ def test_only_the_wanted_version_is_given() -> None:
     assert kept.get("unknown", 1) is None
 
 
-def test_what_has_ended_is_forgotten() -> None:
+def test_ended_execution_is_forgotten() -> None:
     kept = RecentExecutions()
     kept.keep(execution(1, version=3))
     kept.keep(replace(execution(1, version=4), state=ExecutionState.FAILED))

@@ -24,7 +24,7 @@ def large(cores: float = 4) -> Document:
     return document(part(ends_application=True, resources={"cores": cores, "memory": "64MiB"}))
 
 
-def test_what_fits_is_not_refused() -> None:
+def test_fitting_application_is_not_refused() -> None:
     assert refuse_impossible(examined(large(), DOUBT, cores=4)) is None
     assert refuse_impossible(examined(large())) is None
 

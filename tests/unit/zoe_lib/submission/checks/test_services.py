@@ -18,7 +18,7 @@ def test_the_api_is_refused_where_its_address_is_not_known() -> None:
     assert [error.pointer for error in refused.errors] == ["/components/1/api"]
 
 
-def test_who_asks_for_nothing_is_not_refused() -> None:
+def test_application_without_the_api_is_not_refused() -> None:
     plain = document(part())
     assert refuse_unreachable_api(Examined(plain, parse(plain), Settings(services_api_url=None), Platform())) is None
     known = Settings(services_api_url="http://api:5000")

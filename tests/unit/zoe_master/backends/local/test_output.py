@@ -46,7 +46,7 @@ def end(service: Path, output: BoundedOutput) -> None:
     st.sets(st.integers(0, 40)),
 )
 @settings(max_examples=60)
-def test_what_is_read_is_what_was_written_there(sizes: list[int], bound: int, limit: int, failing: set[int]) -> None:
+def test_output_is_read_at_its_written_offset(sizes: list[int], bound: int, limit: int, failing: set[int]) -> None:
     data = stream(sum(sizes))
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         service = Path(name)

@@ -41,7 +41,7 @@ def test_tcp_is_ready_when_the_connection_stands(listener: socket.socket) -> Non
     assert readiness.descriptor is None
 
 
-def test_nobody_there_is_asked_again_soon_and_then_later() -> None:
+def test_refused_probe_is_repeated_soon_and_then_less_often() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     readiness = ReadinessProbe(probe("tcp", port), 0.0)

@@ -93,12 +93,12 @@ def test_memory_of_others_fills_what_no_node_was_given_first() -> None:
     assert foreign([local_node("a", 6), local_node("b", 6)], used_gib=6) == [1, 1]
 
 
-def test_what_our_services_use_is_not_foreign() -> None:
+def test_memory_of_own_services_is_not_foreign() -> None:
     assert foreign([local_node("a", 16)], used_gib=6, ours_gib=4) == [2]
     assert foreign([local_node("a", 16)], used_gib=2, ours_gib=5) == [0]
 
 
-def test_nothing_is_ever_negative_and_flicker_is_no_news() -> None:
+def test_memory_is_never_negative_and_ignores_flicker() -> None:
     [node] = nodes_now([local_node("a", 16)], NodeMemory(16 * GIB, 0), 0, {"a": 3})
     assert node.usable.memory_bytes == 0
     assert node.foreign.memory_bytes % FOREIGN_STEP_BYTES == 0

@@ -47,7 +47,7 @@ def test_addresses_and_exceptions_are_for_operators(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", sorted(KEPT))
-def test_what_helps_the_user_is_told(words: str) -> None:
+def test_useful_errors_are_shown_to_the_user(words: str) -> None:
     assert error_text("it failed", words) == (f"it failed: {words}", "")
 
 
@@ -57,7 +57,7 @@ def test_without_an_answer_only_operators_see_what_the_client_says() -> None:
         assert error_text_of("it failed", error).detail == str(error)
 
 
-def test_what_is_wrong_with_the_users_command_is_told_without_the_programs_around_it() -> None:
+def test_error_of_the_users_command_is_shown_without_the_runtime() -> None:
     command = 'exec: "nothing": executable file not found in $PATH'
     words = f"failed to create task: OCI runtime create failed: runc create failed: {command}: unknown"
     assert error_text("it failed", words) == (f"it failed: {command}", words)

@@ -45,7 +45,7 @@ def test_the_largest_are_named_with_their_sizes() -> None:
     )
 
 
-def test_nothing_is_said_of_an_empty_directory_hidden_names_and_what_zoe_makes() -> None:
+def test_empty_hidden_and_own_files_are_not_listed() -> None:
     assert read_left_files(Engine(), "c1") == ""
     assert read_left_files(Engine(_dot_cache=None, _dot_cache__x=5), "c1") == ""
 

@@ -90,7 +90,7 @@ def test_input_arrives_with_its_end_while_output_still_comes(tmp_path: Path) -> 
     assert not pump.is_alive()
 
 
-def test_nothing_grows_while_nobody_reads(tmp_path: Path) -> None:
+def test_buffers_do_not_grow_without_a_reader(tmp_path: Path) -> None:
     counted = 0
 
     def serve(connection: socket.socket) -> None:

@@ -99,7 +99,7 @@ def test_three_times_for_one_job_end_in_three_choices() -> None:
     )
 
 
-def test_what_reads_is_not_promised_without_a_rate() -> None:
+def test_reader_is_not_promised_without_a_rate() -> None:
     """Bandwidth beyond guarantees is lent: the next promise may take it, and would break this one."""
     assert terms(decided(taught(600.0), 100_000.0)).read_bytes_per_s is not None
     others = (Booking("other", 1000.0, 200_000.0, (), 40 * MB),)
@@ -167,7 +167,7 @@ def test_bandwidth_that_others_hold_or_have_booked_is_not_promised() -> None:
     assert terms(before).read_bytes_per_s == 40 * MB, "it has ended when the other begins"
 
 
-def test_what_runs_with_all_of_the_store_makes_others_later() -> None:
+def test_reader_of_the_whole_store_delays_later_promises() -> None:
     rate = Bandwidth(40 * MB, guarantee=Guarantee.REQUIRED)
     own = changed(reader(), storage=StorageDemand(bandwidth=rate), expected_run_s=400.0)
     runs = Execution("r", "r", "default", "bob", own, 900.0, state=ExecutionState.RUNNING, marks={Mark.PLACED: 900.0})
@@ -200,7 +200,7 @@ def test_until_booked_bandwidth_is_needed_others_that_end_before_have_it() -> No
             assert guarantees.refusal(changed(one, id="p")) is not None
 
 
-def test_what_is_promised_is_required_from_then_on_and_nobody_else_gets_it() -> None:
+def test_promised_bandwidth_is_required_and_kept_from_others() -> None:
     found = terms(decided(taught(60.0), 250.0))
     execution = Execution("x", "x", "default", "ada", reader(), 1000.0, deadline_s=found.finish_s)
     promised = apply(execution, Promised(at_s=1000.0, terms=found))
@@ -270,7 +270,7 @@ def test_a_running_one_is_expected_to_end_by_what_is_guaranteed_to_it_and_no_mor
     assert notice.end_s == pytest.approx(1301.0, abs=15.0)
 
 
-def test_what_its_time_limit_would_end_is_not_promised() -> None:
+def test_run_beyond_its_time_limit_is_not_promised() -> None:
     found = asked(taught(600.0), 2000.0, Policy(), time_limit_s=100.0)
     assert found.offers is not None
     assert "time limit" in found.offers.why
@@ -289,7 +289,7 @@ def told(
     return [decision.notice.end_s for decision in made if decision.notice is not None]
 
 
-def test_what_starts_before_its_booked_time_has_not_run_until_then() -> None:
+def test_start_before_the_booked_time_has_not_run_until_then() -> None:
     assert told(ExecutionState.STARTING, {Mark.PLACED: 1000.0}, 1001.0, 1607.0, 1500.0) == []
     assert told(ExecutionState.QUEUED, {}, 1001.0, 1607.0, 1500.0) == []
     assert told(ExecutionState.QUEUED, {}, 1001.0, 1607.0, 1550.0) == [1650.0]

@@ -49,7 +49,7 @@ def test_elastic_services_that_stay_are_waited_for(backfill: str) -> None:
 
 
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
-def test_whoever_may_pass_takes_its_room_back_from_elastic_services(backfill: str) -> None:
+def test_passing_execution_takes_its_room_from_elastic_services(backfill: str) -> None:
     """Two cores are elastic, none is free; at 150 one core ends and the first in the queue starts."""
     nodes = (node("n", cores=4),)
     blocked = queued("blocked", component(cores=3), at_s=2.0, expected_run_s=10.0)
@@ -64,7 +64,7 @@ def test_whoever_may_pass_takes_its_room_back_from_elastic_services(backfill: st
 
 
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
-def test_nobody_takes_room_back_who_would_delay_the_first_or_where_elastic_services_stay(backfill: str) -> None:
+def test_no_room_is_taken_if_it_delays_the_first_or_elastic_ones_stay(backfill: str) -> None:
     nodes = (node("n", cores=4),)
     blocked = queued("blocked", component(cores=3), at_s=2.0, expected_run_s=10.0)
     active = (with_elastic("first", 149.0), with_elastic("second", 199.0))
@@ -188,7 +188,7 @@ def _two_nodes_of_which_one_is_promised(waiting: Execution, **policy: str) -> Pl
 
 @pytest.mark.parametrize("preemption", ["elastic", "none"])
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
-def test_whoever_would_delay_the_first_on_one_node_passes_on_another(backfill: str, preemption: str) -> None:
+def test_execution_that_delays_the_first_passes_on_another_node(backfill: str, preemption: str) -> None:
     waiting = queued("long", component(cores=2), at_s=3.0, expected_run_s=1000.0)
     plan = _two_nodes_of_which_one_is_promised(waiting, backfill=backfill, preemption=preemption)
     assert [p.node for p in plan.starts["long"]] == ["b"]

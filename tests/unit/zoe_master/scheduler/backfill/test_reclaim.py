@@ -60,7 +60,7 @@ def test_free_room_elsewhere_is_used_before_anything_is_taken() -> None:
     assert not plan.preempt
 
 
-def test_what_leaves_by_itself_is_waited_for_before_anything_is_taken() -> None:
+def test_leaving_execution_is_awaited_before_preempting() -> None:
     leaving = apply(
         started(queued("leaving", component(cores=2)), "n"),
         Stopping(at_s=1.0, outcome=Outcome.SUCCEEDED, cause=Cause.EXITED),

@@ -62,7 +62,7 @@ def test_two_of_one_pass_count_together_and_who_waits_holds_up_nobody() -> None:
     assert "waited longer" in plan.reasons["d"].sentence
 
 
-def test_whoever_does_not_delay_the_first_that_waits_for_bandwidth_may_pass_it() -> None:
+def test_execution_that_does_not_delay_the_first_may_pass() -> None:
     active = running(reads("r", 60, run_s=300.0))
     first = reads("first", 80, 1.0)
     assert list(decide(first, reads("short", 30, 2.0, run_s=300.0), active=(active,)).starts) == ["short"]
@@ -102,7 +102,7 @@ def test_more_than_there_is_waits_without_holding_up_others_who_require_some() -
     assert "needs 101 MB/s to read, 100 can be promised in all" in plan.reasons["huge"].sentence
 
 
-def test_what_policies_hold_of_the_wanted_bandwidth_is_named() -> None:
+def test_bandwidth_held_by_policies_is_named_in_the_reason() -> None:
     supply = BandwidthSupply(Rates(60 * MB, 100 * MB), others=Rates(40 * MB, 0))
     held = "(standing SLOs, rules and other clients hold 40 MB/s to read)"
     assert f"60 can be promised in all {held}" in decide(reads("a", 70), supply=supply).reasons["a"].sentence
@@ -146,7 +146,7 @@ def test_the_line_of_a_limit_counts_an_hour_for_what_is_not_known() -> None:
     assert list(plan.starts) == ["a"], "it is expected to end with what runs"
 
 
-def test_who_waits_for_nodes_keeps_the_bandwidth_it_will_need() -> None:
+def test_execution_waiting_for_nodes_keeps_its_bandwidth() -> None:
     active = running(queued("r", component(cores=8), expected_run_s=600.0))
     plan = decide(reads("a", 80, 1.0), reads("b", 30, 2.0, run_s=1.0, cores=0), active=(active,), backfill="easy")
     assert plan.reasons["a"].code is ReasonCode.NO_RESOURCES

@@ -54,7 +54,7 @@ def test_one_that_takes_most_of_the_memory_is_not_small() -> None:
     assert list(plan.starts) == ["plain"]
 
 
-def test_what_other_programs_use_and_nodes_that_are_down_change_no_size() -> None:
+def test_foreign_use_and_down_nodes_change_no_size() -> None:
     changed = tuple(replace(node, foreign=Resources(7_000, 30 * GIB), ready=False) for node in NODES)
     assert capacity_of(changed) == capacity_of(NODES)
 

@@ -52,7 +52,7 @@ def test_kinds_without_enough_runs_are_unknown() -> None:
         (10.0, 120.0, 120.0),
     ],
 )
-def test_what_should_have_ended_is_not_relied_on_to_end_now(now_s: float, limit_s: float | None, ends_s: float) -> None:
+def test_overdue_execution_is_not_expected_to_end_now(now_s: float, limit_s: float | None, ends_s: float) -> None:
     work = changed(application(component("worker", 1)), expected_run_s=100.0, time_limit_s=limit_s)
     running = execution(1, application=work, state=ExecutionState.RUNNING, marks={Mark.PLACED: 0.0})
     assert Estimates({}).cautious_end_s(running, now_s, 1.5) == ends_s

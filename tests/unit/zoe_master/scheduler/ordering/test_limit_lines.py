@@ -32,7 +32,7 @@ def decide(policy: Policy, *waiting: Execution) -> Plan:
 
 @EITHER
 @pytest.mark.parametrize("backfill", ["none", "easy", "easy-sjbf", "conservative"])
-def test_whoever_would_delay_the_first_waits_and_is_told_why(policy: Policy, backfill: str) -> None:
+def test_execution_that_delays_the_first_waits_with_the_reason(policy: Policy, backfill: str) -> None:
     policy = replace(policy, backfill=backfill)
     large = waits("large", 4, 1.0, 10.0)
     small, brief = waits("small", 2, 2.0, 100.0), waits("brief", 2, 2.0, 15.0)
@@ -48,7 +48,7 @@ def test_whoever_would_delay_the_first_waits_and_is_told_why(policy: Policy, bac
 
 
 @EITHER
-def test_whoever_fits_beside_the_first_passes_and_no_more_than_that(policy: Policy) -> None:
+def test_execution_that_fits_beside_the_first_passes(policy: Policy) -> None:
     """At 30 there are 4 held and 3 of the first: one is left."""
     waiting = [waits(f"small{i}", 1, 2.0 + i, 100.0) for i in range(2)]
     plan = decide(policy, waits("large", 3, 1.0, 10.0), *waiting)
@@ -75,7 +75,7 @@ def test_elastic_services_that_stay_leave_what_the_first_waits_for(policy: Polic
     assert schedule(replace(snapshot, queued=()), replace(policy, preemption="none")).elastic
 
 
-def test_who_waits_for_the_limit_of_its_user_holds_up_no_other_user_of_the_tenant() -> None:
+def test_user_limit_does_not_hold_up_other_users_of_the_tenant() -> None:
     policy = replace(OF_USER, tenant_limits={"*": tenant_limit(9000)})
     other = replace(waits("other", 2, 2.0, 100.0), user="eve")
     plan = decide(policy, waits("large", 4, 1.0, 10.0), other)

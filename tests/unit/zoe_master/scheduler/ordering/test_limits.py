@@ -83,7 +83,7 @@ def test_a_user_at_the_limit_waits_with_a_reason_and_blocks_nobody() -> None:
 
 
 @BACKFILLS
-def test_what_runs_counts_and_one_that_waits_for_it_starts_when_its_own_has_ended(backfill: str) -> None:
+def test_limited_execution_starts_when_the_users_own_has_ended(backfill: str) -> None:
     limited = replace(OF_USER, backfill=backfill)
     own, others = started(of("a", "own", 0, 3), "n"), started(of("a", "others", 0, 3, user="eve"), "n")
     elsewhere = started(of("b", "elsewhere", 0, 1), "n")
@@ -98,7 +98,7 @@ def test_what_runs_counts_and_one_that_waits_for_it_starts_when_its_own_has_ende
 
 
 @BACKFILLS
-def test_who_waits_for_a_limit_is_not_the_one_that_others_wait_behind(backfill: str) -> None:
+def test_execution_over_its_limit_gets_no_reservation(backfill: str) -> None:
     """The second needs the whole node; the first may not start, so nothing is reserved for it."""
     waiting = (of("a", "own", 1, 5), of("b", "wide", 2, 9), of("b", "next", 3, 9))
     plan = schedule(Snapshot(10.0, NODES, waiting), replace(OF_USER, backfill=backfill))
@@ -207,7 +207,7 @@ def test_a_users_limit_is_taken_back_from_the_users_own_alone() -> None:
     assert codes(plan) == {"new": ReasonCode.MAKING_ROOM}
 
 
-def test_what_a_user_gives_back_counts_for_the_tenants_limit_too() -> None:
+def test_services_given_back_by_a_user_count_for_the_tenants_limit() -> None:
     """Six cores of the tenant at most, four of a user: two of the user's own do for both."""
     both = replace(OF_USER, tenant_limits={"a": tenant_limit(cores_milli=6000)})
     active = (filling("a", "own", 3), filling("a", "another's", 1, at_s=4.0, user="eve"))
@@ -215,7 +215,7 @@ def test_what_a_user_gives_back_counts_for_the_tenants_limit_too() -> None:
     assert gone(plan) == {"own": 2}
 
 
-def test_what_is_more_than_the_users_share_of_the_tenants_limit_the_last_of_the_tenant_gives_back() -> None:
+def test_excess_of_the_tenant_is_given_back_by_its_last_execution() -> None:
     both = replace(OF_USER, tenant_limits={"a": tenant_limit(cores_milli=5000)})
     active = (filling("a", "own", 3), filling("a", "another's", 1, at_s=4.0, user="eve"))
     plan = schedule(Snapshot(10.0, NODES, (of("a", "new", 6),), active), both)
@@ -266,7 +266,7 @@ def test_cores_that_fill_a_limit_are_waited_for_and_so_is_everything_where_nothi
 
 @EITHER
 @pytest.mark.parametrize("backfill", ["easy", "easy-sjbf", "conservative"])
-def test_who_passes_by_backfill_takes_its_limit_back_too(limited: Policy, backfill: str) -> None:
+def test_backfilled_execution_takes_its_limit_back(limited: Policy, backfill: str) -> None:
     active = (filling("a", "old", 3), filling("b", "others", 0))
     short = of("a", "short", 8)
     short = replace(short, application=replace(short.application, expected_run_s=1.0))
@@ -277,7 +277,7 @@ def test_who_passes_by_backfill_takes_its_limit_back_too(limited: Policy, backfi
 
 
 @EITHER
-def test_those_that_give_their_limit_give_their_room_too_before_others_are_asked(
+def test_services_that_free_the_limit_free_the_room_first(
     limited: Policy,
 ) -> None:
     full = (node("n", cores=6, memory_gib=18),)

@@ -81,7 +81,7 @@ def test_no_two_orders_give_the_same_sequence_but_those_that_coincide_for_what_w
     assert same == {frozenset({"sjf", "srpt"})}
 
 
-def test_what_runs_is_ranked_by_what_remains_or_by_what_it_has_had() -> None:
+def test_running_executions_rank_by_remaining_or_used_time() -> None:
     early = replace(started(job("early", 0, 100), "n"), submitted_at_s=5.0)
     late = replace(started(job("late", 1, 60), "n"), submitted_at_s=0.0)
     early = replace(early, services=tuple(replace(s, started_at_s=1.0) for s in early.services))
@@ -111,7 +111,7 @@ def test_psbs_serves_first_what_would_end_first_if_all_shared_the_cluster() -> N
     assert sequence_of(2000.0, long, early, late) == ["early", "long", "late"]
 
 
-def test_what_ended_lately_has_had_its_share_too() -> None:
+def test_recently_ended_executions_had_their_share() -> None:
     ended = tuple(ExecutionArrival(f"gone{number}", 0.0, 30.0, 1000) for number in range(3))
     early, short = job("early", 0, 60), job("short", 100, 30)
     for departed, wanted in (((), "early"), (ended, "short")):

@@ -59,7 +59,7 @@ def test_a_kept_sequence_is_that_of_ranking_anew(order: str, seed: int) -> None:
         assert sequence(kept, policy, past_runs) == sequence(tuple(there.values()), policy, past_runs)
 
 
-def test_what_was_given_out_stays_as_it_was() -> None:
+def test_earlier_snapshot_stays_unchanged() -> None:
     ranking = QueueRanking(Policy(order="fifo"), {}, [queued("a")])
     before = ranking.snapshot()
     ranking.put(queued("b"))
@@ -83,7 +83,7 @@ def test_orders_that_time_changes_are_kept_by_arrival() -> None:
     assert ranked_by(Policy(order="size", ageing_s=5.0))[:2] == ("size", 5.0)
 
 
-def test_who_uses_the_store_or_pauses_stands_apart() -> None:
+def test_execution_that_uses_the_store_may_be_held() -> None:
     plain, reader = queued("plain"), queued("reader", storage=StorageDemand())
     for some in ((plain, reader), QueueRanking(Policy(), {}, [plain, reader]).snapshot()):
         assert possibly_held(some) == {"reader"}

@@ -31,7 +31,7 @@ def test_drf_alternates_as_in_the_paper() -> None:
     assert sorted(plan.starts) == ["a0", "a1", "a2", "b0", "b1"]
 
 
-def test_who_holds_much_comes_later_and_shares_weigh() -> None:
+def test_tenant_with_more_use_comes_later_by_weight() -> None:
     running = (started(of("a", "r", 0, 4, 1), "n"),)
     waiting = (of("a", "a", 1), of("b", "b", 2))
     snapshot = Snapshot(100.0, NODES, waiting, running)
@@ -51,7 +51,7 @@ def test_elastic_services_are_given_in_turns_too() -> None:
     assert {name: len(given) for name, given in plan.starts.items()} == {"a1": 8, "a2": 3, "b": 6}
 
 
-def test_whoever_has_most_elastic_services_gives_them_back_first() -> None:
+def test_tenant_with_the_most_elastic_services_gives_back_first() -> None:
     nodes = (node("n", cores=10, memory_gib=64),)
     rich = started(of("a", "rich", 0, elastic=6), *["n"] * 7)
     poor = started(of("b", "poor", 1, elastic=2), *["n"] * 3)

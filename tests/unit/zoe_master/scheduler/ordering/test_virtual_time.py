@@ -29,14 +29,14 @@ def test_two_share_a_core_until_the_shorter_ends() -> None:
     assert emulated.next_end_s() == 13.0
 
 
-def test_nobody_runs_faster_than_alone_and_shares_are_weighed_by_cores() -> None:
+def test_virtual_run_is_never_faster_than_alone_and_weighed_by_cores() -> None:
     alone = virtual_time([arrival("a", 0.0, 10.0)], 64_000, 0.0)
     assert alone.next_end_s() == 10.0
     crowded = virtual_time([arrival("wide", 0.0, 10.0, cores=6), arrival("thin", 0.0, 10.0, cores=2)], 4000, 0.0)
     assert crowded.next_end_s() == 20.0
 
 
-def test_who_never_came_is_never_late_and_an_unknown_cluster_slows_down_nobody() -> None:
+def test_unknown_execution_is_never_late_and_an_empty_cluster_slows_none() -> None:
     emulated = virtual_time([arrival("a", 0.0, 10.0), arrival("b", 0.0, 10.0)], 0, 10.0)
     assert emulated.late("a")
     assert not emulated.late("stranger")

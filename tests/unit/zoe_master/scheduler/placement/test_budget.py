@@ -54,7 +54,7 @@ def test_a_search_within_its_budget_says_all() -> None:
     assert propose(NOW, Policy(), LARGE, give_up=after(1_000_000)) == propose(NOW, Policy(), LARGE)
 
 
-def test_who_has_left_gets_no_answer() -> None:
+def test_request_of_a_client_that_left_is_given_up() -> None:
     waiting = Snapshot(10.0, NODES, (LARGE,), BUSY)
     asked: tuple[Callable[[GiveUp], object], ...] = (
         lambda left: propose(NOW, Policy(), LARGE, left),

@@ -49,7 +49,7 @@ def best_of_all(placer: ServicePlacer, wanted: Request, roomy: list[int]) -> int
     return roomy[scores.index(max(scores))] if roomy else None
 
 
-def test_who_has_no_room_comes_back_when_there_is_some() -> None:
+def test_full_node_returns_when_it_has_room() -> None:
     accounts = ledger(node("n", cores=1))
     one = Resources(1000)
     kept = CandidateNodes(

@@ -62,7 +62,7 @@ def test_the_largest_uses_are_named_first_and_few_of_them() -> None:
     )
 
 
-def test_what_flutters_does_not_change_the_reason() -> None:
+def test_small_changes_of_foreign_use_keep_the_reason() -> None:
     flutters = replace(DESKTOP, foreign=Resources(0, 12 * GIB + 200 * 2**20))
     assert decide(HOARDER, nodes=(flutters,)).reasons["hoarder"] == decide(HOARDER).reasons["hoarder"]
     wants = queued("wants", component(cores=8, memory_gib=1))

@@ -78,7 +78,7 @@ def test_pauses_are_kept() -> None:
     assert adjusted_services(running(before, workers=2), told(300.0, 1 / 1100), 300.0) is None
 
 
-def test_nothing_is_adjusted_without_a_pace_or_to_that_of_an_earlier_attempt() -> None:
+def test_no_adjustment_without_a_pace_of_this_attempt() -> None:
     early = told(300.0, 1 / 400)
     assert adjusted_services(running(promise()), None, 300.0) is None
     assert adjusted_services(running(promise()), replace(early, attempt=2), 300.0) is None
@@ -94,7 +94,7 @@ def test_once_the_promise_is_at_risk_all_is_guaranteed_again() -> None:
     assert adjusted_services(running(promise(notice=notice)), told(300.0, 1 / 400), 300.0) is None
 
 
-def test_what_was_adjusted_counts_for_its_attempt_alone() -> None:
+def test_adjustment_counts_for_its_attempt_only() -> None:
     adjusted_once = promise(adjusted=PromiseAdjustment(1, 1, 299.0))
     assert (adjusted_once.elastic_guarantee(1), adjusted_once.elastic_guarantee(2)) == (1, 8)
 
@@ -139,9 +139,7 @@ class Cluster:
 
 @settings(max_examples=30)
 @given(st.floats(0.25, 1.2), st.lists(st.floats(0.9, 1.1), min_size=20, max_size=20), st.sampled_from([0.0, 60.0, 1e9]))
-def test_whoever_gives_back_ends_in_time_though_others_take_all_of_it(
-    need: float, noise: list[float], back_after_s: float
-) -> None:
+def test_execution_that_gives_back_services_ends_in_time(need: float, noise: list[float], back_after_s: float) -> None:
     """`need`: the needed share of its time with all workers. Work is shared by cores. It comes to rest."""
     cluster = Cluster(need, noise, back_after_s)
     while cluster.done < 1.0 and cluster.now_s < 3000.0:

@@ -29,7 +29,7 @@ def later(*bookings: Booking, active: tuple[Execution, ...] = (), **policy: obje
 
 
 @pytest.mark.parametrize("begin_by_s", [100.0, 149.0, 150.0, 200.0, 299.0])
-def test_whoever_has_room_in_time_has_room_for_a_later_time(begin_by_s: float) -> None:
+def test_room_in_time_is_also_found_for_later_times(begin_by_s: float) -> None:
     """Another one is booked from 150 to 300; 50 seconds fit before it."""
     found = later(Booking("other", 150.0, 300.0, (("n1", WHOLE),))).latest(wanted(), begin_by_s, 50.0)
     assert found is not None
@@ -37,7 +37,7 @@ def test_whoever_has_room_in_time_has_room_for_a_later_time(begin_by_s: float) -
     assert found.ends_s == found.begins_s + 50.0
 
 
-def test_what_runs_is_waited_for_with_caution() -> None:
+def test_running_execution_is_expected_to_end_with_caution() -> None:
     busy = started(queued("r", component(cores=8), expected_run_s=100.0), "n1")
     one = later(active=(busy,))
     assert one.latest(wanted(), 140.0, 50.0) is None, "it is relied on to have ended after 1.5 times its run time"
@@ -47,7 +47,7 @@ def test_what_runs_is_waited_for_with_caution() -> None:
     assert found.begins_s == 151.0
 
 
-def test_what_never_ends_leaves_no_room_unless_it_is_elastic() -> None:
+def test_endless_service_leaves_no_room_unless_it_is_elastic() -> None:
     essential = started(queued("r", component(cores=8)), "n1")
     assert later(active=(essential,)).earliest(wanted(), 50.0) is None
     some = queued("r", component("a", cores=1), component("b", cores=7, essential_count=0, total_count=1))

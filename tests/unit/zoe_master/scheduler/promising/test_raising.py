@@ -53,7 +53,7 @@ def test_a_late_one_gets_the_lowest_rate_that_is_enough(
     assert raised_rate(reading(), left_s, reads, rates, at_s) == expected
 
 
-def test_what_a_higher_rate_does_not_make_faster_gets_none() -> None:
+def test_rate_is_not_raised_without_a_gain() -> None:
     assert raised_rate(reading(), 900.0, lambda _: 200.0, RATES, 500.0) is None
     assert raised_rate(reading(), 900.0, lambda _: None, RATES, 500.0) is None
 
@@ -67,7 +67,7 @@ def test_what_a_higher_rate_does_not_make_faster_gets_none() -> None:
         (460.0, 80 * MB),
     ],
 )
-def test_what_is_not_late_any_more_gives_it_back_with_a_dead_band(left_s: float, expected: int | None) -> None:
+def test_raised_rate_is_returned_with_a_dead_band(left_s: float, expected: int | None) -> None:
     assert raised_rate(reading(RAISED), left_s, reads, RATES, 500.0) == expected
 
 
@@ -78,7 +78,7 @@ def test_pauses_are_kept_and_a_withdrawn_guarantee_is_lowered_at_once() -> None:
     assert raised_rate(replace(reading(), marks=withdrawn), 900.0, reads, RATES, 500.0) is None
 
 
-def test_what_has_no_rate_or_does_not_run_gets_none() -> None:
+def test_rate_is_not_raised_without_a_rate_or_a_running_service() -> None:
     assert raised_rate(running(promise()), 900.0, reads, RATES, 500.0) is None
     assert raised_rate(replace(reading(), state=ExecutionState.STARTING), 900.0, reads, RATES, 500.0) is None
     of_the_attempt_before = replace(RAISED, attempt=2)

@@ -44,7 +44,7 @@ def test_it_waits_for_what_runs_and_for_those_ahead() -> None:
     assert wait("b", job("x", 0, 500.0), *waiting, active=(running,), order="sjf", ageing_s=0.0) == ForecastWait(61.0)
 
 
-def test_what_can_start_now_waits_for_nothing_and_elastic_services_are_in_nobodys_way() -> None:
+def test_execution_that_can_start_now_waits_zero_seconds() -> None:
     assert wait("a", job("a", 1, 10.0)) == ForecastWait(0.0)
     greedy = started(job("g", 0, 1e6, cores=1, essential_count=1, total_count=4), "n", "n", "n", "n")
     assert wait("a", job("a", 1, 10.0, cores=3), active=(greedy,)) == ForecastWait(0.0)
@@ -103,7 +103,7 @@ def test_one_that_never_fits_holds_up_nobody() -> None:
 
 
 @pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
-def test_who_needs_nodes_that_are_away_has_no_known_start_and_holds_up_nobody(backfill: str) -> None:
+def test_execution_waiting_for_absent_nodes_has_no_forecast(backfill: str) -> None:
     running = started(job("r", 0, 150.0), "n")  # until 151
     waiting = (job("wants", 1, 10.0, cores=16), job("a", 2, 10.0), job("b", 3, 10.0))
     policy = replace(FIFO, backfill=backfill)
@@ -119,14 +119,14 @@ def test_who_needs_nodes_that_are_away_has_no_known_start_and_holds_up_nobody(ba
         assert told("wants", replace(large, holds=(NodeHold(until_s=180.0),))) == ForecastWait(80.0), "its end is known"
 
 
-def test_what_nobody_knows_the_end_of_cannot_be_foretold() -> None:
+def test_wait_behind_an_endless_execution_is_unknown() -> None:
     running = started(job("r", 0, None), "n")
     assert wait("a", job("a", 1, 10.0), active=(running,)) == ForecastWait(math.inf)
     limited = replace(running, application=replace(running.application, time_limit_s=200.0))
     assert wait("a", job("a", 1, 10.0), active=(limited,)) == ForecastWait(101.0)
 
 
-def test_who_is_not_queued_has_no_wait() -> None:
+def test_unqueued_execution_has_no_wait() -> None:
     assert wait("nobody", job("a", 1, 10.0)) is None
 
 
@@ -140,7 +140,7 @@ def test_a_queue_too_long_to_simulate_is_extrapolated_close_to_the_truth() -> No
 
 
 @pytest.mark.parametrize("backfill", ["none", "easy"])
-def test_whoever_the_steps_reach_is_not_extrapolated(backfill: str) -> None:
+def test_execution_within_the_steps_is_not_extrapolated(backfill: str) -> None:
     waiting = tuple(job(f"e{i:05}", i, 10.0) for i in range(STEPS_MAX))
     assert wait(waiting[-1].id, *waiting, backfill=backfill) == ForecastWait(10.0 * (STEPS_MAX - 1))
 

@@ -18,7 +18,7 @@ NOW = Snapshot(10.0, NODES, (), (BUSY,))
 POLICY = FIFO
 
 
-def test_what_fits_starts_now() -> None:
+def test_fitting_application_starts_now() -> None:
     assert propose(NOW, POLICY, queued("x", component(cores=8, memory_gib=32))) == PlanProposal(True)
 
 

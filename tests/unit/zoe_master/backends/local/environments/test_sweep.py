@@ -35,7 +35,7 @@ def test_sweeps_at_the_same_time_remove_each_one_and_count_it_once(tmp_path: Pat
     assert sorted(path.name for path in used.parent.iterdir()) == [used.name, f"{used.name}.lock"]
 
 
-def test_what_is_taken_into_use_while_a_sweep_waits_stays(tmp_path: Path) -> None:
+def test_environment_taken_into_use_during_a_sweep_stays(tmp_path: Path) -> None:
     there = environment(tmp_path / "environments_dir" / "ada" / f"{1:064x}")
     sweeper, sweeping, go_on = EnvironmentSweeper(without_room(tmp_path)), threading.Event(), threading.Event()
     used: set[Path] = set()

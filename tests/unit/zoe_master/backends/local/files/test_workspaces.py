@@ -62,7 +62,7 @@ def test_names_that_are_no_file_names_are_refused(tmp_path: Path, name: str) -> 
         tenant_volume(tmp_path, "lab", name, ADA)
 
 
-def test_what_users_had_in_common_is_moved_once(tmp_path: Path) -> None:
+def test_common_files_are_moved_once(tmp_path: Path) -> None:
     old_workspace(tmp_path)
     own, shared = workspaces(tmp_path, "lab", "ada", ADA)
     assert not list(own.iterdir())

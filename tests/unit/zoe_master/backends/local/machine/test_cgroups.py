@@ -215,7 +215,7 @@ def test_a_promised_core_outweighs_what_others_can_reserve_beside_it(version: in
     assert cpu_weight(version, 10**9, True) == {1: 262_144, 2: 10_000}[version]
 
 
-def test_what_reserved_cores_weigh_is_set_in_both_versions(tmp_path: Path) -> None:
+def test_weight_of_reserved_cores_is_set_in_both_versions(tmp_path: Path) -> None:
     group_of(tmp_path, 2, memory__max="max", cpu__weight="100")
     Cgroup(2, str(tmp_path), None, str(tmp_path)).create(1024, None, 1000, promised=True)
     assert (tmp_path / "cpu.weight").read_text() == "512"

@@ -55,7 +55,7 @@ def test_it_ends_with_its_asker_and_goes_on_for_the_next(record: Any, tmp_path: 
     assert (kept.data, kept.complete, record.collected) == (b"line\n" * LINES_MAX, True, True)
 
 
-def test_who_has_left_does_not_wait_for_anothers_copy(record: Any, tmp_path: Path) -> None:
+def test_reader_that_left_does_not_wait_for_another_copy(record: Any, tmp_path: Path) -> None:
     asked: list[int] = []
 
     def left() -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from zoe_master.backends.swarm.engine.exposure import _ADDRESSES_MAX, _addresses, _words
 
 
-def test_what_is_open_is_told_by_kind_and_nothing_is_nothing() -> None:
+def test_open_targets_are_described_by_kind() -> None:
     assert _words({}) == ""
     assert _words({"docker_gwbridge": frozenset(), "docker0": frozenset()}) == ""
     reached = frozenset(["10.0.0.1 2376", "fd00:ec2::254 80", "fd00::1 7946"])

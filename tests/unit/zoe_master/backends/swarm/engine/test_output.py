@@ -11,7 +11,7 @@ from zoe_master.backends.swarm.engine import output
 T1, T2, T3 = (f"2026-01-01T00:00:0{second}.000000001Z" for second in (1, 2, 3))
 
 
-def test_what_was_copied_is_not_copied_again(tmp_path: Path) -> None:
+def test_copied_output_is_not_copied_again(tmp_path: Path) -> None:
     output.append(tmp_path, [(T1, b"a"), (T1, b"b")], False, 100)
     output.append(tmp_path, [(T1, b"a"), (T1, b"b"), (T1, b"c"), (T2, b"d")], False, 100)
     output.append(tmp_path, [(T2, b"d"), (T3, b"e")], True, 100)
@@ -50,7 +50,7 @@ def test_beyond_the_bound_the_beginning_stays_too(tmp_path: Path) -> None:
     assert not rest.dropped_at_least
 
 
-def test_what_the_engine_dropped_before_it_was_copied_is_told(tmp_path: Path) -> None:
+def test_output_dropped_by_the_engine_is_counted(tmp_path: Path) -> None:
     output.append(tmp_path, [(T1, b"0123456789")], False, 20)
     output.append(tmp_path, [(T2, b"ab"), (T3, b"cd")], True, 20)
     rest = output.read(tmp_path, 5, 100)
@@ -65,7 +65,7 @@ def test_a_first_copy_of_all_that_an_engine_can_hold_has_lost_the_beginning(tmp_
     assert first.complete
 
 
-def test_nothing_printed_is_complete_once_it_has_ended(tmp_path: Path) -> None:
+def test_empty_output_is_complete_after_the_end(tmp_path: Path) -> None:
     assert not output.read(tmp_path / "none", 0, 10).complete
     output.append(tmp_path, [], True, 100)
     assert output.read(tmp_path, 0, 10).complete

@@ -64,7 +64,7 @@ def test_it_is_closed_once_the_program_succeeded(fences: Make, tmp_path: Path, g
     assert (tmp_path / "log").read_text() == "n1\nn1\n"
 
 
-def test_what_was_begun_before_it_came_back_does_not_fence_it_again(
+def test_fencing_begun_before_a_return_does_not_count(
     fences: Make, waker: TickWaker, tmp_path: Path, gate: Path
 ) -> None:
     later = tmp_path / "later"

@@ -147,7 +147,9 @@ def launching(manager: FailingManager, tmp_path: Path) -> Iterator[Launching]:
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_what_all_managers_fail_at_is_tried_again(manager: FailingManager, launching: Launching, status: int) -> None:
+def test_start_that_all_managers_fail_is_tried_again(
+    manager: FailingManager, launching: Launching, status: int
+) -> None:
     manager.status = status
     assert launching.launch() == [START]
     assert launching.seen() == (ObservedState.STARTING, None, "")
@@ -158,7 +160,7 @@ def test_what_all_managers_fail_at_is_tried_again(manager: FailingManager, launc
     assert record.group is not None
 
 
-def test_what_they_fail_at_for_long_ends_as_the_platforms_doing(manager: FailingManager, launching: Launching) -> None:
+def test_start_that_fails_for_long_ends_as_an_engine_fault(manager: FailingManager, launching: Launching) -> None:
     manager.status = 500
     launching.long_ago()
     assert launching.launch() == []
@@ -179,9 +181,7 @@ def test_a_refusal_is_final(manager: FailingManager, launching: Launching) -> No
     assert launching.seen()[:2] == (ObservedState.ENDED, Cause.START_FAILED)
 
 
-def test_what_an_earlier_call_made_whose_answer_was_lost_is_taken(
-    manager: FailingManager, launching: Launching
-) -> None:
+def test_group_made_by_a_lost_answer_is_adopted(manager: FailingManager, launching: Launching) -> None:
     """One manager makes it and loses its leader; the next one gets the same request, and answers that it exists."""
     manager.loses_answers = True
     start = replace(PAIR, service_id="e.c.1.1", index=1)
@@ -193,7 +193,7 @@ def test_what_an_earlier_call_made_whose_answer_was_lost_is_taken(
     assert [len(there) for there in manager.made.values()] == [1, 1]
 
 
-def test_what_exists_and_is_not_listed_yet_is_tried_again(manager: FailingManager, launching: Launching) -> None:
+def test_existing_but_unlisted_group_is_tried_again(manager: FailingManager, launching: Launching) -> None:
     manager.loses_answers, manager.lists = True, False
     start = replace(PAIR, service_id="e.c.1.1", index=1)
     launching.registry.add(start)

@@ -40,7 +40,5 @@ def message(left: int, problem: str, place: Path) -> str:
         (2, "it is away", "2 containers of lost services are still on it, to be removed once its engine answers"),
     ],
 )
-def test_nothing_is_removed_from_a_node_that_nothing_reaches(
-    left: int, problem: str, told: str, tmp_path: Path
-) -> None:
+def test_leftovers_of_an_unreachable_node_are_removed_later(left: int, problem: str, told: str, tmp_path: Path) -> None:
     assert message(left, problem, tmp_path).split("; ")[-1] == told

@@ -168,5 +168,5 @@ def test_engine_times_have_nine_decimals_or_none() -> None:
 
 
 @pytest.mark.parametrize(("exit_code", "cause"), [(143, Cause.KILLED), (137, Cause.EXITED), (1, Cause.EXITED)])
-def test_what_a_restarting_engine_ended_was_killed_though_only_the_managers_know(exit_code: int, cause: Cause) -> None:
+def test_service_ended_by_a_restarting_engine_counts_as_killed(exit_code: int, cause: Cause) -> None:
     assert by_task(record(), replace(TASK, state="failed", exit_code=exit_code)).cause is cause

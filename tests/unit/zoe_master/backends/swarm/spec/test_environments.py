@@ -93,7 +93,7 @@ def test_without_requirements_nothing_changes() -> None:
     assert "zoe-wheels" not in str(spec)
 
 
-def test_what_cannot_be_made_is_refused() -> None:
+def test_impossible_requirements_are_refused() -> None:
     with pytest.raises(CannotStartError, match="only wheels"):
         container(replace(ASKING, build_requirements=True))
     with pytest.raises(CannotStartError, match="no workspaces"):

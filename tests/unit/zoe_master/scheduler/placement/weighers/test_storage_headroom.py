@@ -30,7 +30,7 @@ def test_the_score_is_what_one_more_user_of_the_store_would_get() -> None:
     assert list(storage_headroom(asking, np.array([0, 1, 2]), book)) == pytest.approx([1 / 3, 1 / 3, 0.0])
 
 
-def test_who_does_not_use_the_store_counts_for_nothing_and_is_not_moved() -> None:
+def test_execution_without_the_store_does_not_count_and_is_not_moved() -> None:
     other = started(queued("o", component()), "a")
     book = ledger(path("a", "300"), path("b", "200"), active=(other,))  # type: ignore[arg-type]
     assert storage_headroom(replace(request(component()), storage=USES), np.array([0, 1]), book)[0] == 1.0
@@ -53,7 +53,7 @@ def test_users_of_the_store_spread_over_its_paths_where_the_policy_says_so() -> 
     assert taken == {"free_memory": "a", "storage_headroom": "b"}
 
 
-def test_what_is_measured_says_what_is_left_whoever_uses_it() -> None:
+def test_measured_use_decides_on_the_headroom() -> None:
     """One reads less than it could; foreign traffic counts, too."""
     idle = started(queued("i", component(), storage=USES), "a")
     paths = {"a": PathUse(0, 100), "b": PathUse(75, 100), "c": PathUse(100, 100)}

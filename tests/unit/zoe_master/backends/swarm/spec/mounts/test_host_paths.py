@@ -62,6 +62,6 @@ def test_a_path_is_checked_from_the_outermost_directory_that_was_named(path: str
 
 
 @pytest.mark.parametrize("path", ["/srv", "/srv/database", "/srv/data/..", "//etc", "/srv/data/../../etc", "srv/data"])
-def test_what_leads_out_by_its_spelling_is_refused(path: str) -> None:
+def test_path_that_leads_outside_is_refused(path: str) -> None:
     with pytest.raises(CannotStartError, match="not on the admin's list"):
         host_path_of(Volume("/x", host_path=path), SETTINGS)
