@@ -1,7 +1,7 @@
 """Select from many CSV lines at once with numpy: which rows may be wanted, and their wanted columns.
 
-Lines that are not regular (see `csv_layout`), and rows that a reader would skip as blank once they are cut, are read
-and written one by one (`csv_parser`).
+Lines that are not regular (see `csv.layout`), and rows that a reader would skip as blank once they are cut, are read
+and written one by one (`csv.parser`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find the lines of a block of CSV, and the fields of regular ones, many at once with numpy.
 
-A line is regular if the meaning of each of its quotes is known (see `csv_quotes`). Other lines (plain fields with
-quotes beside quoted ones, a quote that is not closed, a zero byte) are left to `csv_parser`.
+A line is regular if the meaning of each of its quotes is known (see `csv.quotes`). Other lines (plain fields with
+quotes beside quoted ones, a quote that is not closed, a zero byte) are left to `csv.parser`.
 """
 
 from __future__ import annotations

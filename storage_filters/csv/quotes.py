@@ -49,7 +49,7 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
     before = np.searchsorted(quotes, starts)
     opens = (np.arange(len(quotes)) - before[line]) % 2 == 0
     finishes = (quotes == ends[line] - 1) | (buffer[np.minimum(quotes + 1, len(buffer) - 1)] == delimiter)
-    # With another escape character, Spark takes a field with two quotes as text; `csv_parser` handles it.
+    # With another escape character, Spark takes a field with two quotes as text; `csv.parser` handles it.
     doubled = ~opens[:-1] & (np.diff(quotes) == 1) & (csv.escape == csv.quote)
     right = np.where(opens, begins, finishes)
     right[:-1] |= doubled

@@ -15,7 +15,7 @@ _PIECE_BYTES = 256 * 1024
 # Most that compression adds to incompressible bytes, and the header and trailer.
 _GROWTH = 1.01
 _FRAME_BYTES = 64
-# The last record may end behind the range, by the longest line that csv_stream allows.
+# The last record may end behind the range, by the longest line that the CSV stream allows.
 _LAST_RECORD_BYTES = 32 * 2**20
 
 Range = Callable[[int, int], Iterator[bytes]]

@@ -25,7 +25,7 @@ from zoe_master.state.tick_context import TickContext
 _EXAMINED_MAX = 100
 """Maximum arrays with conditions examined per tick: each needs a transaction."""
 _LOOKED_UP_MAX = 500
-_NOT_PROMISED = "its requested end passed before it could be promised"
+_NOT_PROMISED = "the requested time passed before it could be promised"
 
 
 class ArrayObserver:

@@ -39,7 +39,7 @@ def decide(connection: Connection, code: str, session_id: str | None, now_s: flo
     values = {"session_id": session_id, "refused": session_id is None}
     changed = storable(code) and connection.execute(update(machine_sign_ins).where(*_open(code, now_s)).values(values))
     if not changed or changed.rowcount != 1:
-        raise NotFound("no machine asks with this code, or it has asked too long ago")
+        raise NotFound("no machine is waiting with this code, or its request has expired")
 
 
 def redeem(connection: Connection, token: Token, request_id: str, now_s: float) -> Token | MachineSignIn | None:

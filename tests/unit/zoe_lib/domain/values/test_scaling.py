@@ -36,7 +36,7 @@ def test_a_steady_load_brings_a_number_that_stays_and_is_enough(rule: ScalingRul
     if last < rule.maximum:
         each = load / last
         assert each <= (rule.per_instance if rule.cpu is None else 0.7 * 1.1) + 1e-6
-    if last > max(rule.minimum, 2) and present <= last:
+    if last > max(rule.minimum, 2, present):
         assert load / (last - 1) > (rule.per_instance if rule.cpu is None else 0.7) - 1e-6
 
 
