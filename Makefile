@@ -8,7 +8,7 @@ RUN := $(BIN)/python
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
-.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-start bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
+.PHONY: hooks mpi wheels test-python test-chaos test-soak sbom audit check web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-start bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -51,6 +51,9 @@ serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in 
 
 check: setup ## lint, and the nearest unit tests of the present change, in seconds (BASE=COMMIT: since that commit)
 	@$(RUN) -m scripts.testing.check
+
+hooks: ## check each commit by `make check`, and let git blame look behind commits that only move code
+	@git config core.hooksPath scripts/hooks && git config blame.ignoreRevsFile .git-blame-ignore-revs && echo 'make check runs before each commit'
 
 test: setup web ## the first tier of the tests, which gates: every capability with real parts, and all cheap tests
 	@$(RUN) -m scripts.testing.run

@@ -94,7 +94,7 @@ def test_one_place_for_each_of_many_networks_is_given_on(accounts: AccountStore)
         begin(accounts, f"s{number}", f"network {number}", number)
     begin(accounts, "new", "another", 6.0)
     assert accounts.take_sign_in("s0", 6.0) is None
-    with pytest.raises(TooManyWaiting, match="6 sign-ins wait"):
+    with pytest.raises(TooManyWaiting, match="6 sign-ins are unfinished"):
         begin(accounts, "new2", "another", 6.0)
 
 
