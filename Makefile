@@ -100,8 +100,8 @@ test-soak: setup ## half an hour of steady work with faults: memory, descriptors
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
 	@$(RUN) -m scripts.testing.run --long storage rates
 
-lint: setup ## ruff, mypy --strict, import-linter, sizes of folders and functions; biome and TypeScript for the web UI
-	@failed=; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.rooms --quiet" "python -m scripts.testing.gates" "python -m scripts.web check"; \
+lint: setup ## ruff, mypy --strict, import-linter, sizes of folders and functions, plain language; biome and TypeScript for the web UI
+	@failed=; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.rooms --quiet" "python -m scripts.language --quiet" "python -m scripts.testing.gates" "python -m scripts.web check"; \
 	do $(BIN)/$$check || failed="$$failed, $$check"; done; [ -z "$$failed" ] || { echo "lint failed: $${failed#, }"; exit 1; }
 
 format: setup ## format the sources
@@ -172,8 +172,9 @@ wheels: web ## build two wheels in dist/: zoe_analytics, all of Zoe, and zoe_cli
 release: wheels ## wheels, bills of materials, known vulnerabilities and signed checksums in dist/zoe-VERSION (KEY=private key of ssh)
 	@$(RUN) -m scripts.release $(or $(KEY),$(error name the key: make release KEY=~/.ssh/id_ed25519))
 
-docs: setup ## write the pages of docs/reference, and zoe_client/calls/asynchronous.py, from the code again
+docs: setup ## write the pages of docs/reference, the schema of descriptions, and zoe_client/calls/asynchronous.py again
 	@$(RUN) -m scripts.reference
+	@$(RUN) -m zoe_lib.descriptions > docs/reference/schema.draft && mv docs/reference/schema.draft docs/reference/description.schema.json
 
 picture: runtime ## draw the README's picture again, from a real run of the demo
 	@$(RUN) -m scripts.picture

@@ -205,7 +205,8 @@ class ControllerSettings(FileSettings):
     @model_validator(mode="after")
     def _some_proxy_is_left(self) -> Self:
         if self.proxies_spare >= len(self.proxies):
-            raise ValueError(f"proxies_spare is less than the number of proxies, {len(self.proxies)}")
+            most = len(self.proxies)
+            raise ValueError(f"proxies_spare is {self.proxies_spare}; it must be below the number of proxies, {most}")
         return self
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ tier 1; few tests are in quarantine, and each for a short time.
 
 from __future__ import annotations
 
+import ast
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -58,6 +59,18 @@ def wrong_capabilities() -> Iterator[str]:
             yield f"tests/capabilities.toml: {name} names {row['test']}, and there is no such test"
         elif row["test"] in quarantined_tests():
             yield f"tests/capabilities.toml: {name} is shown by a test in quarantine; choose another or mend it"
+        elif not _is_defined(row["breaks"]):
+            yield f"tests/capabilities.toml: {name} breaks {row['breaks']}, and there is no such function"
+
+
+def _is_defined(breaks: str) -> bool:
+    """Return whether a function exists, as `package.module:function` or `package.module:Class.method`."""
+    module, _, names = breaks.partition(":")
+    path = TESTS.parent / f"{module.replace('.', '/')}.py"
+    node: ast.AST | None = ast.parse(path.read_text("utf-8")) if path.is_file() else None
+    for name in names.split("."):
+        node = next((inner for inner in getattr(node, "body", ()) if getattr(inner, "name", None) == name), None)
+    return node is not None
 
 
 def wrong_quarantine(today: date | None = None) -> Iterator[str]:

@@ -45,7 +45,7 @@ class Dependencies:
         return [{"id": entry.pop("dsl_name").removeprefix(_PREFIX), **entry} for entry in found]
 
     def dependency(self, name: str) -> dict[str, Any]:
-        """Return a dependency with its id. Raises Refused."""
+        """Return a dependency with its id. Raises RequestRefusedError."""
         for dependency in self.dependencies():
             if dependency["id"] == name:
                 return dependency
@@ -58,7 +58,7 @@ class Dependencies:
         return {"id": name, **attributes}
 
     def keep_data(self, name: str, content: bytes) -> None:
-        """Store the bytes of a dependency. Raises Refused."""
+        """Store the bytes of a dependency. Raises RequestRefusedError."""
         if not self._ledger.keep_filter_data(_PREFIX + name, content):
             raise RequestRefusedError(404, f"there is no dependency {name}")
 
@@ -67,7 +67,7 @@ class Dependencies:
         self._ledger.drop_filter(_PREFIX + name)
 
     def deploy(self, project: str, name: str, there: bool) -> None:
-        """Record that a project has a dependency, or no longer has it. Raises Refused."""
+        """Record that a project has a dependency, or no longer has it. Raises RequestRefusedError."""
         one = self.dependency(name)
         projects = set(one.get("deployed", ())) - {project}
         self.keep(name, {**one, "deployed": sorted(projects | {project} if there else projects)})

@@ -98,9 +98,9 @@ def _check(word: FilterWord, rules: RuleLedger) -> None:
             409, f"{word.name} is the name of another filter than {word.filter}: use another name"
         )
     if word.filter == BANDWIDTH:
-        raise RequestRefusedError(400, "BANDWIDTH is a promise of the rule that says it: it has no words")
+        raise RequestRefusedError(400, "BANDWIDTH cannot have aliases")
     if word.filter != word.name and word.filter in rules.words():
-        raise RequestRefusedError(409, f"{word.filter} is a word itself: name a filter")
+        raise RequestRefusedError(409, f"{word.filter} is an alias itself; name a filter")
     action = Action("SET", word.filter, tuple(word.parameters.items()))
     check(Rule(Target(TargetKind.TENANT, "any"), None, (action,)), (), ())
 

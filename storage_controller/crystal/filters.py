@@ -178,7 +178,7 @@ def _target(project: str, container: str | None) -> Target:
 
 
 def _rule(target: Target, name: str, given: Deployment) -> Rule:
-    """Return the rule of a deployment. Raises Refused if no rule can express it."""
+    """Return the rule of a deployment. Raises RequestRefusedError if no rule can express it."""
     only = []
     if given.object_type:
         only.append(Comparison("OBJECT_TYPE", Operator.EQUAL, given.object_type))

@@ -65,7 +65,7 @@ class ControllerLedger:
         return caveats_of_mode(self.mode(BANDWIDTH_CONTROLLER))
 
     def set_mode(self, name: str, mode: Mode) -> None:
-        """Set the mode of a controller. Raises Refused if it does not exist."""
+        """Set the mode of a controller. Raises RequestRefusedError if it does not exist."""
         kind, _, which = name.partition("-")
         with self._begin() as connection:
             if name in _STANDING:

@@ -60,7 +60,7 @@ class Lead:
             self._epoch = None
 
     def check(self, connection: sa.Connection) -> None:
-        """Hold the lead until the end of the transaction. Raises Refused if another controller leads."""
+        """Hold the lead until the end of the transaction. Raises RequestRefusedError if another controller leads."""
         if self._epoch is not None:
             held = sa.select(lead.c.epoch).where(lead.c.epoch == self._epoch).with_for_update(read=True, key_share=True)
             if connection.execute(held).first() is not None:

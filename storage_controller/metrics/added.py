@@ -31,12 +31,12 @@ class AddedMetrics:
     def add_expression(
         self, name: str, text: str, attributes: Mapping[str, Any], author: str | None
     ) -> tuple[KeptMetric, list[str]]:
-        """Store an expression that Prometheus accepts; return it with caveats. Raises Refused."""
+        """Store an expression that Prometheus accepts; return it with caveats. Raises RequestRefusedError."""
         said = self._caveats_of_expression(text, attributes)
         return self.add(name, MetricSource.PROMETHEUS, text, attributes, author), said
 
     def add_program(self, name: str, source: str, attributes: Mapping[str, Any], author: str | None) -> KeptMetric:
-        """Store a program that starts without an error. Raises Refused."""
+        """Store a program that starts without an error. Raises RequestRefusedError."""
         try:
             check_source(source)
         except MetricFault as fault:
@@ -46,7 +46,7 @@ class AddedMetrics:
     def add(
         self, name: str, source: MetricSource, text: str, attributes: Mapping[str, Any], author: str | None
     ) -> KeptMetric:
-        """Store a metric. Raises Refused."""
+        """Store a metric. Raises RequestRefusedError."""
         if name.upper() in _RESERVED:
             raise RequestRefusedError(409, f"{name} is a keyword of the rule language: use another name")
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
@@ -54,7 +54,7 @@ class AddedMetrics:
         return self.kept.add(name, source, text, attributes, author)
 
     def change_expression(self, one: KeptMetric, text: str, attributes: Mapping[str, Any]) -> list[str]:
-        """Store another expression or other fields. Raises Refused."""
+        """Store another expression or other fields. Raises RequestRefusedError."""
         said = self._caveats_of_expression(text, attributes) if text else []
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
             raise RequestRefusedError(400, f"{one.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
@@ -63,7 +63,7 @@ class AddedMetrics:
         return said
 
     def drop(self, name: str) -> None:
-        """Remove a metric that no rule uses. Raises Refused."""
+        """Remove a metric that no rule uses. Raises RequestRefusedError."""
         if used := self.users(name):
             raise RequestRefusedError(409, f"rule {used[0]} uses {name}: remove it first")
         self.kept.drop(name)
@@ -88,7 +88,7 @@ class AddedMetrics:
 
 
 def mode_of_enabled(text: object) -> Mode:
-    """Return the mode for the field `enabled` of the appendix dialect. Raises Refused."""
+    """Return the mode for the field `enabled` of the appendix dialect. Raises RequestRefusedError."""
     found = {"true": Mode.ON, "false": Mode.OFF}.get(str(text).lower())
     if found is None:
         raise RequestRefusedError(400, f"enabled is true or false, not {str(text)[:40]!r}")

@@ -72,7 +72,7 @@ class MetricLedger:
             return [_metric_of_row(row) for row in connection.execute(sa.select(metrics).order_by(metrics.c.name))]
 
     def metric(self, name: str | int) -> KeptMetric:
-        """Return the metric with this name or number. Raises Refused."""
+        """Return the metric with this name or number. Raises RequestRefusedError."""
         wanted = metrics.c.id == name if isinstance(name, int) else metrics.c.name == name.upper()
         with self._begin() as connection:
             row = connection.execute(sa.select(metrics).where(wanted)).first()
@@ -83,7 +83,7 @@ class MetricLedger:
     def add(
         self, name: str, source: MetricSource, text: str, attributes: Mapping[str, Any], author: str | None
     ) -> KeptMetric:
-        """Create a metric. Raises Refused if its name is taken, or if there are too many."""
+        """Create a metric. Raises RequestRefusedError if its name is taken, or if there are too many."""
         name = name.upper()
         if name in STATIC_NAMES or name in METRICS:
             raise RequestRefusedError(409, f"{name} exists already: use another name")
@@ -101,7 +101,7 @@ class MetricLedger:
             return _metric_of_row(made)
 
     def change(self, name: str, **values: Any) -> None:
-        """Change columns of a metric. Raises Refused if it does not exist."""
+        """Change columns of a metric. Raises RequestRefusedError if it does not exist."""
         changed = sa.update(metrics).where(metrics.c.name == name.upper()).values(**values)
         with self._begin() as connection:
             if not connection.execute(changed).rowcount:

@@ -36,7 +36,9 @@ def ask(
             for piece in answer.iter_bytes():
                 found += piece
                 if len(found) > _ANSWER_BYTES_MAX:
-                    raise MetricFault(f"Prometheus answers more than {_ANSWER_BYTES_MAX} bytes: aggregate the series")
+                    raise MetricFault(
+                        f"the answer of Prometheus exceeds {_ANSWER_BYTES_MAX} bytes; aggregate the series"
+                    )
                 if clock.monotonic_s() > until_s:  # the client's timeout applies to each chunk
                     raise MetricFault(f"Prometheus did not answer within {seconds:g} s")
     except httpx.TimeoutException:

@@ -60,7 +60,7 @@ class NodeRestarts:
             return self._last.get(name)
 
     def begin(self, name: str, author: str | None) -> None:
-        """Begin a restart, which continues in a thread. Raises Refused."""
+        """Begin a restart, which continues in a thread. Raises RequestRefusedError."""
         node = self._nodes.get(name)
         if node is None:
             raise RequestRefusedError(404, f"the store has no node {name} in the settings of its controller")

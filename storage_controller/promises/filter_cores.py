@@ -58,7 +58,7 @@ class CoresLedger:
         return {row.tenant: row.cores for row in self.rows()}
 
     def put(self, tenant: str, cores: float, author: str | None) -> None:
-        """Set the cores of a tenant. Raises Refused beyond 500 tenants."""
+        """Set the cores of a tenant. Raises RequestRefusedError beyond 500 tenants."""
         row = {"cores": cores, "author": author, "at_s": self._clock.now_s()}
         upsert = insert(filter_cores).values(tenant=tenant, **row)
         with self._begin() as connection:

@@ -32,7 +32,7 @@ class Promisable:
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
         """Return the headers with the part of a guarantee that the proxies may not be able to deliver.
 
-        Raises Refused: 409 for more than the store could give to a single tenant, 404 for a missing tenant.
+        Raises RequestRefusedError: 409 for more than the store could give to a single tenant, 404 for a missing tenant.
         """
         for direction, rate, most in (
             ("read", slo.read_bytes_per_s, self.capacity.read_bytes_per_s),

@@ -66,7 +66,7 @@ class Controllers:
         ]
 
     def controller(self, name: str) -> StorageControllerView:
-        """Return a controller with its last switches. Raises Refused."""
+        """Return a controller with its last switches. Raises RequestRefusedError."""
         found = next((controller for controller in self.controllers() if controller.name == name), None)
         if found is None:
             raise RequestRefusedError(404, f"there is no controller {name}")
@@ -77,7 +77,7 @@ class Controllers:
         return found
 
     def set_mode(self, name: str, mode: Mode) -> None:
-        """Set the mode of a controller. Raises Refused."""
+        """Set the mode of a controller. Raises RequestRefusedError."""
         self.controller(name)  # a rule without metrics has no controller
         self.kept.set_mode(name, mode)
         if name == HEALTH_CONTROLLER:

@@ -143,11 +143,11 @@ class Services:
             object.__setattr__(self, name, value)
 
     def connected_swift(self, to: str) -> Swift:
-        """Return Swift. Raises Refused with the purpose, if the controller is not connected to one."""
+        """Return Swift. Raises RequestRefusedError with the purpose, if the controller is not connected to one."""
         if self.swift is None:
             raise RequestRefusedError(409, f"cannot {to}: the controller is not connected to Swift; set swift_auth_url")
         return self.swift
 
     def stored_object(self, tenant: str, container: str, name: str) -> StoredObject | None:
-        """Return a stored object with its filters; None if it does not exist. Raises Refused."""
+        """Return a stored object with its filters; None if it does not exist. Raises RequestRefusedError."""
         return self.connected_swift("show the filters of stored objects").done(tenant, container, name)

@@ -44,7 +44,9 @@ def keep(
     twins: bool = True,
     ran: Collection[Ran] | None = None,
 ) -> AddedRules:
-    """Check and store rules. ran: the versions of modules that they run, instead of the newest. Raises Refused."""
+    """Check and store rules. ran: the versions of modules that they run, instead of the newest. Raises
+    RequestRefusedError.
+    """
     rates = [guaranteed_rates(rule) for rule in wanted]
     expand_rules(rules, wanted)
     caveats: list[str] = []
@@ -61,7 +63,7 @@ def keep(
 
 
 def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str | None) -> AddedRules:
-    """Restore a removed rule; one that was not on is only judged. Raises Refused."""
+    """Restore a removed rule; one that was not on is only judged. Raises RequestRefusedError."""
     found = next((entry for entry in rules.history() if entry.id == number), None)
     if found is None:
         raise RequestRefusedError(404, f"no removed rule has the number {number}; see zoe storage policy ls --removed")
@@ -80,7 +82,7 @@ def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str 
 
 def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> Sequence[RuleModule]:
     """Let a rule run another version of a module, after a trial with its parameters; return the versions that it ran.
-    Raises Refused.
+    Raises RequestRefusedError.
     """
     kept = next((rule.rule for rule in rules.rules() if rule.id == number and rule.rule is not None), None)
     if kept is None:
@@ -110,7 +112,7 @@ def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> 
 
 
 def expand_rules(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
-    """Return the rules with their aliases expanded. Raises Refused."""
+    """Return the rules with their aliases expanded. Raises RequestRefusedError."""
     types, groups, added, words = rules.object_types(), rules.groups(), rules.metric_names(), rules.words()
     found = [expand_rule(rule, words) for rule in wanted]
     for rule in found:
@@ -120,7 +122,7 @@ def expand_rules(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
 
 
 def parse_text(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
-    """Return the rules of a text. Raises Refused with the line and the position of an error."""
+    """Return the rules of a text. Raises RequestRefusedError with the line and the position of an error."""
     if len(body) > TEXT_BYTES_MAX:
         raise RequestRefusedError(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
     try:

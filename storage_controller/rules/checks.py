@@ -96,7 +96,7 @@ def _check_metrics(rule: Rule, added: Collection[str]) -> None:
             400, f"{COMPRESSIBILITY} is measured for containers, not for one object: name its container"
         )
     if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
-        raise RequestRefusedError(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
+        raise RequestRefusedError(400, "PERSISTENT cannot be used in a rule with a metric")
 
 
 def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]], file: ModuleFile) -> None:

@@ -110,7 +110,8 @@ class RuleLedger:
         ran: Collection[Ran] | None = None,
     ) -> list[int]:
         """Store all rules or none, each with the bytes per second that it guarantees its tenant each way; return their
-        ids. ran: the versions of modules that they run, instead of the newest. Raises Refused if there are too many, if
+        ids. ran: the versions of modules that they run, instead of the newest. Raises RequestRefusedError if there
+        are too many, if
         a rule equals another one and `twins` is false, or if a version was removed.
         """
         with self._begin() as connection:
@@ -222,7 +223,7 @@ class RuleLedger:
 
     def move(self, number: int, name: str, version: Callable[[sa.Connection, str], ModuleVersion]) -> list[RuleModule]:
         """Let a rule run another version of a module, which `version` returns for the tenant; return the versions that
-        it ran before. Raises Refused.
+        it ran before. Raises RequestRefusedError.
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -273,7 +274,7 @@ class RuleLedger:
             return read_words(connection)
 
     def keep_word(self, word: FilterWord, new: bool) -> None:
-        """Create or change an alias of a filter. Raises Refused."""
+        """Create or change an alias of a filter. Raises RequestRefusedError."""
         with self._begin() as connection:
             keep_word(connection, word, new)
             _pin_missing(connection, lambda rule: any(action.kind == word.name for action in rule.actions))
@@ -322,7 +323,7 @@ class RuleLedger:
 
 
 def _refuse_twins(connection: sa.Connection, rules: Sequence[Rule], mode: Mode) -> None:
-    """Raise Refused if a rule equals a present one of this mode, or another new one."""
+    """Raise RequestRefusedError if a rule equals a present one of this mode, or another new one."""
     targets = {str(rule.target) for rule in rules}
     mine = sa.select(policies).where(_PRESENT, policies.c.target.in_(targets), policies.c.mode == mode)
     present = _rules_of_rows(connection.execute(mine.order_by(policies.c.id)))

@@ -18,13 +18,16 @@ _WALL_S = 60.0
 
 
 def kind_of(content: bytes) -> tuple[bool, bool]:
-    """Return whether a module runs when objects are read, and whether it keeps their size. Raises Refused."""
+    """Return whether a module runs when objects are read, and whether it keeps their size. Raises
+    RequestRefusedError.
+    """
     said = _check(content)
     return bool(said["reads"]), bool(said["same_size"])
 
 
 def wrong_parameter(content: bytes, parameters: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the parameter that a module lacks or refuses, with its message; None if it runs. Raises Refused.
+    """Return the parameter that a module lacks or refuses, with its message; None if it runs. Raises
+    RequestRefusedError.
     parameters: names in lower case.
     """
     wrong = _check(content, json.dumps(dict(parameters)))["wrong"]

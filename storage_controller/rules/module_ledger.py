@@ -86,7 +86,7 @@ class ModuleLedger:
         only_author: bool = False,
     ) -> KeptModule:
         """Create a module or a new version of it. kind: whether it reads, and keeps sizes. only_author: refuse a new
-        version by another author than that of the present one. Raises Refused.
+        version by another author than that of the present one. Raises RequestRefusedError.
         """
         name, sha256 = name.lower(), hashlib.sha256(data).hexdigest()
         reads, same_size = kind
@@ -115,7 +115,7 @@ class ModuleLedger:
 
     def drop(self, tenant: str, name: str, author: str | None = None, only_author: bool = False) -> bool:
         """Remove a name that no rule runs, and its content if no object can need it; return whether it existed.
-        only_author: refuse other users. Raises Refused.
+        only_author: refuse other users. Raises RequestRefusedError.
         """
         mine = sa.and_(modules.c.tenant == tenant, modules.c.name == name.lower())
         with self._begin() as connection:
@@ -150,7 +150,7 @@ class ModuleLedger:
 
     def forget(self, tenant: str, name: str, sha256: str) -> None:
         """Remove a version that is stored for objects only, after all objects of the tenant were rewritten by rules
-        that do not run it. sha256: its beginning is enough. Raises Refused.
+        that do not run it. sha256: its beginning is enough. Raises RequestRefusedError.
         """
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -251,7 +251,7 @@ def drop_unneeded(connection: sa.Connection, now_s: float) -> None:
 
 
 def _refuse_needed(connection: sa.Connection, tenant: str, version: ModuleVersion) -> None:
-    """Raise Refused if a rule, a name or a stored object may need a version."""
+    """Raise RequestRefusedError if a rule, a name or a stored object may need a version."""
     of = {"tenant": tenant, "name": version.name, "sha256": version.sha256}
     short = version.sha256[:12]
     if connection.execute(sa.select(modules.c.name).filter_by(**of)).first():
@@ -280,7 +280,7 @@ def _refuse_needed(connection: sa.Connection, tenant: str, version: ModuleVersio
 
 
 def _refuse_others(connection: sa.Connection, tenant: str, name: str, author: str | None) -> None:
-    """Raise Refused if the module exists and has another author."""
+    """Raise RequestRefusedError if the module exists and has another author."""
     mine = sa.select(modules.c.author).where(modules.c.tenant == tenant, modules.c.name == name)
     row = connection.execute(mine).one_or_none()
     if row is not None and (author is None or row.author != author):

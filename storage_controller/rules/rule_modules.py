@@ -118,7 +118,9 @@ def _in_use(connection: sa.Connection) -> None:
 
 
 def pin_again(connection: sa.Connection, rule: Rule, ran: Collection[Ran]) -> None:
-    """Let a rule, with aliases expanded, run these versions of modules. Raises Refused if one was removed."""
+    """Let a rule, with aliases expanded, run these versions of modules. Raises RequestRefusedError if one was
+    removed.
+    """
     if not ran:
         return
     kept = module_versions.c

@@ -14,7 +14,7 @@ RESERVED = frozenset({"COMPRESSION", "ENCRYPTION", "NOOP", "BANDWIDTH", "CACHING
 def keep_module(
     kept: ModuleLedger, tenant: str, name: str, content: bytes, author: str | None, only_author: bool = False
 ) -> KeptModule:
-    """Check and store a module. Raises Refused."""
+    """Check and store a module. Raises RequestRefusedError."""
     if name.upper() in RESERVED:
         raise RequestRefusedError(409, f"{name} is the name of another filter: use another name")
     if len(content) > MODULE_BYTES_MAX:

@@ -37,7 +37,7 @@ def read_words(connection: sa.Connection) -> Words:
 
 
 def keep_word(connection: sa.Connection, word: FilterWord, new: bool) -> None:
-    """Create or change an alias. Raises Refused."""
+    """Create or change an alias. Raises RequestRefusedError."""
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     there = read_words(connection)
     if new and word.name in there:

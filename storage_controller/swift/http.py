@@ -28,7 +28,7 @@ class SwiftAdmin:
 
 
 class SwiftHttp:
-    """Requests below accounts. Raises Refused with 503 while Swift cannot be reached."""
+    """Requests below accounts. Raises RequestRefusedError with 503 while Swift cannot be reached."""
 
     def __init__(self, admin: SwiftAdmin) -> None:
         self.admin = admin
@@ -51,14 +51,14 @@ class SwiftHttp:
         return f"{parts.scheme}://{parts.netloc}"
 
     def look(self, timeout_s: float) -> None:
-        """Return if a proxy answers, with any status. Raises Refused if none does in time."""
+        """Return if a proxy answers, with any status. Raises RequestRefusedError if none does in time."""
         try:
             self._http.get(f"{self.site(timeout_s)}/healthcheck", timeout=timeout_s)
         except httpx.HTTPError as error:
             raise _unreachable(error) from None
 
     def storage_policies(self) -> list[Mapping[str, Any]]:
-        """Return the storage policies in Swift's `/info`. Raises Refused."""
+        """Return the storage policies in Swift's `/info`. Raises RequestRefusedError."""
         try:
             answer = self._http.get(f"{self.site()}/info")
             policies = answer.raise_for_status().json()["swift"]["policies"]
@@ -81,7 +81,7 @@ class SwiftHttp:
         token: str = "",
     ) -> httpx.Response:
         """Return an answer with an unread body; `path` is quoted, below the account. token: default: the admin's.
-        Raises Refused with 422 for a path that could lead elsewhere.
+        Raises RequestRefusedError with 422 for a path that could lead elsewhere.
         """
         check_path(path)
         try:

@@ -26,7 +26,8 @@ class KeptViews:
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
 
     def create(self, view: View, owner: str) -> None:
-        """Create a view; repeating it changes nothing. Raises Refused: 409 for another view with that id, otherwise
+        """Create a view; repeating it changes nothing. Raises RequestRefusedError: 409 for another view with that
+        id, otherwise
         Swift's refusal.
         """
         with self._lock(view.id):
@@ -41,7 +42,7 @@ class KeptViews:
                 raise
 
     def drop(self, view_id: str, owner: str) -> None:
-        """Remove a view, if the owner has it. Raises Refused with 503 if Swift does not remove it."""
+        """Remove a view, if the owner has it. Raises RequestRefusedError with 503 if Swift does not remove it."""
         with self._lock(view_id):
             for view in self._ledger.views(owner):
                 if view.id == view_id:

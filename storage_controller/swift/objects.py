@@ -40,7 +40,7 @@ class ListedEntry:
 
 
 class SwiftObjects:
-    """Requests as a reseller admin. Raises Refused with 503 while Swift is away."""
+    """Requests as a reseller admin. Raises RequestRefusedError with 503 while Swift is away."""
 
     def __init__(self, line: SwiftHttp) -> None:
         self._http = line
@@ -58,7 +58,7 @@ class SwiftObjects:
         return [ListedEntry(str(row["name"]), int(row["bytes"])) for row in rows if "name" in row]
 
     def count(self, tenant: str, container: str) -> int:
-        """Return the number of objects of a container. Raises Refused with 404 if it does not exist."""
+        """Return the number of objects of a container. Raises RequestRefusedError with 404 if it does not exist."""
         answer = self._http.ask("HEAD", self._http.account_of(tenant), quote(container, safe=""), {})
         answer.close()
         if answer.status_code == _NOT_FOUND:
@@ -116,7 +116,8 @@ class SwiftObjects:
 
 
 def while_alive(work: Callable[[], T], look: Callable[[], None], look_s: float = _LOOK_S) -> T:
-    """Return the result of the work, or raise its error. Raises Refused as soon as two probes in a row find the proxies
+    """Return the result of the work, or raise its error. Raises RequestRefusedError as soon as two probes in a row
+    find the proxies
     silent, however long the work may take; its thread is then left behind, until its own timeout.
     """
     found: Future[T] = Future()

@@ -42,7 +42,7 @@ class _Below:
     name: str
 
     def path(self, name: str) -> str:
-        """Return the quoted path of an object, or of the container. Raises Refused."""
+        """Return the quoted path of an object, or of the container. Raises RequestRefusedError."""
         path = f"{quote(self.container, safe='')}/{quote(name)}"
         check_path(path)
         return path
@@ -70,7 +70,7 @@ class SwiftPlaces:
         self._fragmented = frozenset(map(str, fragmented))
 
     def endpoints(self, account: str, path: str) -> Mapping[str, Any]:
-        """Return Swift's endpoints of an object or a container: `endpoints` and `headers`. Raises Refused.
+        """Return Swift's endpoints of an object or a container: `endpoints` and `headers`. Raises RequestRefusedError.
 
         They say where an object of that name would be, even if it does not exist. For a view, they are those of its
         source.
@@ -85,11 +85,12 @@ class SwiftPlaces:
         return {"endpoints": list(_urls(answer)), "headers": dict(answer.get("headers") or {})}
 
     def storage_policies(self) -> list[Mapping[str, Any]]:
-        """Return Swift's storage policies: name, aliases, and which is the default. Raises Refused."""
+        """Return Swift's storage policies: name, aliases, and which is the default. Raises RequestRefusedError."""
         return self._http.storage_policies()
 
     def places(self, tenant: str, source: str, token: str) -> Places:
-        """Return the places of all objects of a URI that its tenant may list. Raises Refused, with UNREADABLE if it may
+        """Return the places of all objects of a URI that its tenant may list. Raises RequestRefusedError, with
+        UNREADABLE if it may
         not.
         """
         place = place_of(source)
@@ -146,7 +147,9 @@ class SwiftPlaces:
     def _read(
         self, method: str, account: str, path: str, token: str, give_up_s: float, absent: bool = False
     ) -> httpx.Response:
-        """Return a complete answer. Raises Refused, in the same way for everything that the tenant may not read."""
+        """Return a complete answer. Raises RequestRefusedError, in the same way for everything that the tenant may
+        not read.
+        """
         answer = self._http.ask(method, account, path, {}, self._left_s(give_up_s), token)
         try:
             answer.read()

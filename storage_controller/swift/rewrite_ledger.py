@@ -70,7 +70,7 @@ class RewriteLedger:
             return [dict(row) for row in found.mappings()]
 
     def begin(self, job: RewriteJob, author: str | None) -> Mapping[str, Any]:
-        """Begin a job. Raises Refused with 409 while another one runs."""
+        """Begin a job. Raises RequestRefusedError with 409 while another one runs."""
         with self._begin() as connection:
             _refuse_second_job(connection)
             values = {

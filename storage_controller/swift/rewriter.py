@@ -176,7 +176,9 @@ class _Walk:
             counts.kept += 1
 
     def _rewrite(self, container: str, listed: ListedEntry) -> Mapping[str, Any] | None:
-        """Return the result for an object; None to end. Raises Refused while the store is away, or has other rules."""
+        """Return the result for an object; None to end. Raises RequestRefusedError while the store is away, or has
+        other rules.
+        """
         failures, later = 0, 0
         while True:
             try:
@@ -186,7 +188,7 @@ class _Walk:
                 if refusal.status != _NO_NAME:
                     if refusal.status != _AWAY:
                         raise
-                    # Raises Refused if the failure is not of this object alone.
+                    # Raises RequestRefusedError if the failure is not of this object alone.
                     self._objects.count(self._job.tenant, container)
                 if refusal.status == _NO_NAME or failures == _TRIES:
                     return {"outcome": RewriteOutcome.FAILED, "sentence": refusal.sentence}

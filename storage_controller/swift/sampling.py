@@ -23,7 +23,8 @@ T = TypeVar("T")
 
 
 def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
-    """Return the measurements for the middle of the source. Raises Refused, with the store's message, if it cannot be
+    """Return the measurements for the middle of the source. Raises RequestRefusedError, with the store's message,
+    if it cannot be
     read.
     """
     parts = _parts(view, get)

@@ -22,7 +22,7 @@ Open = Callable[[str, dict[str, str]], httpx.Response]
 
 
 def definition_of(view: View) -> ViewDefinition:
-    """Return the definition of a view for the proxy. Raises Refused if it is invalid."""
+    """Return the definition of a view for the proxy. Raises RequestRefusedError if it is invalid."""
     place = view.place
     try:
         csv = CsvFormat(**{"header": True, **dict(view.csv)})  # type: ignore[arg-type]  # checked by itself
@@ -35,7 +35,7 @@ def definition_of(view: View) -> ViewDefinition:
 def names_of(view: View, get: Open) -> tuple[str, ...]:
     """Return the names of all columns: those of the view, or of the header of the first object; none without one.
 
-    The source is read in any case, so that an unreadable source is refused. Raises Refused.
+    The source is read in any case, so that an unreadable source is refused. Raises RequestRefusedError.
     """
     source = definition_of(view)
     listing = f"{quote(source.container)}?format=json&prefix={quote(source.directory)}"
@@ -58,7 +58,7 @@ def names_of(view: View, get: Open) -> tuple[str, ...]:
 
 @contextmanager
 def open_path(get: Open, path: str, headers: dict[str, str]) -> Iterator[httpx.Response]:
-    """Return a successful answer with an unread body. Raises Refused, with the store's message."""
+    """Return a successful answer with an unread body. Raises RequestRefusedError, with the store's message."""
     answer = get(path, headers)
     try:
         if not answer.is_success:

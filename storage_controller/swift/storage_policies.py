@@ -69,7 +69,7 @@ class PolicyMaker:
         self._running = threading.Lock()
 
     def make(self, wanted: NewStoragePolicy) -> str:
-        """Create a policy and return the output of the program. Raises Refused."""
+        """Create a policy and return the output of the program. Raises RequestRefusedError."""
         if not self._command:
             raise RequestRefusedError(
                 409,

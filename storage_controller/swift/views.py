@@ -40,7 +40,8 @@ class SwiftViews:
         return answer.status_code not in (_NOT_FOUND, _GONE)
 
     def make(self, view: View) -> None:
-        """Create the view. Raises Refused: with Swift's message if the definition is invalid, 503 if Swift is away.
+        """Create the view. Raises RequestRefusedError: with Swift's message if the definition is invalid, 503 if
+        Swift is away.
 
         If the view's token cannot read the source, the error says nothing else about it. The reseller admin finds only
         data in the source that its tenant may read.
@@ -57,13 +58,15 @@ class SwiftViews:
             )
 
     def remove(self, view: View) -> None:
-        """Remove the view. Raises Refused with 503 if Swift does not remove it."""
+        """Remove the view. Raises RequestRefusedError with 503 if Swift does not remove it."""
         answer = self._call("DELETE", view, {})
         if not answer.is_success and answer.status_code != _NOT_FOUND:
             raise RequestRefusedError(503, f"Swift answers {answer.status_code} to the removal of a view")
 
     def sample(self, view: View, rate_bytes_per_s: int | None) -> ViewSample:
-        """Return measurements of reading part of its source, plainly and through the view. Raises Refused."""
+        """Return measurements of reading part of its source, plainly and through the view. Raises
+        RequestRefusedError.
+        """
         return sample(view, lambda path, headers: self._read(view, path, headers), rate_bytes_per_s)
 
     def _readable_names(self, view: View) -> tuple[str, ...]:
@@ -71,7 +74,7 @@ class SwiftViews:
         return names_of(view, lambda path, headers: self._read(view, path, headers))
 
     def _read(self, view: View, path: str, headers: dict[str, str]) -> httpx.Response:
-        """Send GET with the tenant's token. Raises Refused for everything that the tenant may not read."""
+        """Send GET with the tenant's token. Raises RequestRefusedError for everything that the tenant may not read."""
         if not view.token:
             raise RequestRefusedError(403, UNREADABLE)
         answer = self.line.ask("GET", self.line.account_of(view.tenant), path, headers, token=view.token)

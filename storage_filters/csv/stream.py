@@ -18,7 +18,7 @@ TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the limit for vie
 
 
 def first_byte(selection: Selection) -> int:
-    """Return where the stream for `selected` has to begin: the byte before tells whether a record begins at the
+    """Return where the stream for `selection` has to begin: the byte before tells whether a record begins at the
     start.
     """
     return max(selection.start - 1, 0)

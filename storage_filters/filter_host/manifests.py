@@ -27,7 +27,7 @@ def check_manifest(request: Request) -> None:
     try:
         inline = any("data" in load for load in json.loads(body))
     except (ValueError, TypeError):
-        raise FilterRefusedError("cannot read this manifest, so it may have bytes that rules filter") from None
+        raise FilterRefusedError("cannot read this manifest, so it cannot be checked for inline data") from None
     if inline:
         raise FilterRefusedError(
             "the rules for this object cannot filter `data` in a manifest: store these bytes as a segment"

@@ -216,11 +216,11 @@ class FilterHost:
         modules = self._modules(book, request, place.tenant)
         if may_be_transformed(book, place):
             return read_transformed(
-                request, place, book, modules, lambda entry: self._put(entry, place.tenant, modules)
+                request, place, book, modules, lambda entry: self._restore(entry, place.tenant, modules)
             )
-        return self._put(request, place.tenant, modules)
+        return self._restore(request, place.tenant, modules)
 
-    def _put(self, request: Request, tenant: str, modules: Modules) -> Response:
+    def _restore(self, request: Request, tenant: str, modules: Modules) -> Response:
         update_etag_is_at_header(request, PUT_ETAG)
         why = request.headers.pop(WHY_HEADER, None)
         answer = answer_of(request, self._app)
@@ -233,7 +233,7 @@ class FilterHost:
         stored_etag = answer.headers.get("Etag", "")
         there = (answer.headers.get("Content-Range") or f"/{answer.content_length or 0}").rpartition("/")[2]
         stored_bytes = answer.headers.get(NODE_STORED, there)
-        size, etag = _put(answer)
+        size, etag = _original_size_and_etag(answer)
         _drop(answer, (*OWN, *_OVERRIDES, UNDONE, NODE_STORED))
         answer.headers["Etag"] = etag
         if why is not None and _may_know(request.environ):
@@ -352,7 +352,7 @@ def _drop(answer: Response, names: Iterable[str]) -> None:
         answer.headers.pop(name, None)
 
 
-def _put(answer: Response) -> tuple[int, str]:
+def _original_size_and_etag(answer: Response) -> tuple[int, str]:
     """Return size and ETag of the object as the client sent it. Raises DamagedObjectError."""
     try:
         return int(answer.headers[PUT_SIZE]), str(answer.headers[PUT_ETAG])

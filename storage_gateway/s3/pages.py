@@ -88,7 +88,7 @@ def _plain_page(body: str) -> Page | None:
 
 def _parsed_page(body: bytes) -> Page:
     if b"<!DOCTYPE" in body:
-        raise UnreadableListingError("a listing with declarations")
+        raise UnreadableListingError("the listing of the store has a DOCTYPE declaration")
     root = ElementTree.fromstring(body)  # noqa: S314 - without declarations there is nothing to expand
     about = _texts(root)
     name = _unquote if about.get("EncodingType") == "url" else str

@@ -134,8 +134,8 @@ def test_before_the_time_at_which_it_may_begin_all_its_indices_wait(client: Clie
     [
         ({"indices": "0-500"}, "at most 500 indices"),
         ({"indices": "0-3", "after": ["corr:{other}"]}, "of another array"),
-        ({"indices": "0-3", "deadline": None}, "needs the time"),
-        ({"indices": "0-3", "begin_in_s": 7200}, "begins after the time"),
+        ({"indices": "0-3", "deadline": None}, "needs a time"),
+        ({"indices": "0-3", "begin_in_s": 7200}, "begins after its deadline"),
     ],
 )
 def test_arrays_that_cannot_be_promised_are_refused(shared_api: Api, more: dict[str, Any], said: str) -> None:

@@ -98,7 +98,7 @@ def test_without_a_run_time_it_is_said_of_which_step(client: Client, master: Tic
         ({"confidence": 0.9}, "finish_by"),
     ],
 )
-def test_a_wish_that_is_none_is_refused(shared_api: Api, wish: dict[str, Any], said: str) -> None:
+def test_an_invalid_promise_request_is_refused(shared_api: Api, wish: dict[str, Any], said: str) -> None:
     answer = shared_api.http().post(PATH, json={"document": CHAIN, **wish})
     assert answer.status_code == 422
     assert said in answer.text

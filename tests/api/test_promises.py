@@ -105,7 +105,7 @@ def test_offers_are_accepted_once(client: Client, master: TickingMaster) -> None
         (5, ""),
     ],
 )
-def test_a_wish_that_is_none_is_refused(shared_api: Api, wish: object, said: str) -> None:
+def test_an_invalid_promise_request_is_refused(shared_api: Api, wish: object, said: str) -> None:
     made = shared_api.http().post(
         "/api/v1/executions",
         content=_json({"application": {**sized(1, 5), "promise": wish}, "deadline_s": 60}),

@@ -95,7 +95,7 @@ def test_several_are_held_and_each_refusal_is_told(server: Server, zoe: Zoe, app
     assert zoe("release", *ids, token=OTHER).code == 3
     assert zoe("release", *ids).code == 0
     assert [server.get(id_).state for id_ in ids] == [ExecutionState.SUBMITTED] * 2
-    assert "it does not run" in zoe("requeue", ids[0]).err
+    assert "it is not running" in zoe("requeue", ids[0]).err
 
 
 @pytest.mark.parametrize("text", ["25:00", "12:60", "+x", "tomorrow", "-3h", ""])

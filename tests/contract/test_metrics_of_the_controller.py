@@ -181,13 +181,13 @@ def test_a_filter_gets_default_parameters(served: Served, http: httpx.Client) ->
 def test_invalid_word_is_refused_with_a_sentence(http: httpx.Client) -> None:
     for body, status, sentence in (
         ({"name": "caching", "identifier": "noop"}, 409, "the name of another filter"),
-        ({"name": "fast", "identifier": "bandwidth", "parameters": {"MIN_BW": "1MBps"}}, 400, "no words"),
+        ({"name": "fast", "identifier": "bandwidth", "parameters": {"MIN_BW": "1MBps"}}, 400, "cannot have aliases"),
         ({"name": "small", "identifier": "compression", "parameters": {"TYPE": "RAR"}}, 400, "TYPE is one of"),
         ({"name": "a b"}, 400, "name"),
     ):
         refused(http.post("/registry/filters", json=body), status, sentence)
     http.post("/registry/filters", json={"name": "one", "identifier": "noop"})
-    refused(http.post("/registry/filters", json={"name": "two", "identifier": "one"}), 409, "a word itself")
+    refused(http.post("/registry/filters", json={"name": "two", "identifier": "one"}), 409, "an alias itself")
     refused(http.put("/registry/filters/one", json={"parameters": [1]}), 400, "parameters")
     refused(http.put("/registry/filters/absent", json={}), 404, "there is no filter word")
 

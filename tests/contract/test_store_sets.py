@@ -45,7 +45,7 @@ def submitted(store: ExecutionStore, count: int) -> list[Execution]:
     return [store.submit(execution(number), "request") for number in range(1, count + 1)]
 
 
-def test_each_is_written_as_if_it_were_alone(open_store: OpenStore) -> None:
+def test_each_submission_of_a_set_is_written_as_if_it_were_alone(open_store: OpenStore) -> None:
     store = open_store()
     first, second, third = submitted(store, 3)
     changes = [change(first, queued()), change(second, queued(), told()), change(third, cancelled())]

@@ -184,7 +184,8 @@ def counted(step):
             os.kill(os.getpid(), signal.SIGKILL)
         return step(*args)
     return run
-program._own, program.renamed = counted(program._own), counted(program.renamed)
+program._change_owner = counted(program._change_owner)
+program.rename_into_heir = counted(program.rename_into_heir)
 program.main()
 """
 

@@ -77,7 +77,7 @@ def test_any_range_of_it(chain: list[StreamFilter], body: bytes, data: st.DataOb
 
 def _again(chain: list[StreamFilter]) -> list[StreamFilter]:
     """Return the same filters as a reader of the object makes them."""
-    ring = SimpleNamespace(named=lambda _, name: KEY if name == KEY.name else None)
+    ring = SimpleNamespace(key_named=lambda _, name: KEY if name == KEY.name else None)
     return filters_of(json.dumps([entry.record() for entry in chain]), "acme", ring, NAME)  # type: ignore[arg-type]
 
 

@@ -153,7 +153,7 @@ def test_under_every_kind_of_policy(policy: Policy) -> None:
     assert replayed(recording) == as_it_was(recording)
 
 
-def test_from_the_database_too(store: PostgresStore) -> None:
+def test_history_from_the_database_is_replayed(store: PostgresStore) -> None:
     store.accounts.ensure_member("ada", "default", "admin")
     world = lively(1, store)
     recording = read_recording(store, 1000.0, world.clock.now_s())

@@ -113,9 +113,9 @@ import eventlet, sys
 eventlet.monkey_patch(all=False, socket=True, select=True, thread=True)  # as Swift's servers do
 sys.path.insert(0, sys.argv[1])
 from storage_filters.transforms.modules import run as module_run
-from storage_filters.transforms.modules.engine import compiled
+from storage_filters.transforms.modules.engine import compile_module
 module_run.FUEL_A_CALL = 10**12
-one = module_run.ModuleRun(compiled(sys.stdin.buffer.read()), "forward", {})
+one = module_run.ModuleRun(compile_module(sys.stdin.buffer.read()), "forward", {})
 try:
     one.piece(b"x", True)
 except module_run.ModuleFaultError as error:
@@ -176,7 +176,7 @@ INVALID = [
     (wasmtime.wat2wasm('(module (import "zoe" "read" (func)))'), "another type than .i32, i32. -> .i32."),
     (wasmtime.wat2wasm("(module)"), "does not export its memory"),
     (module(), "exports no filter"),
-    (module(copying("forward")), "exports forward: a filter of stored objects has forward and reverse"),
+    (module(copying("forward")), "exports forward: a filter of stored objects exports forward and reverse"),
     (module(*EMPTY, copying("transform")), "exports forward and reverse and transform"),
     (module(copying("reverse"), '(func (export "forward"))'), "exports forward as another type"),
 ]

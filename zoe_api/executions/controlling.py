@@ -101,7 +101,7 @@ def requeue_events(
     elif execution.state is not ExecutionState.STOPPING or execution.cause is not Cause.REQUEUED:
         waits = execution.state in WAITING_STATES
         hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
-        raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run: it is {execution.state}", hint)
+        raise ApiProblem(Code.ILLEGAL_STATE, f"it is not running: it is {execution.state}", hint)
     if hold and execution.conditions.held is None:
         found.append(ev.Held(**how, by=Holder.USER, user=caller.user))
     return found
@@ -187,7 +187,7 @@ def scale(
 
     def decide(execution: Execution) -> ev.Event | None:
         if execution.state not in (*WAITING_STATES, *_STARTED):
-            raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run any more: it is {execution.state}")
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it is not running any more: it is {execution.state}")
         counts = {c.name: c.total_count for c in execution.application.components}
         errors = list(_wrong_counts(body, execution.application))
         if errors:

@@ -45,7 +45,7 @@ class ExecutionStore(Protocol):
     """Executions, their journal, and the installation that runs them.
 
     Thread-safe; a call that raised anything but StoreUnavailable changed nothing. Every method may raise
-    StoreUnavailable. `leader_epoch` is None only for actions of users (submit, cancel).
+    StoreUnavailable. `leader_epoch` is None only for actions of users, such as submit, cancel, hold and modify.
     """
 
     # -- executions ------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """The leader's lease: renewed while the loop makes progress, watched by standbys.
 
-A leader that dies releases its lock at once. A leader that is paused or hangs keeps the lock but does not renew its
-lease. A standby then deposes it, and the epoch refuses its writes when it wakes up (decision 10).
+A leader whose process dies releases its lock at once; if its host dies, the database notices it later. A leader that
+is paused or hangs keeps the lock but does not renew its lease. A standby then deposes it, and the epoch refuses its
+writes when it wakes up (decision 10).
 """
 
 from __future__ import annotations

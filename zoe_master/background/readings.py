@@ -99,7 +99,7 @@ def _sum(content: bytes) -> float:
             return _finite(float(data["result"][1]))
         series = [float(entry["value"][1]) for entry in data["result"]]
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        raise NoReading("Prometheus gave no value") from None
+        raise NoReading("the answer of Prometheus cannot be read as a number") from None
     if not series:
         raise NoReading("Prometheus has no such series")
     return _finite(sum(series))

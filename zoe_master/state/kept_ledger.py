@@ -13,7 +13,7 @@ from zoe_master.scheduler.placement.ledger import Ledger
 
 
 class KeptLedger:
-    """Tracks every execution with resources; `at` makes the ledger of a snapshot."""
+    """Tracks every execution with resources; `ledger_for` makes the ledger of a snapshot."""
 
     def __init__(self) -> None:
         self._ledger: Ledger | None = None

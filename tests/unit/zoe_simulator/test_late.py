@@ -63,7 +63,7 @@ def test_late_answer_counts_only_for_the_wish_it_was_asked_for() -> None:
     assert setting.keeper.last_state().held == {"a"}
 
 
-def test_that_something_is_missing_counts_once_a_look_was_begun_with_the_wish_that_withholds_it() -> None:
+def test_a_missing_slo_counts_only_after_a_poll_with_the_new_request() -> None:
     setting = Setting()
     setting.lateness.takes_s = 3.0
     setting.keeper.set_desired(FIRST)

@@ -34,7 +34,7 @@ def set_budget(
     refuse: Annotated[
         bool, typer.Option("--refuse", help="Refuse submissions once it is spent; else only warn.")
     ] = False,
-    warn: Annotated[int, typer.Option("--warn", min=1, max=100, help="Percent of it from which on to warn.")] = 80,
+    warn: Annotated[int, typer.Option("--warn", min=1, max=100, help="Warn when this percentage is spent.")] = 80,
 ) -> None:
     """Set the budget of a tenant or a user. Running executions never end because of it."""
     change = BudgetChange(tenant=tenant, user=user, amount=amount, refuses=refuse, warn_percent=warn)

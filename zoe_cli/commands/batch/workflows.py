@@ -139,7 +139,7 @@ def show_list(
     all_tenants: Annotated[
         bool, typer.Option("--all-tenants", help="Workflows of all tenants; for operators.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="Longest list.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of workflows.")] = 50,
 ) -> None:
     """List workflows, newest first."""
     with options(context).client() as client:

@@ -38,7 +38,7 @@ For = Annotated[
 
 Begins = Annotated[
     str | None,
-    typer.Option("--at", metavar="DATE", help="Only holds that begin in this minute, or second (default: all)."),
+    typer.Option("--at", metavar="DATE", help="Only holds that begin at this minute, or second (default: all)."),
 ]
 
 

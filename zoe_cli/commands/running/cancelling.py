@@ -64,7 +64,7 @@ def cancel(
     ] = False,
     name: Annotated[str | None, typer.Option(help="Your executions and arrays with this name.")] = None,
     state: Annotated[StateChoice | None, typer.Option(help="Your waiting or running executions and arrays.")] = None,
-    mine: Annotated[bool, typer.Option("--mine", help="All of yours.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="All your waiting and running executions and arrays.")] = False,
 ) -> None:
     """Cancel executions or whole arrays; those already stopping are skipped."""
     ids, by_filter = execution_ids or [], name is not None or state is not None or mine

@@ -55,11 +55,11 @@ def top(
     by: Annotated[
         list[Dimension] | None,
         typer.Option(
-            help="Key of the sums; may be repeated (default: tenant, container and method). key: the access key."
+            help="Group rows by this; may be repeated (default: tenant, container and method). key: the access key."
         ),
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, max=60, help="Length of the window, in seconds.")] = 10.0,
-    sort: Annotated[Order, typer.Option(help="Sort order.")] = Order.BYTES,
+    sort: Annotated[Order, typer.Option(help="Column to sort by.")] = Order.BYTES,
     tenant: Annotated[
         str | None, typer.Option(help="Only this tenant; another than your own needs an operator.")
     ] = None,

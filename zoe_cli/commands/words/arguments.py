@@ -41,11 +41,15 @@ Id = Annotated[
 ]
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID", help="Of executions or arrays.", autocompletion=execution_ids, callback=_check_all),
+    typer.Argument(
+        metavar="ID", help="IDs of executions or arrays.", autocompletion=execution_ids, callback=_check_all
+    ),
 ]
 OptionalIds = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ID]", help="Of executions or arrays.", autocompletion=execution_ids, callback=_check_some),
+    typer.Argument(
+        metavar="[ID]", help="IDs of executions or arrays.", autocompletion=execution_ids, callback=_check_some
+    ),
 ]
 WaitedIds = Annotated[
     list[str],

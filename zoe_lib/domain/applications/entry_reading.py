@@ -156,7 +156,8 @@ def _check_use(number: int, entry: Entry, use: EntryUse) -> None:
             raise _bad(number, f"is {_kind(entry)}, and the step uses its field {_excerpt(min(use.fields))}")
         filled = use.counts.get("", 0) * len(text_of(entry).encode())
     if use.fixed_bytes + filled > FILLED_BYTES_MAX:
-        why = f"makes the texts that it fills {use.fixed_bytes + filled} bytes long; the maximum is {FILLED_BYTES_MAX}"
+        size = use.fixed_bytes + filled
+        why = f"is too long: with it, the texts of the step have {size} bytes (maximum {FILLED_BYTES_MAX})"
         raise _bad(number, why, "write it into a file, and its name into the list")
 
 

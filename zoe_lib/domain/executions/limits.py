@@ -146,7 +146,8 @@ def _entry(where: ByName, key: str, names: Collection[str]) -> Amounts:
 
 
 def from_policy_document(where: ByName, document: ByName, names: Collection[str]) -> ByName:
-    """Return the limits with the changes of a policy document: `shown` then returns that document, and other amounts
+    """Return the limits with the changes of a policy document: `to_policy_document` then returns that document, and
+    other amounts
     stay.
 
     An entry that the document does not change is kept, so that it still follows the default.

@@ -121,7 +121,7 @@ def web_address(url: str, inside: Sequence[Network] = ()) -> TargetAddress:
     if parts.username is not None or parts.fragment:
         raise TargetRefused("it has a password or a fragment, which are not sent")
     if port < _PORT_MIN and port not in _PORTS.values():
-        raise TargetRefused(f"port {port} is of another service; 80, 443 and those from {_PORT_MIN} on are allowed")
+        raise TargetRefused(f"port {port} is not allowed; use 80, 443, or {_PORT_MIN} and above")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     found = TargetAddress(parts.scheme, parts.hostname, port, path)
     if _is_local(found.host) and not any(address in network for address in _LOOPBACK for network in inside):

@@ -64,7 +64,9 @@ class MemoryInstallation:
         """Put a policy in force."""
         with self._reached() as state:
             if state.policy.version != expected_version:
-                raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
+                raise ConcurrentUpdate(
+                    f"version {expected_version} of the policy is not in force any more; read it again"
+                )
             state.policy = with_shown_limits(state.policy, replace(policy, version=expected_version + 1))
             state.record_fact(Fact("policy_set", at_s, cause_id, json.loads(json.dumps(encode(state.policy)))))
             new = state.policy

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Serve one terminal; see `opened` in `sessions` for the line and the answer."""
+    """Serve one terminal; see `sessions` for the line and the answer."""
     order = json.loads(_first_line())
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)

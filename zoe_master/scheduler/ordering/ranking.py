@@ -105,7 +105,7 @@ class QueueRanking:
         return self._frozen
 
     def _key(self, execution: Execution) -> _Key:
-        """Return the sort key of `ranked`."""
+        """Return the sort key of the ranking."""
         own = self._order(execution, self._moment)
         return (-execution.priority, *own, execution.submitted_at_s, execution.id)
 

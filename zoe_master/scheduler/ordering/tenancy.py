@@ -27,7 +27,7 @@ class TenantTurns:
         heapify(self._turns)
 
     def take_next(self) -> str | None:
-        """Return the tenant whose turn it is and remove it until `back`; None if all are out."""
+        """Return the tenant whose turn it is and remove it until `put_back`; None if all are out."""
         return heappop(self._turns)[1] if self._turns else None
 
     def put_back(self, tenant: str, amount: Resources) -> None:

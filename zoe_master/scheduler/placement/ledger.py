@@ -107,7 +107,7 @@ class Ledger:
         return twin
 
     def made_of(self, *made_of: object) -> bool:
-        """Return whether `at` was called with these very objects."""
+        """Return whether `updated_for` was called with these very objects."""
         return len(self._made_of) == len(made_of) and all(map(is_, self._made_of, made_of))
 
     def count(self, execution: Execution) -> None:

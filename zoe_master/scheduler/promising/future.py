@@ -61,7 +61,8 @@ class FutureNodes:
         ]
 
     def latest(self, wanted: Execution, begin_by_s: float, run_s: float, from_s: float = 0.0) -> Booking | None:
-        """Return a booking of this duration that begins as late as possible, to disturb others least, by `by_s`, and
+        """Return a booking of this duration that begins as late as possible, to disturb others least, by
+        `begin_by_s`, and
         not before `from_s`; None if there is no room.
         """
         first_s = max(self.now_s, from_s)

@@ -46,6 +46,7 @@ def test_wrong_costs_are_refused(costs: Costs, told: str) -> None:
         (f'test = "{OWN}"\nbreaks = "a:b"\n', "needs exactly"),
         ('test = "tests/gone.py::test_x"\nbreaks = "a:b"\nshows = "c"\n', "no such test"),
         (f'test = "{OWN}"\nbreaks = "a:b"\nshows = "c"\n', "in quarantine"),
+        (f'test = "{HERE}"\nbreaks = "scripts.testing.gates:gone"\nshows = "c"\n', "no such function"),
     ],
 )
 def test_wrong_capabilities_are_refused(row: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,7 +145,7 @@ def test_an_answer_is_bounded_in_time_and_bytes(monkeypatch: pytest.MonkeyPatch)
         asked(expressions, {("a", "b"): 1.0})
         assert prometheus.ask(expressions.url, "up", "tenant", "container") == {("a", "b"): 1.0}
         monkeypatch.setattr(prometheus, "_ANSWER_BYTES_MAX", 10)
-        with pytest.raises(MetricFault, match="more than 10 bytes"):
+        with pytest.raises(MetricFault, match="exceeds 10 bytes"):
             prometheus.ask(expressions.url, "up", "tenant", "container")
         expressions.slow_s = 1.0
         with pytest.raises(MetricFault, match=r"did not answer within 0\.2 s"):

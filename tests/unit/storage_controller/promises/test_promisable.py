@@ -50,7 +50,7 @@ def test_bandwidth_of_spare_proxies_is_not_promised(spare: int, promised: int) -
 
 
 def test_some_proxy_is_left() -> None:
-    with pytest.raises(ValidationError, match="less than the number of proxies, 1"):
+    with pytest.raises(ValidationError, match="proxies_spare is 1; it must be below the number of proxies, 1"):
         settings(5, 5, spare=1, p=300)
 
 

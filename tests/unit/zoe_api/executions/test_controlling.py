@@ -132,7 +132,7 @@ def test_running_execution_is_requeued() -> None:
 def test_execution_that_does_not_run_is_not_requeued(one: Execution, hint: str) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         controlling.requeue(caller_of(services(one), ADA, request()), one.id)
-    assert found.problem.detail == f"it does not run: it is {one.state}"
+    assert found.problem.detail == f"it is not running: it is {one.state}"
     assert found.problem.hint.startswith(hint)
 
 

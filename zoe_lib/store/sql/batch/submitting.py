@@ -218,7 +218,7 @@ def write_all(
             except (QuotaExceeded, TimeLimitTooLong) as refusal:
                 raise BatchRefused(index, refusal) from refusal
     if len({submission.written for submission in stored}) > 1:
-        raise IdempotencyConflict("the idempotency key was used for another batch")
+        raise IdempotencyConflict("the idempotency key was used for a different request")
     if beside is not None and all(submission.written for submission in stored):
         beside(connection)
     return stored

@@ -146,7 +146,7 @@ def set_policy(connection: Connection, policy: Policy, expected_version: int, at
     else:
         done = connection.execute(update(policy_table).where(policy_table.c.version == expected_version).values(values))
     if done.rowcount != 1:
-        raise ConcurrentUpdate(f"the policy in force does not have version {expected_version}")
+        raise ConcurrentUpdate(f"version {expected_version} of the policy is not in force any more; read it again")
     limits.write(connection, new.limits)
     write_fact(connection, "policy_set", at_s, cause_id, encode(new))
     return new

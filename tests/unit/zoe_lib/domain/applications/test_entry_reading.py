@@ -103,7 +103,7 @@ def test_bounds_hold_at_the_entry() -> None:
     use = EntryUse({"": times}, rest)
     assert read_entries(json.dumps(["x" * ENTRY_LENGTH_MAX]).encode(), use)
     longer = EntryUse({"": times}, rest + 1)
-    assert "entry 0 of the list makes the texts" in str(refused(json.dumps(["x" * ENTRY_LENGTH_MAX]), longer))
+    assert "entry 0 of the list is too long" in str(refused(json.dumps(["x" * ENTRY_LENGTH_MAX]), longer))
 
 
 def test_a_hostile_list_costs_as_much_as_its_size() -> None:

@@ -46,7 +46,7 @@ def test_both_directions_must_have_room_but_only_where_something_is_asked(
     assert wanted.fits_in(room) is fits
 
 
-def test_all_that_is_required_is_promised_and_of_the_preferred_what_fits_beside_it_first_come_first_served() -> None:
+def test_required_bandwidth_comes_first_then_preferred_in_order() -> None:
     active = [
         running("late", 30, PREFERRED, at_s=3),
         running("early", 30, PREFERRED, at_s=1),

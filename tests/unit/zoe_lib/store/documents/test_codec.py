@@ -42,7 +42,7 @@ EVENTS = [
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
-def test_events_come_back(event: ev.Event) -> None:
+def test_events_are_decoded_as_encoded(event: ev.Event) -> None:
     data = json.loads(json.dumps(event_data(event)))
     assert "at_s" not in data
     assert event_of(event.kind, event.at_s, event.cause_id, data) == event

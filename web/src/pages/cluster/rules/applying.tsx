@@ -139,7 +139,8 @@ interface BeginProps {
 function Begin({ running, onBegun }: BeginProps) {
   const [fields, setFields] = useKept("stored-objects", NOTHING);
   const put = (change: Partial<Wanted>) => setFields({ ...fields, ...change });
-  const wanted = running === undefined ? wantedOf(fields) : `Job ${running} is running, and only one runs at a time.`;
+  const wanted =
+    running === undefined ? wantedOf(fields) : `Job ${running} is running, and only one runs at a time.`;
   const begin = useOneAtATime({
     mutationFn: (body: Schemas["StorageRewriteRequest"]) =>
       told(api.POST("/api/v1/storage/rewrites", { body })),
