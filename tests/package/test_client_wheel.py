@@ -81,7 +81,7 @@ def test_from_login_to_a_list(laptop: Installed, server: Server, tmp_path: Path)
     token.chmod(0o600)
     own = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     assert "zoe" in laptop.run("zoe", "--help", **own)
-    assert laptop.run("zoe", "--version", **own).startswith("zoe 0.")
+    assert laptop.run("zoe", "--version", **own).startswith("zoe 1.")
     laptop.run("zoe", "login", server.url, "--token-file", str(token), **own)
     submitted = laptop.run("zoe", "run", str(file), "--set", "worker.total_count=3", "-o", "name", **own).strip()
     assert laptop.run("zoe", "ls", "-n", "1", "-o", "name", **own).strip() == submitted
