@@ -53,7 +53,7 @@ def reading(nodes: int, full: float, executions: int) -> Snapshot:
     places = {
         object_of(waiting[0].tenant, uri): Places(one, one, dict.fromkeys(chance.sample(names, 3), one)) for uri in uris
     }
-    return replace(picture, nodes=cluster, queued=_ranked_queue(waiting, cluster), locality=places)
+    return replace(picture, nodes=cluster, queued=as_ranked(waiting, cluster), locality=places)
 
 
 def blocked_cluster(nodes: int, executions: int) -> Snapshot:
@@ -69,7 +69,7 @@ def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
     picture = blocked_cluster(nodes, executions - placed)
     small = Application("bench", (Component("c", "zoe/tiny", Resources(1000, GIB)),))
     first = (replace(queued_execution(10**7 + i, small), priority=1) for i in range(placed))
-    return replace(picture, queued=_ranked_queue([*first, *picture.queued], picture.nodes))
+    return replace(picture, queued=as_ranked([*first, *picture.queued], picture.nodes))
 
 
 def with_promises(picture: Snapshot, count: int) -> Snapshot:
@@ -86,7 +86,7 @@ def with_promises(picture: Snapshot, count: int) -> Snapshot:
         nodes = (picture.nodes[(number * 7 + each) % len(picture.nodes)].name for each in range(5))
         places = tuple((name, amount) for name in nodes)
         bookings.append(Booking(execution.id, begins_s, terms.finish_s, places))
-    return replace(picture, queued=_ranked_queue(waiting, picture.nodes), bookings=tuple(bookings))
+    return replace(picture, queued=as_ranked(waiting, picture.nodes), bookings=tuple(bookings))
 
 
 def half_full(nodes: int) -> Snapshot:
@@ -117,7 +117,37 @@ def mixed_cluster(nodes: int, executions: int) -> Snapshot:
     starts = schedule(empty, Policy()).starts
     active = [apply(e, StartPlanned(at_s=1.0, placements=starts[e.id])) for e in everybody if e.id in starts]
     waiting = [e for e in everybody if e.id not in starts][:executions]
-    return Snapshot(2.0, empty.nodes, _ranked_queue(waiting, empty.nodes), tuple(active))
+    return Snapshot(2.0, empty.nodes, as_ranked(waiting, empty.nodes), tuple(active))
+
+
+def unlike_cluster(nodes: int, executions: int) -> Snapshot:
+    """Return nodes that are nearly full, and a queue in which each execution has a demand and a run time of its own.
+
+    The queue is what has found no room: another pass over the same snapshot starts nothing.
+    """
+    chance = random.Random(1)
+    empty = Snapshot(1.0, _nodes(nodes, 32), tuple(_unlike(number, chance) for number in range(executions + 5 * nodes)))
+    policy = Policy(backfill="easy", placements_per_tick_max=10**6)
+    started, active, waiting = empty, [], list(empty.queued)
+    while (starts := schedule(started, policy).starts) and len(waiting) > executions:
+        active += [apply(e, StartPlanned(at_s=1.0, placements=starts[e.id])) for e in waiting if e.id in starts]
+        waiting = [e for e in waiting if e.id not in starts]
+        started = Snapshot(2.0, empty.nodes, as_ranked(waiting, empty.nodes), tuple(active))
+    return replace(started, queued=as_ranked(waiting[:executions], empty.nodes))
+
+
+def arrival(picture: Snapshot, number: int, cores_milli: int = 1) -> Execution:
+    """Return one more waiting execution of the smallest size, after all others."""
+    part = Component("c", "zoe/tiny", Resources(cores_milli, 2**20))
+    late = queued_execution(number, Application("bench", (part,), expected_run_s=1.0))
+    return replace(late, submitted_at_s=picture.now_s)
+
+
+def _unlike(number: int, chance: random.Random) -> Execution:
+    count = chance.choice([1, 1, 1, 2, 4, 8])
+    reservation = Resources(chance.randint(500, 16_000), chance.randint(2**28, 2**36))
+    part = Component("c", "zoe/tiny", reservation, essential_count=count, total_count=count)
+    return queued_execution(number, Application("bench", (part,), expected_run_s=chance.uniform(60.0, 86_400.0)))
 
 
 def _nodes(count: int, cores: int) -> tuple[Node, ...]:
@@ -126,10 +156,10 @@ def _nodes(count: int, cores: int) -> tuple[Node, ...]:
 
 def _queue(count: int, service: Component, nodes: tuple[Node, ...]) -> RankedQueue:
     application = Application("bench", (service,))
-    return _ranked_queue((queued_execution(i, application) for i in range(count)), nodes)
+    return as_ranked((queued_execution(i, application) for i in range(count)), nodes)
 
 
-def _ranked_queue(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> RankedQueue:
+def as_ranked(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> RankedQueue:
     """Return the queue in the master's order."""
     return QueueRanking(Policy(), {}, list(executions), capacity_of(nodes)).snapshot()
 

@@ -13,6 +13,8 @@ from dataclasses import replace
 
 from benchmarks.cases import (
     PLACED,
+    arrival,
+    as_ranked,
     blocked_cluster,
     half_full,
     mixed_cluster,
@@ -20,6 +22,7 @@ from benchmarks.cases import (
     queued_as,
     reading,
     room_for_some,
+    unlike_cluster,
     with_promises,
 )
 from benchmarks.ranges import Table
@@ -35,6 +38,8 @@ from zoe_master.scheduler.what_if.proposal import propose
 from zoe_master.state.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
 
 RUNS = 5
+UNLIKE = ((1_000, 10_000), (10_000, 50_000))
+ENDED = 100
 WEIGHERS = {"fewest_containers": -1.0, "free_memory": 1.0, "locality": 1.0, "storage_headroom": 1.0}
 LARGEST = {"one component": queued_as(1, 10_000), "1,000 components": queued_as(1_000, 10)}
 FILLED = {0.0: "empty", 0.5: "half full", 0.99: "99 % full"}
@@ -72,7 +77,25 @@ def main() -> int:
     table.row("pass over 10,000 queued by psbs, CPU s", _times(queue, Policy(order="psbs")))
     for what, wanted in LARGEST.items():
         table.row(f"the largest plan, {what}, CPU s", _plans(wanted))
+    for nodes, executions in UNLIKE:
+        _unlike(table, nodes, executions)
     return table.close()
+
+
+def _unlike(table: Table, nodes: int, executions: int) -> None:
+    """Print the rows of a queue in which each execution has a demand and a run time of its own."""
+    picture, what = unlike_cluster(nodes, executions), f"{nodes:,} nodes, {executions:,} unlike queued"
+    for order in ("size", "wfp3", "psbs"):
+        table.row(f"{what}, nothing starts, {order}, CPU s", _times(picture, Policy(order=order)))
+    table.row(f"{what}, conservative, CPU s", _times(picture, Policy(backfill="conservative")))
+    late = replace(picture, queued=as_ranked((*picture.queued, arrival(picture, 10**8)), picture.nodes))
+    table.row(f"{what}, one more that starts, CPU s", _times(late))
+    ended = replace(picture, active=picture.active[ENDED:])
+    starts, rest_s = len(schedule(ended, Policy()).starts), percentile(_times(picture), 0.5)
+    table.row(
+        f"{what}, {ENDED} have ended: ms for each start",
+        [(seconds - rest_s) / starts * 1e3 for seconds in _times(ended)],
+    )
 
 
 def _times(picture: Snapshot, policy: Policy | None = None, runs: int = RUNS) -> list[float]:

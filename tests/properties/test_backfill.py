@@ -16,18 +16,23 @@ from lab.invariants.reservations import passing_problems, reservation_problems
 from lab.invariants.room import expected_start_s, room_of
 from tests.support.checks import CHECKS
 from tests.support.snapshots import PER_CASE, random_snapshot
+from zoe_lib.domain.cluster.cluster import Node, NodeHold
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.events import Queued, StartPlanned, Submitted
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.reasons import ReasonCode
-from zoe_master.scheduler.backfill.backfill import Capacities, Reservation
+from zoe_lib.domain.values.resources import Resources
+from zoe_master.scheduler.backfill.backfill import Reservation
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit
+from zoe_master.scheduler.placement.capacity_check import CapacityCheck
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
+
+_LABELS: list[tuple[tuple[str, str], ...]] = [(), (), (("disk", "ssd"),), (("disk", "ssd"), ("gpu", "a100"))]
 
 
 def with_run_times(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:
@@ -122,8 +127,9 @@ def test_counting_where_there_is_surely_no_room_changes_no_decision(
     first_seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cases = [crowded(seed) for seed in range(first_seed, first_seed + PER_CASE)]
+    cases += [unlike(*case, random.Random(f"unlike {number}")) for number, case in enumerate(cases, first_seed)]
     quick = [schedule(*case) for case in cases]
-    monkeypatch.setattr(Capacities, "may_have_room", lambda *_: True)
+    monkeypatch.setattr(CapacityCheck, "may_have_room", lambda *_: True)
     assert [schedule(*case) for case in cases] == quick
 
 
@@ -144,6 +150,40 @@ def crowded(seed: int) -> tuple[Snapshot, Policy]:
     snapshot, policy = with_run_times(Snapshot(10.0, tuple(nodes), tuple(queued[6:]), tuple(active)), policy, chance)
     mixed = [replace(e, submitted_at_s=chance.random()) for e in snapshot.queued]
     return replace(snapshot, queued=tuple(sorted(mixed, key=lambda e: e.submitted_at_s))), policy
+
+
+def unlike(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[Snapshot, Policy]:
+    """The same with labels, devices, foreign use that overdraws nodes, holds, and demands of each execution's own."""
+
+    def node(one: Node) -> Node:
+        total = replace(one.total, devices={"gpu": chance.randint(0, 3)})
+        foreign = Resources(chance.choice([0, 0, 1000, total.cores_milli]), chance.choice([0, 2**28]))
+        holds = (
+            NodeHold(chance.choice([None, "a"]), chance.choice([5.0, 40.0]), chance.choice([None, 90.0])),
+        ) * chance.choice([0, 0, 1])
+        labels = dict(chance.choice(_LABELS))
+        return replace(one, total=total, foreign=foreign, labels={**one.labels, **labels}, holds=holds)
+
+    def demand(execution: Execution) -> Execution:
+        components = tuple(
+            replace(
+                component,
+                reservation=Resources(
+                    component.reservation.cores_milli + chance.randint(0, 300),
+                    component.reservation.memory_bytes + chance.randint(0, 2**28),
+                    chance.choice([{}, {}, {"gpu": 1}]),
+                ),
+                labels=chance.choice(_LABELS),
+            )
+            for component in execution.application.components
+        )
+        run_s = chance.choice([None, chance.uniform(1.0, 100.0)])
+        return replace(
+            execution, application=replace(execution.application, components=components, expected_run_s=run_s)
+        )
+
+    nodes = tuple(map(node, snapshot.nodes))
+    return replace(snapshot, nodes=nodes, queued=tuple(map(demand, snapshot.queued))), policy
 
 
 def renamed(execution: Execution, name: str) -> Execution:

@@ -147,6 +147,7 @@ class Master:
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._cache.policy)
         plan_s = time.perf_counter() - began_s
+        self._cache.scan_from = plan.scan_from
         # 4. Act.
         self._executor.carry_out(plan, tick, locality)
         self._reasons.write(plan, tick)

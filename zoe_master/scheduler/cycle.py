@@ -74,6 +74,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
         reserved=reclaim.reserved,
         preempt=reclaim.preempted_services(),
         reasons=walk.reasons,
+        scan_from=walk.scan_from,
     )
 
 

@@ -12,7 +12,7 @@ from zoe_lib.domain.executions.gateway import core_groups
 from zoe_lib.domain.executions.promises import refusal_reason
 from zoe_lib.domain.lifecycle.consequences import is_backing_off
 from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
-from zoe_master.scheduler.backfill.backfill import Capacities, Release, Reservation
+from zoe_master.scheduler.backfill.backfill import Release, Reservation
 from zoe_master.scheduler.backfill.growth import ElasticGrowth
 from zoe_master.scheduler.backfill.profile import CapacityProfile
 from zoe_master.scheduler.backfill.reclaim import Elastic, ElasticReclaim
@@ -31,6 +31,8 @@ from zoe_master.scheduler.placement.admission import (
     refusal,
     surely_refused,
 )
+from zoe_master.scheduler.placement.budget import ScanBudget
+from zoe_master.scheduler.placement.capacity_check import CapacityCheck
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
@@ -52,6 +54,9 @@ _BOOKED = Reason(
     "The room for it is kept for promised executions that begin before it is expected to end.",
     hint="with a shorter run time or time limit it may start earlier",
 )
+# Nodes that a pass looks at for executions behind the first waiting one, without those for executions that it starts:
+# some seconds.
+SCAN_LOOKS = 5_000_000
 # Maximum executions checked per pass for room without bookings.
 _BOOKED_MAX = 200
 
@@ -101,6 +106,8 @@ class QueuePass:
         self._booked = placer.ledger.booked
         self._booked_limits = BookedLimits(snapshot, policy, present.estimates)
         self._asked_of_bookings = 0
+        self._budget = ScanBudget(SCAN_LOOKS)
+        self.scan_from = 0
         self._lasting: dict[Hashable, Reason] = {}  # by the common properties of equal cores
 
     def walk(self, ordered: Sequence[Execution]) -> None:
@@ -170,20 +177,39 @@ class QueuePass:
     ) -> None:
         # Most of a long queue needs more cores than available, and later ones find even fewer.
         widest = self._reclaim.rooms()[-1]
-        there = widest.ledger.free_cores_in_all
-        room = Capacities(widest.ledger).may_have_room
-        candidates = [e for e in rest if e.application.core_resources().cores_milli <= there and room(e)]
+        there, check = widest.ledger.free_cores_in_all, CapacityCheck(widest)
+        may_have_room = check.may_have_room
+        candidates = [e for e in rest if e.application.core_resources().cores_milli <= there and may_have_room(e)]
         if not candidates:
             return
         if key is not None:
             candidates.sort(key=key)
         reservation = self._reserve(blocked)
-        for execution in candidates:
+        begin = self._snapshot.scan_from if self._snapshot.scan_from < len(candidates) else 0
+        for position in (*range(begin, len(candidates)), *range(begin)):
+            execution = candidates[position]
             self._placer.check_budget()
-            if surely_refused(execution, widest) or self._hold_back(execution):
+            if self._budget.spent:
+                self._stop_scan(candidates, begin, position)
+                return
+            if surely_refused(execution, widest) or self._hold_back(execution) or not may_have_room(execution):
                 continue
-            if reservation.may_let_pass(execution):
-                self._try_to_pass(execution, reservation)
+            if reservation.may_let_pass(execution) and not self._try_to_pass(execution, reservation):
+                self._budget.spend(self._looks(execution))
+                check.refresh()
+                reservation.refresh()
+
+    def _looks(self, execution: Execution) -> int:
+        """Return how many nodes a trial of the core looks at."""
+        return len(execution.application.core_groups) * len(self._placer.ledger.nodes) * len(self._reclaim.rooms())
+
+    def _stop_scan(self, candidates: Sequence[Execution], begin: int, end: int) -> None:
+        """Keep the place where the next pass goes on, and tell all that may have room: each is examined in turn."""
+        self.scan_from = end
+        reason = _examined_in_turns(_two_digits((end - begin) % len(candidates)), _two_digits(len(candidates)))
+        for execution in candidates:
+            if execution.id not in self.starts and execution.id not in self.reasons.own:
+                self.reasons.give(execution.id, reason)
 
     def _reserve(self, blocked: Execution) -> Reservation:
         """Return the reservation of the first waiting execution, made once in a pass."""
@@ -202,8 +228,8 @@ class QueuePass:
             return None
         return ElasticGrowth(promised, self._lines, self._span)
 
-    def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
-        """Return places on free resources, or else where elastic services give way.
+    def _try_to_pass(self, execution: Execution, reservation: Reservation) -> bool:
+        """Start it on free resources, or else reserve a place where elastic services give way; return False for none.
 
         The latter also if the free places would delay the blocked execution. Places chosen as if elastic services were
         absent do not depend on them, so a core gets the room taken back for it.
@@ -216,6 +242,9 @@ class QueuePass:
             self._give(execution, found)
         elif self._reclaim.make_room(execution, reservation.find, giving):
             self._keep_room(execution)
+        else:
+            return False
+        return True
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         run_s, profile = self._estimates.guess_s, self._reserve_all(blocked)
@@ -227,6 +256,8 @@ class QueuePass:
             if self._hold_back(execution):
                 continue
             self._set_own_apart(execution)
+            if self._budget.spent:
+                return
             reservation = profile.reserve(execution, run_s(execution))
             if reservation is None:
                 reserved += 1
@@ -240,7 +271,8 @@ class QueuePass:
     def _reserve_all(self, blocked: Execution) -> CapacityProfile:
         """Return the reservations of all, of which the first is made at once; one profile in a pass."""
         if self._profile is None:
-            self._profile = CapacityProfile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
+            rooms, now_s = self._reclaim.rooms(), self._snapshot.now_s
+            self._profile = CapacityProfile(rooms, self._releases(), now_s, self._budget)
             self._profile.reserve(blocked, self._estimates.guess_s(blocked))
         return self._profile
 
@@ -359,6 +391,21 @@ class QueuePass:
         if self._holdings.limited:
             self._lines.take(execution)
             self._booked_limits.take(execution)
+
+
+def _two_digits(count: int) -> int:
+    """Round up, so that the reason of thousands does not change with every pass."""
+    unit = int(10 ** max(len(str(count)) - 2, 0))
+    return -(-count // unit) * unit
+
+
+def _examined_in_turns(examined: int, candidates: int) -> Reason:
+    return Reason(
+        ReasonCode.SCAN_LIMIT,
+        f"Up to {candidates:,} executions may fit beside the first waiting one; a pass examines some {examined:,}, in "
+        "turns.",
+        hint="it is examined in one of the next passes",
+    )
 
 
 @cache

@@ -96,6 +96,8 @@ class StateCache:
         """Whether the last `catch_up` left unread entries."""
         self.correct_estimates = False
         """Whether backfill corrects exceeded run times in snapshots; for replays of logs."""
+        self.scan_from = 0
+        """Where the last pass stopped its scan of a long queue."""
         self.policy: Policy = store.policy()
         self._history = RunTimeHistory(store, self.policy.usage_half_life_s)
         self._kinds = KindEstimates(self._history.expected_s)
@@ -289,6 +291,7 @@ class StateCache:
             paths=paths,
             correct_estimates=self.correct_estimates,
             bookings=self.promises.bookings(),
+            scan_from=self.scan_from,
             accounts=self._ledger.ledger_for(nodes, active, locality, paths),
         )
 

@@ -70,3 +70,19 @@ def _merge(left: Mapping[str, int], right: Mapping[str, int], sign: int) -> Mapp
         return _NO_DEVICES
     kinds = {**left, **right}
     return {kind: left.get(kind, 0) + sign * right.get(kind, 0) for kind in kinds}
+
+
+MANY = 10**9
+"""The number of services that fit if they need nothing."""
+
+
+def services_that_fit(amount: Resources, free: Resources) -> int:
+    """Return how many services of this size fit into a free amount; MANY if they need nothing."""
+    if free.cores_milli < 0 or free.memory_bytes < 0:
+        return 0
+    fits = free.cores_milli // amount.cores_milli if amount.cores_milli else MANY
+    if amount.memory_bytes:
+        fits = min(fits, free.memory_bytes // amount.memory_bytes)
+    for kind, pieces in amount.devices.items():
+        fits = min(fits, max(free.devices.get(kind, 0), 0) // pieces)
+    return fits

@@ -8,48 +8,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.gateway import core_groups
 from zoe_master.scheduler.backfill.beside import BackfillRoom
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.placement.admission import admit, places_in, surely_refused
+from zoe_master.scheduler.placement.capacity_check import CapacityCheck
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # The expected end of an execution, and its resources until then.
 Release = tuple[float, Sequence[Holding]]
-
-
-# A pass counts this many kinds of services node by node; in a longer queue, further kinds are tried one by one.
-_KINDS_MAX = 1_000
-
-
-class Capacities:
-    """How many services of a kind fit on all nodes together, counted once in a pass, since room only shrinks in it."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._known: dict[Hashable, float] = {}
-
-    def may_have_room(self, execution: Execution) -> bool:
-        """Return False if its core certainly does not fit; this settles most of a long queue."""
-        known = self._known
-        for component, count in execution.application.core_groups:
-            room = known.get(component.demand)
-            if count > (self._capacity_of(component) if room is None else room):
-                return False
-        return True
-
-    def _capacity_of(self, component: Component) -> float:
-        known = self._known.get(component.demand)
-        if known is None and len(self._known) < _KINDS_MAX:
-            known = self._known[component.demand] = self._ledger.capacity(component.reservation)
-        return math.inf if known is None else known
 
 
 class Reservation:
@@ -67,8 +39,7 @@ class Reservation:
         self.shadow_s, self._then = _first_fit(blocked, placer, releases)
         self._widest = placer
         self._besides: dict[ServicePlacer, BackfillRoom] = {}
-        # Room both now and then only shrinks, so the first count is never too low.
-        self._capacities: dict[Hashable, float] = {}
+        self._check: CapacityCheck | None = None
 
     def may_let_pass(self, execution: Execution) -> bool:
         """Return False if none of its possible places would let it pass: a quick check before `find`."""
@@ -77,10 +48,14 @@ class Reservation:
         if self._ends_before(execution):
             return True
         beside = self._backfill_room(self._widest, self._then)
-        if surely_refused(execution, beside):
-            return False
-        groups = core_groups(execution.application, self._then.gateway)
-        return all(count <= self._capacity(component, beside.ledger) for component, count in groups)
+        if self._check is None:
+            self._check = CapacityCheck(beside)
+        return not surely_refused(execution, beside) and self._check.may_have_room(execution)
+
+    def refresh(self) -> None:
+        """Check the present room in `may_let_pass`: to be called when an execution that passed it found no place."""
+        if self._check is not None:
+            self._check.refresh()
 
     def find(self, execution: Execution, room: ServicePlacer) -> tuple[Placement, ...] | None:
         """Return places in this room with which the blocked execution starts no later, and count them; the room does
@@ -123,12 +98,6 @@ class Reservation:
         if known is None:
             known = self._besides[room] = BackfillRoom(room, then)
         return known.placer()
-
-    def _capacity(self, component: Component, beside: Ledger) -> float:
-        known = self._capacities.get(component.demand)
-        if known is None:
-            known = self._capacities[component.demand] = beside.capacity(component.reservation)
-        return known
 
     def _ends_before(self, execution: Execution) -> bool:
         return self._now_s + self._estimates.guess_s(execution) <= self.shadow_s

@@ -32,8 +32,8 @@ class Snapshot:
     a controller. `locality`: by input, how much of it each node holds; None if unknown. `departed`: the arrivals of the
     last ended executions. `correct_estimates`: backfill corrects exceeded run times. `paths`: traffic of nodes with the
     object store, by name, where measured. `bookings`: room booked for promised executions that have not started, and
-    for offers. `accounts`: the ledger of these nodes and active executions, if known already; other snapshots compute
-    it.
+    for offers. `scan_from`: where the last pass stopped its scan for executions that may pass. `accounts`: the ledger
+    of these nodes and active executions, if known already; other snapshots compute it.
     """
 
     now_s: float
@@ -49,6 +49,7 @@ class Snapshot:
     correct_estimates: bool = False
     paths: Mapping[str, PathUse] = field(default_factory=dict)
     bookings: tuple[Booking, ...] = ()
+    scan_from: int = 0
     accounts: Ledger | None = field(default=None, compare=False, repr=False)
 
     def ledger(self) -> Ledger:
@@ -68,7 +69,7 @@ class Plan:
     """The decision: executions to start (every essential service placed), elastic services to add, services to stop.
 
     `reserved`: places for executions whose room is being made; `reasons`: one for every queued execution that does not
-    start.
+    start; `scan_from`: where the next pass goes on with its scan for executions that may pass, 0 after a whole one.
     """
 
     starts: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class Plan:
     reserved: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
     preempt: Mapping[ExecutionId, tuple[ServiceId, ...]] = field(default_factory=dict)
     reasons: Reasons = field(default_factory=Reasons)
+    scan_from: int = 0
 
     @property
     def placements(self) -> int:

@@ -15,3 +15,22 @@ class OutOfBudget(Exception):  # noqa: N818 - the name is the fact
 def never() -> bool:
     """Never give up: deciding passes have no budget."""
     return False
+
+
+class ScanBudget:
+    """How many nodes a pass may still look at for executions behind the first waiting one.
+
+    It counts steps and no time, so the same snapshot gives the same plan on every machine.
+    """
+
+    def __init__(self, looks: int) -> None:
+        self._left = looks
+
+    @property
+    def spent(self) -> bool:
+        """Return whether nothing is left."""
+        return self._left <= 0
+
+    def spend(self, looks: int) -> None:
+        """Subtract the nodes of one trial; the last one may overdraw it."""
+        self._left -= looks

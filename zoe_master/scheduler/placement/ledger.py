@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from operator import is_
 
@@ -205,17 +204,6 @@ class Ledger:
         for kind, pieces in amount.devices.items():
             found = [i for i in found if self.free_devices[i].get(kind, 0) >= pieces]
         return found
-
-    def capacity(self, amount: Resources) -> float:
-        """Return how many services of this size fit on all nodes together; infinite for one that needs nothing."""
-        per_node: list[Iterable[float]] = []
-        if amount.cores_milli:
-            per_node.append(cores // amount.cores_milli for cores in self.free_cores)
-        if amount.memory_bytes:
-            per_node.append(memory // amount.memory_bytes for memory in self.free_memory)
-        for kind, pieces in amount.devices.items():
-            per_node.append(devices.get(kind, 0) // pieces for devices in self.free_devices)
-        return sum(max(min(fits), 0) for fits in zip(*per_node, strict=True)) if per_node else math.inf
 
     def _take_off(self, holdings: Iterable[Holding]) -> None:
         """Subtract like `take`, for many thousands before the first read."""

@@ -124,7 +124,7 @@ class ServicePlacer:
     def place(self, request: Request) -> list[int]:
         """Take room for up to `count` services, best node first; return the node index of each one that got room."""
         self.check_budget()
-        eligible = self._eligible_nodes(request)
+        eligible = self.eligible_nodes(request)
         if len(eligible) == 1:
             return self._fill(request, eligible[0])
         weighing = self._weighing(request)
@@ -149,7 +149,7 @@ class ServicePlacer:
 
     def _place_once(self, request: Request) -> list[int]:
         """Place without keeping the scores of all nodes for the next time."""
-        candidates = self._with_room(request, self._eligible_nodes(request))
+        candidates = self._with_room(request, self.eligible_nodes(request))
         if self._dynamic:
             candidates = [i for i in candidates if self._passes(request, i, self._dynamic)]
         if not candidates:
@@ -170,7 +170,7 @@ class ServicePlacer:
 
     def _make_candidates(self, request: Request) -> CandidateNodes:
         return CandidateNodes(
-            self._eligible_nodes(request),
+            self.eligible_nodes(request),
             self.ledger,
             lambda nodes: self._with_room(request, nodes),
             lambda nodes: self._scores(request, nodes),
@@ -189,7 +189,7 @@ class ServicePlacer:
         change.
         """
         ledger = self.ledger
-        eligible = {request.component.name: frozenset(self._eligible_nodes(request)) for request in requests}
+        eligible = {request.component.name: frozenset(self.eligible_nodes(request)) for request in requests}
         request_of = {request.component.name: request for request in requests}
 
         def is_allowed(component: Component, name: str) -> bool:
@@ -241,7 +241,7 @@ class ServicePlacer:
         counts: Counter[str] = Counter()
         if not self._dynamic and not reservation.devices and self.ledger.booked is None:
             # Eligible nodes can lack only room, which the ledger knows for most nodes at once.
-            eligible = self._eligible_nodes(request)
+            eligible = self.eligible_nodes(request)
             counts["resources"] = len(eligible) - len(self.ledger.with_room(eligible, reservation))
             others = set(range(len(self.ledger.nodes))).difference(eligible)
             nodes = (self.ledger.nodes[i] for i in others)
@@ -255,7 +255,8 @@ class ServicePlacer:
             return refused
         return "bookings", "the free room is booked for promised executions before the expected end of this one"
 
-    def _eligible_nodes(self, request: Request) -> list[int]:
+    def eligible_nodes(self, request: Request) -> list[int]:
+        """Return the ready nodes with the labels of the request's component."""
         key = request.component.labels
         eligible = self._eligible.get(key)
         if eligible is None:

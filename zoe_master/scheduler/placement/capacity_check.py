@@ -1,0 +1,124 @@
+"""A quick test that settles most of a long queue: an execution whose core surely finds no room.
+
+Room only shrinks in a pass, so a check made earlier never refuses what fits. Labels and holds are considered; bookings,
+filters of plugins and the mixture of several components are not: what passes this test may still be refused.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.gateway import core_groups
+from zoe_lib.domain.values.resources import Resources
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.placement.usable_nodes import NodesKey, UsableNodes
+
+# Kinds of components, by the nodes that they may use, with columns of their own; further kinds are checked as if they
+# could use every node.
+_KEYS_MAX = 64
+
+_ANY: NodesKey = ((), "", -1)
+
+
+class CapacityCheck:
+    """The test for one room, by the amounts at the first question or the last `refresh`."""
+
+    def __init__(self, placer: ServicePlacer) -> None:
+        self._ledger = placer.ledger
+        self._usable = UsableNodes(placer)
+        self._seen = len(placer.ledger.changes)
+        self._by_key: dict[NodesKey, FreeNodes] = {}
+
+    def may_have_room(self, execution: Execution) -> bool:
+        """Return False if the core certainly does not fit."""
+        for component, count in core_groups(execution.application, self._ledger.gateway):
+            key = self._usable.key(component, execution)
+            nodes = self._by_key.get(key)
+            if nodes is None:
+                nodes = self._nodes_for(component, execution, key)
+            if not nodes.may_hold(component.reservation, count):
+                return False
+        return True
+
+    def refresh(self) -> None:
+        """Use the present amounts from now on: to be called when an execution that passed found no room."""
+        changes = len(self._ledger.changes)
+        if self._seen != changes:
+            self._seen = changes
+            self._by_key.clear()
+
+    def _nodes_for(self, component: Component, execution: Execution, key: NodesKey) -> FreeNodes:
+        if len(self._by_key) >= _KEYS_MAX:
+            known = self._by_key.get(_ANY)
+            if known is None:
+                known = self._by_key[_ANY] = FreeNodes(self._ledger, range(len(self._ledger.nodes)))
+            return known
+        found = self._by_key[key] = FreeNodes(self._ledger, self._usable.nodes(component, execution))
+        return found
+
+
+Column = npt.NDArray[np.int64]
+
+
+class FreeNodes:
+    """The free amounts of some nodes at one moment, in columns that are sorted by free cores, the most first."""
+
+    def __init__(self, ledger: Ledger, nodes: Sequence[int]) -> None:
+        indexes = np.array(nodes, dtype=np.intp)
+        cores = np.array(ledger.free_cores, dtype=np.int64)[indexes]
+        order = np.argsort(-cores, kind="stable")
+        self._nodes = indexes[order]
+        self._cores: Column = cores[order]
+        self._memory: Column = np.array(ledger.free_memory, dtype=np.int64)[self._nodes]
+        self._free_devices = ledger.free_devices
+        self._devices: dict[str, Column] = {}
+        self._rising: list[int] = (-self._cores).tolist()
+        # The largest memory of the nodes with as many cores or more.
+        self._largest_memory: list[int] = np.maximum.accumulate(self._memory).tolist()
+        self._cores_so_far: list[int] = np.cumsum(self._cores).tolist()
+        self._memory_so_far: list[int] = np.cumsum(np.maximum(self._memory, 0)).tolist()
+        self._counts: dict[Hashable, int] = {}
+
+    def may_hold(self, amount: Resources, count: int) -> bool:
+        """Return whether so many services of this size fit, without other filters."""
+        cores_milli, memory_bytes = amount.cores_milli, amount.memory_bytes
+        enough = bisect_left(self._rising, 1 - cores_milli)  # the nodes with so many cores
+        if not enough or self._largest_memory[enough - 1] < memory_bytes:
+            return False
+        if (count == 1 or not (cores_milli or memory_bytes)) and not amount.devices:
+            return True
+        last = enough - 1
+        if self._cores_so_far[last] < cores_milli * count or self._memory_so_far[last] < memory_bytes * count:
+            return False
+        key = cores_milli, memory_bytes, tuple(amount.devices.items())
+        known = self._counts.get(key)
+        if known is None:
+            known = self._counts[key] = self._count(amount, enough)
+        return count <= known
+
+    def _count(self, amount: Resources, enough: int) -> int:
+        """Return how many services fit on the first nodes."""
+        fits = []
+        if amount.cores_milli:
+            fits.append(self._cores[:enough] // amount.cores_milli)
+        if amount.memory_bytes:
+            fits.append(self._memory[:enough] // amount.memory_bytes)
+        fits += [self._pieces(kind)[:enough] // pieces for kind, pieces in amount.devices.items()]
+        least = fits[0]
+        for other in fits[1:]:
+            least = np.minimum(least, other)
+        return int(np.maximum(least, 0).sum())
+
+    def _pieces(self, kind: str) -> Column:
+        known = self._devices.get(kind)
+        if known is None:
+            pieces = [self._free_devices[node].get(kind, 0) for node in self._nodes]
+            known = self._devices[kind] = np.array(pieces, dtype=np.int64)
+        return known
