@@ -148,7 +148,7 @@ def test_one_job_at_a_time_and_it_can_be_cancelled(whole: Whole, ann: Person, co
     with applied(controller, whole, "FOR CONTAINER acme/slow DO SET COMPRESSION"):
         number = begun(controller, container="slow", bytes_per_s=100_000)  # one look is 64 KiB: 20 s in all
         other = controller.post("/v1/rewrites", json={"tenant": "acme"})
-        assert (other.status_code, f"job {number} runs" in other.text) == (409, True)
+        assert (other.status_code, f"job {number} is running" in other.text) == (409, True)
         until(lambda: job(controller, number)["changed"] > 0)
         assert controller.delete(f"/v1/rewrites/{number}").status_code == 204
         assert controller.delete(f"/v1/rewrites/{number}").status_code == 404

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +251,8 @@ def test_broken_off_request_counts_as_failed(whole: Whole, ann: Person) -> None:
                 got += len(connection.recv(4096))
     failed = "zoe_object_store_requests_total failed"
     for method in ("PUT", "GET"):
-        until(lambda method=method: totals(whole, container="cut", method=method).get(failed) == 1)
+        seen = partial(totals, whole, container="cut", method=method)
+        until(lambda seen=seen: seen().get(failed) == 1, lambda method=method, seen=seen: f"{method}: {seen()}")
     assert totals(whole, container="cut", method="PUT")["zoe_object_store_requests_total refused"] == 0
 
 
