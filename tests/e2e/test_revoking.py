@@ -56,8 +56,8 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
     for port in ports:
         installation.start_api(port)
     urls = [f"http://127.0.0.1:{port}" for port in ports]
-    for url in urls:
-        until(lambda url=url: ready(url), lambda: installation.log(f"api-{ports[0]}"))  # type: ignore[misc]
+    for address in urls:
+        until(lambda address=address: ready(address), lambda: installation.log(f"api-{ports[0]}"))  # type: ignore[misc]
     with httpx.Client(
         base_url=f"{urls[0]}/api/v1", headers=bearer(installation.token), trust_env=False, timeout=30
     ) as admin:

@@ -427,7 +427,7 @@ def warned_at(budget: Budget, so_far: Fraction) -> bool:
 
 def warnings_of(budget: Budget, spent: Any, tenant: str, user: str) -> tuple[bool, bool]:
     """Whether there is a warning, and whether it is refused."""
-    spending = SimpleNamespace(budgets=lambda *_: [budget], spent=lambda *_: spent)
+    spending = SimpleNamespace(budgets=lambda *_: [budget], spending_of=lambda *_: spent)
     principal = cast("Principal", SimpleNamespace(tenant=tenant, user=user))
     try:
         return bool(
