@@ -270,6 +270,7 @@ class ReasonCode(TextEnum):
     NEVER_FITS = "never_fits"
     NO_NODES = "no_nodes"
     NODES_AWAY = "nodes_away"
+    WINDOW_AHEAD = "window_ahead"
     FOREIGN_USE = "foreign_use"
     RETRY_BACKOFF = "retry_backoff"
     STORAGE_BANDWIDTH = "storage_bandwidth"

@@ -32,7 +32,11 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
         reason = plan.reasons.get(execution.id)
         if execution.id not in plan.starts and reason is None:
             yield f"{execution.id} neither starts nor has a reason to wait"
-        lasting = reason is not None and reason.code in (ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
+        lasting = reason is not None and reason.code in (
+            ReasonCode.NODES_AWAY,
+            ReasonCode.WINDOW_AHEAD,
+            ReasonCode.FOREIGN_USE,
+        )
         if reason is not None and lasting and empty.has_room_for(execution):
             yield f"{execution.id} has the reason {reason.code}, and its core fits on the present nodes"
     if plan.placements >= policy.placements_per_tick_max:

@@ -48,7 +48,7 @@ class Timetable:
         self._after_s = math.nextafter(snapshot.now_s, math.inf)
         self._run_s = present.estimates.guess_s
         self._empty = Ledger(snapshot.nodes, (), snapshot.locality, snapshot.paths)
-        self._placer = ServicePlacer(self._empty, policy, present.span)
+        self._placer = ServicePlacer(self._empty, policy, present.span, leaves_s=present.leaves_s)
         self.known = self._empty.paths is None
         self._devices = sorted({kind for node in snapshot.nodes for kind in node.total.devices})
         nodes = range(len(self._empty.nodes))

@@ -155,6 +155,8 @@ REASONS = {
     "nodes_away": "the essential services need nodes that are down, drained or reserved for others, and would not fit "
     "on the other nodes even if these were empty. It blocks no others, and has its place in the order when the nodes "
     "are back",
+    "window_ahead": "nodes that it needs will be drained or reserved, and neither a time limit nor a declared run time "
+    "says that it ends before; the hint tells the longest time limit with which it would start. It blocks no others",
     "foreign_use": "the essential services fit only after programs outside Zoe use less of the nodes, even if Zoe ran "
     "nothing there. The reason names the nodes and how much these programs use. It keeps its turn and blocks no others",
     "retry_backoff": "it failed and is tried again after a pause",
@@ -167,7 +169,8 @@ REASONS = {
     "users",
     "image_pulling": "one of its images is being pulled (only back-ends that pull images)",
     "locating_inputs": "Zoe asks the object store where its inputs are, for a second at most; it blocks no others",
-    "scan_limit": "the queue is longer than one pass considers, or the pass has placed as many services as it may",
+    "scan_limit": "the queue is longer than one pass considers, the pass has placed as many services as it may, or "
+    "more executions may fit beside the first waiting one than it examines; the next passes examine the others",
     "held": "its user or an operator holds it, or it can no longer run after the executions that it names",
     "begin_time": "it is not to begin before a certain time",
     "promise": "it is not decided yet whether it can be promised to end in time, or offers wait for an answer",

@@ -70,7 +70,7 @@ class AtRest:
             case ReasonCode.NEVER_FITS:
                 if self._fits(execution, totals, anywhere):
                     yield f"{execution.id} is said never to fit, and would"
-            case ReasonCode.NODES_AWAY:
+            case ReasonCode.NODES_AWAY | ReasonCode.WINDOW_AHEAD:
                 if self._fits(execution, usable, open_to_it):
                     yield f"{execution.id} waits for nodes that it does not need"
             case ReasonCode.FOREIGN_USE:

@@ -47,6 +47,7 @@ _REASONS = {
     "behind_in_queue": "Priority",
     "booked": "Reservation",
     "nodes_away": "ReqNodeNotAvail",
+    "window_ahead": "ReqNodeNotAvail",
     "tenant_limit": "AssocGrpCpuLimit",
     "user_limit": "AssocGrpCpuLimit",
 }

@@ -32,7 +32,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     """Decide which executions start, which elastic services they get, and why the others wait; OutOfBudget."""
     # 1. Account for running services.
     present, holdings = Pass.from_snapshot(snapshot, policy), TenantReservations(snapshot.active, policy)
-    placer = ServicePlacer(booked_ledger(snapshot, policy), policy, present.span, give_up)
+    placer = ServicePlacer(booked_ledger(snapshot, policy), policy, present.span, give_up, present.leaves_s)
     # 2. Order queued and running executions: earlier ones get elastic services first and give them back last. Rigid
     # ones do neither, and only those whose room becomes free matter.
     ordered = due_first(queue_sequence(present), snapshot.bookings, snapshot.now_s)

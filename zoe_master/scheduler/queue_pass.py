@@ -62,7 +62,10 @@ _BOOKED_MAX = 200
 
 # An execution that waits for one of these reasons blocks no other, nor do equal ones in the same pass: no other end
 # would help.
-_LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
+_LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.WINDOW_AHEAD, ReasonCode.FOREIGN_USE)
+
+# Behind the first waiting execution, further kinds of cores with such a reason are told as the others there.
+_LASTING_KINDS_MAX = 8
 
 # Why a core does not fit.
 Refuse = Callable[[Execution, Request, ServicePlacer], Reason]
@@ -164,6 +167,7 @@ class QueuePass:
         self.reasons.own |= kept_back
         behind = [e for e in rest if e.id not in kept_back] if kept_back else rest
         self.reasons.give_rest(behind, _behind(self._policy.order))
+        self._tell_lasting(behind)
         match self._policy.backfill:
             case "easy":
                 self._backfill(blocked, rest)
@@ -171,6 +175,22 @@ class QueuePass:
                 self._backfill(blocked, rest, key=self._estimates.guess_s)
             case "conservative" if rest:
                 self._backfill_conservatively(blocked, rest)
+
+    def _tell_lasting(self, behind: Sequence[Execution]) -> None:
+        """Set the reasons of executions for which no end of others would help, of the first few kinds."""
+        empty = CapacityCheck(self._placer.with_ledger(self._placer.ledger.without_services()))
+        for execution in behind:
+            if empty.may_have_room(execution):
+                continue
+            alike = self._alike(execution)
+            reason = self._lasting.get(alike)
+            if reason is None and len(self._lasting) < _LASTING_KINDS_MAX:
+                requests = core_requests(execution, self._placer)
+                reason = lasting_refusal(execution, requests[0], self._placer)
+                if reason is not None:
+                    self._lasting[alike] = reason
+            if reason is not None and reason.code in _LASTING:
+                self.reasons.give(execution.id, reason)
 
     def _backfill(
         self, blocked: Execution, rest: Sequence[Execution], key: Callable[[Execution], float] | None = None
@@ -321,7 +341,7 @@ class QueuePass:
     def _alike(self, execution: Execution) -> Hashable:
         groups = core_groups(execution.application, self._placer.ledger.gateway)
         wanted = tuple((component.name, component.demand, count) for component, count in groups)
-        return execution.tenant, self._placer.span(execution), wanted
+        return execution.tenant, self._placer.leaves_s(execution), wanted
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
         """Return the limit that forbids it even after all leaving and stoppable services have gone."""

@@ -42,6 +42,7 @@ NODES_AWAY = "the nodes that it needs are down, drained or reserved"
 NO_FORECAST: dict[str, str] = {
     ReasonCode.NODES_AWAY: NODES_AWAY,
     ReasonCode.NO_NODES: NODES_AWAY,
+    ReasonCode.WINDOW_AHEAD: "it may not have ended when nodes that it needs are drained or reserved",
     ReasonCode.FOREIGN_USE: "programs that Zoe does not run use resources that it needs",
 }
 _OLD_S = 60.0

@@ -25,6 +25,7 @@ _BY_REASON = {
     ReasonCode.NEVER_FITS: WaitCause.NEVER_FITS,
     ReasonCode.NO_NODES: WaitCause.NODES_AWAY,
     ReasonCode.NODES_AWAY: WaitCause.NODES_AWAY,
+    ReasonCode.WINDOW_AHEAD: WaitCause.NODES_AWAY,
     ReasonCode.FOREIGN_USE: WaitCause.FOREIGN_USE,
     ReasonCode.RETRY_BACKOFF: WaitCause.OWN_FAILURE,
     ReasonCode.STORAGE_BANDWIDTH: WaitCause.STORAGE,

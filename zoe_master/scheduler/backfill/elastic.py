@@ -94,7 +94,16 @@ class ElasticGiving:
         allowed = self._holdings.room_for(execution, component.reservation)
         count = len(services) if allowed is None else min(len(services), allowed)
         begins_s, ends_s = placer.span(execution)
-        request = Request(component, count, execution.tenant, storage, begins_s, ends_s, self._gives_way)
+        request = Request(
+            component,
+            count,
+            execution.tenant,
+            storage,
+            begins_s,
+            ends_s,
+            self._gives_way,
+            leaves_s=placer.leaves_s(execution),
+        )
         growth = self._growth
         nodes = placer.place(request) if growth is None else growth.place(execution, services, request, placer)
         names = (placer.ledger.nodes[node].name for node in nodes)

@@ -26,7 +26,14 @@ def replace_missing(
         for name, services in missing(execution).items():
             component, (begins_s, ends_s) = execution.application.component(name), placer.span(execution)
             request = Request(
-                component, len(services), execution.tenant, execution.application.storage, begins_s, ends_s, sure=True
+                component,
+                len(services),
+                execution.tenant,
+                execution.application.storage,
+                begins_s,
+                ends_s,
+                sure=True,
+                leaves_s=placer.leaves_s(execution),
             )
             placed = _place(request, services, placer, reclaim)
             if placed:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from itertools import chain, repeat
 
-from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionState, Mark
 from zoe_lib.domain.values.frozen import value
 
 # The key of past runs: tenant, user, name of the application.
@@ -78,6 +78,19 @@ class Estimates:
             limit_s = execution.application.time_limit_s or math.inf
             expected_s = corrected_s(expected_s, now_s - placed_at_s, limit_s)
         return max(placed_at_s + expected_s, now_s)
+
+    def latest_end_s(self, execution: Execution, now_s: float) -> float:
+        """Return when an execution has ended for certain, if it is placed now or was before: infinite if nothing says
+        so.
+
+        The time limit, else the run time that its user declared; never a prediction, since holds of nodes rely on it.
+        """
+        application = execution.application
+        most_s = application.time_limit_s or application.expected_run_s or math.inf
+        ends_s = (
+            execution.marks.get(Mark.PLACED, now_s) + most_s if execution.state in ACTIVE_STATES else now_s + most_s
+        )
+        return ends_s if ends_s > now_s else math.inf
 
     def cautious_end_s(self, execution: Execution, now_s: float, caution: float) -> float:
         """Return the pessimistic end of a placed execution: `caution` times the expected run time without a promise, at

@@ -58,6 +58,12 @@ class Pass:
             return now_s, self.estimates.end_s(execution, now_s)
         return now_s, now_s + self.estimates.run_s(execution)
 
+    def leaves_s(self, execution: Execution) -> float:
+        """Return when its use of resources placed now has ended for certain; a promised one keeps its booked time."""
+        if execution.promise is not None:
+            return self.span(execution)[1]
+        return self.estimates.latest_end_s(execution, self.snapshot.now_s)
+
 
 def rank_executions(executions: Iterable[Execution], moment: QueueContext) -> Sequence[Execution]:
     """Return executions by priority, then by the policy's order, then by arrival; ties by id."""

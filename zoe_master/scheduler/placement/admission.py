@@ -15,14 +15,16 @@ from zoe_lib.domain.values.resources import NOTHING
 from zoe_master.scheduler.placement.foreign_use import foreign_reason
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
+from zoe_master.scheduler.placement.window_ahead import window_ahead
 
 
 def core_requests(execution: Execution, placer: ServicePlacer) -> list[Request]:
     """Return one request per group of identical essential instances, in start-up order."""
     begins_s, ends_s = placer.span(execution)
-    tenant, storage = execution.tenant, execution.application.storage
+    tenant, storage, sure = execution.tenant, execution.application.storage, execution.promise is not None
+    leaves_s = placer.leaves_s(execution)
     return [
-        Request(component, count, tenant, storage, begins_s, ends_s, sure=execution.promise is not None)
+        Request(component, count, tenant, storage, begins_s, ends_s, sure=sure, leaves_s=leaves_s)
         for component, count in core_groups(execution.application, placer.ledger.gateway)
     ]
 
@@ -115,10 +117,11 @@ def lasting_refusal(execution: Execution, request: Request, placer: ServicePlace
 def _refused_by_nodes(execution: Execution, request: Request, placer: ServicePlacer) -> Reason | None:
     """Return the reason if absent nodes, or programs outside Zoe, take the room: no end of an execution returns it."""
     nodes = placer.ledger.nodes
-    away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
+    away = sum(not node.open_to(request.tenant, request.begins_s, request.leaves_s) for node in nodes)
     closed = placer.closed_by_plugins(request)
     if (away or closed) and not _fits_on(execution, placer.with_ledger(placer.ledger.without_services())):
-        return _nodes_away(execution, request, placer, away, closed)
+        ahead = window_ahead(execution, request, placer, _fits_on)
+        return ahead or _nodes_away(execution, request, placer, away, closed)
     used = any(node.foreign != NOTHING for node in nodes)
     if used and not _fits_on(execution, placer.with_ledger(placer.ledger.without_services(with_foreign=True))):
         return foreign_reason(request, nodes, _size(execution, placer), placer.refused_by(request))

@@ -82,6 +82,7 @@ class FreeNodes:
         self._rising: list[int] = (-self._cores).tolist()
         # The largest memory of the nodes with as many cores or more.
         self._largest_memory: list[int] = np.maximum.accumulate(self._memory).tolist()
+        self._least_memory: list[int] = np.minimum.accumulate(self._memory).tolist()
         self._cores_so_far: list[int] = np.cumsum(self._cores).tolist()
         self._memory_so_far: list[int] = np.cumsum(np.maximum(self._memory, 0)).tolist()
         self._counts: dict[Hashable, int] = {}
@@ -94,6 +95,8 @@ class FreeNodes:
             return False
         if (count == 1 or not (cores_milli or memory_bytes)) and not amount.devices:
             return True
+        if count <= enough and self._least_memory[count - 1] >= memory_bytes and not amount.devices:
+            return True  # one on each of the first nodes
         last = enough - 1
         if self._cores_so_far[last] < cores_milli * count or self._memory_so_far[last] < memory_bytes * count:
             return False

@@ -31,7 +31,7 @@ def foreign_reason(request: Request, nodes: tuple[Node, ...], size: str, counts:
 
 
 def _usable(request: Request, node: Node) -> bool:
-    open_to_it = node.open_to(request.tenant, request.begins_s, request.ends_s)
+    open_to_it = node.open_to(request.tenant, request.begins_s, request.leaves_s)
     return open_to_it and lacks_labels(request.component, node) is None
 
 

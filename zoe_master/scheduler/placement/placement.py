@@ -34,6 +34,14 @@ def _for_ever(_execution: Execution) -> Span:
     return 0.0, math.inf
 
 
+def _never(_execution: Execution) -> float:
+    return math.inf
+
+
+def _ends_of(span: Callable[[Execution], Span]) -> Callable[[Execution], float]:
+    return lambda execution: span(execution)[1]
+
+
 class NodeWeighing:
     """Weighers with their weights: `of_many` score nodes together, `of_one` a single one, if all of them can.
 
@@ -85,7 +93,8 @@ class ServicePlacer:
     """Places groups on one ledger under one policy, for one pass.
 
     Answers of filters that depend only on node and labels are kept for the pass. `span` returns begin and end of an
-    execution's expected use; without it, from now on for ever. Raises OutOfBudget once `give_up` returns True.
+    execution's expected use; without it, from now on for ever. `leaves_s` returns when it has ended for certain;
+    without it, the end of `span`. Raises OutOfBudget once `give_up` returns True.
     """
 
     def __init__(
@@ -94,6 +103,7 @@ class ServicePlacer:
         policy: Policy,
         span: Callable[[Execution], Span] = _for_ever,
         give_up: GiveUp = never,
+        leaves_s: Callable[[Execution], float] | None = None,
     ) -> None:
         self.ledger = ledger
         self._give_up = give_up
@@ -101,6 +111,7 @@ class ServicePlacer:
         held = any(node.holds for node in ledger.nodes)
         # No other weigher needs it.
         self.span = span if held or ledger.booked is not None else _for_ever
+        self.leaves_s = (leaves_s or _ends_of(span)) if held else _never
         rules = _rules(policy, held)
         self._static, self._dynamic, self._of_plugins = rules.static, rules.dynamic, rules.of_plugins
         self._named = rules.named
@@ -114,6 +125,12 @@ class ServicePlacer:
         """Return the same policy on other accounts of the same nodes."""
         twin = ServicePlacer.__new__(ServicePlacer)
         twin.__dict__ |= self.__dict__ | {"ledger": ledger, "_candidates": {}, "_placed_before": set()}
+        return twin
+
+    def as_if_leaving(self, leaves_s: float, ledger: Ledger) -> ServicePlacer:
+        """Return the same policy on other accounts, for executions that have ended by then."""
+        twin = self.with_ledger(ledger)
+        twin.leaves_s = lambda _execution: leaves_s
         return twin
 
     def check_budget(self) -> None:

@@ -17,6 +17,7 @@ from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 class Request:
     """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` by estimate.
 
+    leaves_s: when they have ended for certain, before the holds of their nodes begin.
     gives_way: they are taken back when their room is needed, so they may use booked room. sure: they end in time, by a
     promise; else they may take longer than expected.
     """
@@ -29,6 +30,7 @@ class Request:
     ends_s: float = math.inf
     gives_way: bool = False
     sure: bool = False
+    leaves_s: float = math.inf
 
     @property
     def stays_until_s(self) -> float:

@@ -30,7 +30,7 @@ class UsableNodes:
         """Return the key; quick where no node is held."""
         if not self._hold_begins:
             return component.labels, "", 0
-        begun = bisect_left(self._hold_begins, self._placer.span(execution)[1])
+        begun = bisect_left(self._hold_begins, self._placer.leaves_s(execution))
         return component.labels, execution.tenant if self._for_tenants else "", begun
 
     def nodes(self, component: Component, execution: Execution) -> Sequence[int]:
@@ -38,5 +38,6 @@ class UsableNodes:
         eligible = self._placer.eligible_nodes(Request(component, 1, execution.tenant))
         if not self._hold_begins:
             return eligible
-        nodes, (begins_s, ends_s) = self._placer.ledger.nodes, self._placer.span(execution)
-        return [i for i in eligible if nodes[i].hold_against(execution.tenant, begins_s, ends_s) is None]
+        nodes, begins_s = self._placer.ledger.nodes, self._placer.span(execution)[0]
+        leaves_s = self._placer.leaves_s(execution)
+        return [i for i in eligible if nodes[i].hold_against(execution.tenant, begins_s, leaves_s) is None]

@@ -107,7 +107,7 @@ class _FutureCluster:
         self._bookings = snapshot.bookings
         self._book(snapshot, ledger)
         self._give_up = give_up
-        self._placer = ServicePlacer(ledger, policy, self._span, give_up)
+        self._placer = ServicePlacer(ledger, policy, self._span, give_up, self._leaves_s)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
         freed = (hold.until_s for node in snapshot.nodes for hold in node.holds)
@@ -118,7 +118,7 @@ class _FutureCluster:
         self._some_last = any(not n.ready or n.holds or n.foreign != NOTHING for n in snapshot.nodes)
         # The return of a node that is down or drained without an end is unknown, and so is the end of foreign programs.
         self._hopeless = {ReasonCode.NEVER_FITS, ReasonCode.FOREIGN_USE} | (
-            set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}
+            set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.WINDOW_AHEAD, ReasonCode.NO_NODES}
         )
         heapq.heapify(self._ends)
         self._given = 0.0  # core-seconds of started executions
@@ -149,7 +149,8 @@ class _FutureCluster:
         The policy does the same with the users' estimates, and again at every end. Here, early ends are expected.
         """
         ledger = self._placer.ledger
-        present = [i for i, node in enumerate(ledger.nodes) if node.open_to(wanted.tenant, self._now_s, math.inf)]
+        leaves_s = self._leaves_s(wanted)
+        present = [i for i, node in enumerate(ledger.nodes) if node.open_to(wanted.tenant, self._now_s, leaves_s)]
         cores, memory = (sum(max(free[i], 0) for i in present) for free in (ledger.free_cores, ledger.free_memory))
         ends = {execution_id: at_s for at_s, execution_id in self._ends if execution_id}
         releases = ((ends[e.id], total(amount for _, amount in ledger.holdings(e))) for e in self._active.values())
@@ -212,6 +213,11 @@ class _FutureCluster:
 
     def _span(self, execution: Execution) -> tuple[float, float]:
         return self._now_s, self._now_s + self._estimates.run_s(execution)
+
+    def _leaves_s(self, execution: Execution) -> float:
+        if execution.promise is not None:
+            return self._span(execution)[1]
+        return self._estimates.latest_end_s(execution, self._now_s)
 
     def _advance(self) -> bool:
         """Advance to the next expected end, and past all others at the same time; return False if there is none."""

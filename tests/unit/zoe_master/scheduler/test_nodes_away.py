@@ -24,7 +24,6 @@ AWAY = {
     "down": replace(LARGE, ready=False),
     "drained": replace(LARGE, holds=(NodeHold(),)),
     "reserved": replace(LARGE, holds=(NodeHold(tenant="physics"),)),
-    "reserved soon": replace(LARGE, holds=(NodeHold(tenant="physics", since_s=200.0, until_s=300.0),)),
 }
 
 
@@ -116,5 +115,5 @@ def test_reservations_are_asked_for_each_tenant_and_for_the_time_each_needs() ->
     own = replace(queued("own", component(cores=16), at_s=2.0), tenant="physics")
     plan = decide(long, short, own, nodes=nodes)
     assert list(plan.starts) == ["s"]
-    assert plan.reasons["l"].code is ReasonCode.NODES_AWAY
+    assert plan.reasons["l"].code is ReasonCode.WINDOW_AHEAD
     assert plan.reasons["own"].code is ReasonCode.NO_RESOURCES

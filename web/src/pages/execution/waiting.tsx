@@ -81,7 +81,9 @@ function ForecastFacts({
     const why =
       code === "nodes_away" || code === "no_nodes"
         ? "the nodes that it needs are down, drained or reserved"
-        : code === "foreign_use"
+        : code === "window_ahead"
+          ? "it may not have ended when nodes that it needs are drained or reserved"
+          : code === "foreign_use"
           ? "programs that Zoe does not run use resources that it needs"
           : "no running execution has a known end";
     return (

@@ -10,7 +10,7 @@ from zoe_master.scheduler.placement.request import Request
 
 def holds(request: Request, node: Node, _ledger: Ledger) -> str | None:
     """Refuse a drained node, and one reserved for another tenant now or before the service is expected to end."""
-    hold = node.hold_against(request.tenant, request.begins_s, request.ends_s)
+    hold = node.hold_against(request.tenant, request.begins_s, request.leaves_s)
     if hold is None:
         return None
     lasts = "" if hold.until_s is None else f" until {utc_text(hold.until_s)}"

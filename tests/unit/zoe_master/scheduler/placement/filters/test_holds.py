@@ -20,7 +20,7 @@ RESERVED = f"reserved for another tenant until {utc_text(2000.0)}"
 
 def answer(*given: NodeHold, tenant: str = "default", begins_s: float = 0.0, ends_s: float = 10.0) -> str | None:
     here = node("n", holds=given)
-    wanted = replace(request(component()), tenant=tenant, begins_s=begins_s, ends_s=ends_s)
+    wanted = replace(request(component()), tenant=tenant, begins_s=begins_s, leaves_s=ends_s)
     return holds(wanted, here, ledger(here))
 
 
