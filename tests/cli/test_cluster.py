@@ -38,8 +38,8 @@ def test_windows_of_a_node_stand_side_by_side_and_are_cancelled_one_by_one(serve
 
     for begins, note in (("2031-02-01 06:00", "disks"), ("2031-01-01 06:00", "kernel")):
         drained = zoe("nodes", "drain", "--all", "--at", begins, "--for", "4h", "--note", note)
-        assert (drained.code, drained.err) == (0, "")
-    assert zoe("nodes", "drain", "node-1", "--note", "fan").err == ""
+        assert (drained.code, "what it holds up is not known" in drained.err) == (0, True)  # no master runs here
+    assert zoe("nodes", "drain", "node-1", "--note", "fan", "--yes").err == ""
     assert "replaces the earlier hold of node-1" in zoe("nodes", "drain", "node-1", "--note", "fans").err
     assert [note for note, _ in listed()] == ["fans", "kernel", "disks"]
     assert listed()[1:] == [("kernel", "2031-01-01 06:00:00"), ("disks", "2031-02-01 06:00:00")]

@@ -59,7 +59,10 @@ def test_a_drained_node_takes_nothing_until_it_is_released(stack: Stack, zoe: Zo
 
 
 def test_before_a_maintenance_window_only_what_ends_in_time_begins(stack: Stack, zoe: Zoe, tmp_path: Path) -> None:
-    drained = zoe("nodes", "drain", "--all", "--in", "1h", "--for", "2h", "--note", "new disks")
+    window = ("nodes", "drain", "--all", "--in", "1h", "--for", "2h", "--note", "new disks")
+    assert "keeps no waiting execution from starting" in zoe(*window, "--dry-run").err
+    assert zoe("nodes", "holds").out.count("\n") == 1
+    drained = zoe(*window)
     assert drained.code == 0, drained.err
     assert zoe("nodes", "drain", "--all", "--in", "1d", "--for", "2h", "--note", "new kernel").code == 0
     document = json.loads(Path(BATCH).read_text())
@@ -69,7 +72,7 @@ def test_before_a_maintenance_window_only_what_ends_in_time_begins(stack: Stack,
     waiting = zoe("run", str(long), "-o", "name").out.strip()
     assert zoe("run", str(short), "--wait").code == 0
     assert json.loads(zoe("show", waiting, "-o", "json").out)["state"] == "queued"
-    until(lambda: "new disks" in zoe("explain", waiting).out)
+    until(lambda: "with a time limit of at most" in zoe("explain", waiting).out)
     assert zoe("nodes", "release", "--all").code == 0
     assert zoe("wait", waiting, "--timeout", "30").code == 0
     assert "name nodes, or give --all" in zoe("nodes", "drain").err

@@ -398,6 +398,8 @@ def _dry_run_view(answer: DryRun) -> dict[str, Any]:
         "starts": answer.starts[:DRY_RUN_SHOWN_MAX],
         "starts_total": len(answer.starts),
         "preempted_total": answer.preempted,
+        "window_ahead_total": answer.window_ahead,
+        "window_ahead_without_limit": answer.without_limit,
     }
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from zoe_cli.commands.cluster.cluster import nodes as listed
 from zoe_cli.commands.words.dates import date, duration
-from zoe_cli.context import options
+from zoe_cli.context import on_terminal, options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add, with_output
 from zoe_cli.rows import Rows
-from zoe_cli.units import clock
+from zoe_cli.units import clock, count_with_noun
+from zoe_client.client import Client
+from zoe_client.errors import ZoeError
 from zoe_client.wire import NodeHoldView, PolicyView
 
 app = typer.Typer(
@@ -41,6 +44,16 @@ Begins = Annotated[
     typer.Option("--at", metavar="DATE", help="Only holds that begin at this minute, or second (default: all)."),
 ]
 
+Dry = Annotated[bool, typer.Option("--dry-run", help="Tell what it would hold up, and change nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+class _Asking(NamedTuple):
+    """Whether only to tell the effect, and whether not to ask."""
+
+    dry: bool
+    yes: bool
+
 
 def listing(context: typer.Context) -> None:
     """List all nodes, unless a subcommand follows."""
@@ -56,13 +69,16 @@ def drain(
     after: After = "0",
     at: At = None,
     lasts: For = None,
+    dry: Dry = False,
+    yes: Yes = False,
 ) -> None:
     """Drain nodes (admins and operators): they get no new work, and running services continue. Before a later start,
     only services expected to end in time begin on them.
 
-    With --for, it is a maintenance window beside others. Without, it replaces an earlier hold without an end.
+    With --for, it is a maintenance window beside others. Without, it replaces an earlier hold without an end. Before it
+    holds up waiting executions, it asks.
     """
-    _hold(context, node, every, _hold_view(None, _start_s(after, at), lasts, reason))
+    _hold(context, node, every, _hold_view(None, _start_s(after, at), lasts, reason), _Asking(dry, yes))
 
 
 def reserve(
@@ -74,13 +90,15 @@ def reserve(
     after: After = "0",
     at: At = None,
     lasts: For = None,
+    dry: Dry = False,
+    yes: Yes = False,
 ) -> None:
     """Reserve nodes for one tenant (admins and operators). Until then, others use them only if they are expected to end
     in time.
 
     With --for, it stands beside other holds. Without, it replaces an earlier hold without an end.
     """
-    _hold(context, node, every, _hold_view(tenant, _start_s(after, at), lasts, reason))
+    _hold(context, node, every, _hold_view(tenant, _start_s(after, at), lasts, reason), _Asking(dry, yes))
 
 
 def release(context: typer.Context, node: Nodes = None, every: All = False, at: Begins = None) -> None:
@@ -121,7 +139,7 @@ def _end(hold: NodeHoldView) -> str:
     return "released" if hold.until_s is None else clock(hold.until_s)
 
 
-def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: NodeHoldView) -> None:
+def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: NodeHoldView, asking: _Asking) -> None:
     _check_choice(named, every)
     with options(context).client() as client:
         known = [node.name for node in client.nodes().nodes]
@@ -132,8 +150,38 @@ def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: No
             if hold.until_s is None and present is not None and present.until_s is None:
                 note(f"note: this replaces the earlier hold of {name}")
             policy = _with_hold(policy, name, hold)
-        client.set_policy(policy)
-        listed(context)
+        if asking.dry or not asking.yes:
+            _tell_effect(client, policy, asking)
+        if not asking.dry:
+            client.set_policy(policy)
+            listed(context)
+
+
+def _tell_effect(client: Client, policy: PolicyView, asking: _Asking) -> None:
+    """Tell how many waiting executions a hold keeps from starting, and ask on a terminal; Abort for no."""
+    try:
+        answer = client.try_policy(policy)
+    except ZoeError as error:
+        if asking.dry:
+            raise
+        note(f"note: what it holds up is not known ({error})")
+        return
+    more = answer.wanted.window_ahead_total - answer.present.window_ahead_total
+    unlimited = answer.wanted.window_ahead_without_limit - answer.present.window_ahead_without_limit
+    fewer = answer.present.starts_total - answer.wanted.starts_total
+    if more > 0:
+        note(
+            f"note: {count_with_noun(more, 'waiting execution')} cannot start before the hold is over, {unlimited} of "
+            "them since no time limit says that they end before; `zoe explain` tells each user the limit that helps"
+        )
+    elif asking.dry:
+        note(
+            "note: it keeps no waiting execution from starting"
+            if fewer <= 0
+            else f"note: {fewer} fewer would start now"
+        )
+    if more > 0 and not asking.dry and sys.stdin.isatty() and on_terminal():
+        typer.confirm("Hold the nodes?", abort=True, err=True)
 
 
 def _with_hold(policy: PolicyView, node: str, hold: NodeHoldView) -> PolicyView:

@@ -132,6 +132,12 @@ class PassView(Wire):
     starts: list[str]
     starts_total: int
     preempted_total: int = Field(description="Elastic services that would be stopped.")
+    window_ahead_total: int = Field(
+        default=0, description="Waiting executions that may not have ended when nodes are drained or reserved."
+    )
+    window_ahead_without_limit: int = Field(
+        default=0, description="Those of them without a time limit and a declared run time."
+    )
 
 
 class DryRunView(Wire):

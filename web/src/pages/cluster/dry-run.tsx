@@ -32,6 +32,11 @@ export function DryRun({ result }: { result: Result }) {
           <td className="num">{present.preempted_total}</td>
           <td className="num">{wanted.preempted_total}</td>
         </tr>
+        <tr>
+          <td>held up by a window of nodes (without a time limit)</td>
+          <td className="num">{heldUp(present)}</td>
+          <td className="num">{heldUp(wanted)}</td>
+        </tr>
       </Table>
       <h2>The queue with this policy</h2>
       {wanted.first.length === 0 && <p className="faint">No executions wait.</p>}
@@ -48,6 +53,10 @@ export function DryRun({ result }: { result: Result }) {
       </ol>
     </section>
   );
+}
+
+function heldUp(pass: Schemas["PassView"]): string {
+  return `${pass.window_ahead_total} (${pass.window_ahead_without_limit})`;
 }
 
 function movedText(before: number | undefined, now: number): string {

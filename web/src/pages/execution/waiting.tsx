@@ -84,8 +84,8 @@ function ForecastFacts({
         : code === "window_ahead"
           ? "it may not have ended when nodes that it needs are drained or reserved"
           : code === "foreign_use"
-          ? "programs that Zoe does not run use resources that it needs"
-          : "no running execution has a known end";
+            ? "programs that Zoe does not run use resources that it needs"
+            : "no running execution has a known end";
     return (
       <>
         <dt>Start</dt>

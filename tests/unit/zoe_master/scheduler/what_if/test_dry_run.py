@@ -21,3 +21,11 @@ def test_it_shows_the_sequence_the_starts_and_the_cost_to_elastic_services() -> 
 
 def test_holds_are_those_of_the_policy_that_is_tried() -> None:
     assert dry_run(NOW, Policy(order="sjf", node_holds={"n": NodeHold()})).starts == ()
+
+
+def test_waiting_executions_that_may_not_end_before_a_hold_are_counted() -> None:
+    now = Snapshot(10.0, (node("n", cores=8),), (*NOW.queued, queued("unlimited"), queued("large", component(cores=9))))
+    soon = Policy(node_holds={"n": NodeHold(since_s=100.0)})
+    ahead = dry_run(now, soon)
+    assert (ahead.window_ahead, ahead.without_limit) == (2, 1)  # long and unlimited
+    assert dry_run(now, Policy()).window_ahead == 0
