@@ -41,6 +41,8 @@ FIELDS = {
     "interactive_share": "interactive applications come before batch applications of the same priority while they "
     "hold at most this share of the cluster's cores and memory, not counting elastic services that can be taken back; "
     "0 gives them no precedence",
+    "default_time_limit_s": "time limit of executions that are submitted without one, in seconds, at most the longest "
+    "of the tenant; 0 gives none. Executions without a time limit start on no node that will be drained or reserved",
     "node_holds": "nodes that are drained (`tenant` null) or reserved for a tenant, with `since_s`, `until_s`, `note`; "
     "set by `zoe nodes drain` and `reserve`. The filter `holds` always applies them",
     "node_windows": "further holds of nodes, which have an end: at most 32 of each node; set by `zoe nodes drain` and "

@@ -25,17 +25,20 @@ def apply_limits(execution: Execution, limits: Limits, executions: int, executio
 
 
 def with_time_limit(application: Application, tenant: str, limits: Limits) -> tuple[Application, Sequence[str]]:
-    """Return the application, with the tenant's longest time limit if it has none, and a note to its user.
+    """Return the application, with a time limit if it has none, and a note to its user: the default one, else the
+    longest of the tenant.
 
     Raises TimeLimitTooLong if it requests a longer one.
     """
     asked_s, longest_s = application.time_limit_s, limits.for_subject(tenant).time_limit_s
-    if longest_s is None or (asked_s is not None and asked_s <= longest_s):
+    default_s = limits.default_time_limit_of(tenant)
+    if default_s is None or (asked_s is not None and (longest_s is None or asked_s <= longest_s)):
         return application, ()
-    if asked_s is not None:
+    if asked_s is not None and longest_s is not None:
         raise TimeLimitTooLong(f"the time limit is {_text(asked_s)}; the maximum for {tenant} is {_text(longest_s)}")
-    note = f"no time limit is set: it gets the longest that {tenant} may have, {_text(longest_s)}"
-    return replace(application, time_limit_s=longest_s), (note,)
+    which = f"the longest that {tenant} may have" if default_s == longest_s else "the default"
+    note = f"no time limit is set: it gets {which}, {_text(default_s)}"
+    return replace(application, time_limit_s=default_s), (note,)
 
 
 def check_counts(tenant: str, user: str, limits: Limits, executions: int, executions_of_user: int) -> None:

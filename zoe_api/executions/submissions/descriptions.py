@@ -36,6 +36,7 @@ from zoe_lib.domain.checks.feasibility import findings
 from zoe_lib.domain.checks.finding import Finding, Target
 from zoe_lib.domain.checks.images import IMAGE_ABSENT, IMAGE_NOT_ALLOWED
 from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.executions.limits import Limits
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.documents.codec import encode
@@ -108,10 +109,10 @@ def convert_description(body: ConvertRequest, caller: AsReader) -> ConvertRespon
 @router.get("/catalogue", response_model=CatalogueList)
 def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
     """List the descriptions of the catalogue for your role and tenant, with the JSON Schema of their forms."""
-    longest_s, platform = store.policy().limits.for_subject(principal.tenant).time_limit_s, store.terms().platform
+    limits, platform = store.policy().limits, store.terms().platform
     return CatalogueList(
         entries=[
-            _entry_view(entry, principal.role, longest_s, platform)
+            _entry_view(entry, principal, limits, platform)
             for entry in descriptions.catalogue()
             if entry.is_visible_to(principal.role)
         ]
@@ -126,7 +127,7 @@ def fill_form(entry_id: str, body: FillRequest, caller: AsReader) -> FillRespons
     )
     if entry is None:
         raise NotFound(f"the catalogue has no entry {entry_id}")
-    document = _document_of(entry, caller.store.policy().limits.for_subject(caller.tenant).time_limit_s)
+    document = _document_of(entry, caller.tenant, caller.store.policy().limits)
     try:
         with checking(caller):
             return FillResponse(document=descriptions.fill_form(entry, document, body.values, caller.principal.role))
@@ -140,15 +141,15 @@ def get_description_schema(_principal: Reader) -> dict[str, Any]:
     return descriptions.json_schema()
 
 
-def _entry_view(entry: CatalogueEntry, role: str, longest_s: float | None, platform: Platform) -> CatalogueEntryView:
+def _entry_view(entry: CatalogueEntry, principal: Principal, limits: Limits, platform: Platform) -> CatalogueEntryView:
     obstacle = _obstacle(entry, platform)
     return CatalogueEntryView(
         id=entry.id,
         title=entry.title,
         category=entry.category,
         summary=entry.summary,
-        document=_document_of(entry, longest_s),
-        form=descriptions.form_schema(entry, role),
+        document=_document_of(entry, principal.tenant, limits),
+        form=descriptions.form_schema(entry, principal.role),
         icon=entry.icon,
         tags=entry.tags,
         unavailable=_plain(obstacle, entry, platform) if obstacle else None,
@@ -179,12 +180,14 @@ def _plain(obstacle: Finding, entry: CatalogueEntry, platform: Platform) -> str:
     return obstacle.message
 
 
-def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, Any]:
-    """Return the description of an entry. A user did not choose its time limit, so the tenant's longest time limit
-    replaces it.
+def _document_of(entry: CatalogueEntry, tenant: str, limits: Limits) -> dict[str, Any]:
+    """Return the description of an entry. A user did not choose its time limit: one that is too long becomes the
+    tenant's longest, and one without a limit shows the policy's default.
     """
-    document = descriptions.catalogue_document(entry)
+    document, longest_s = descriptions.catalogue_document(entry), limits.for_subject(tenant).time_limit_s
     limit_s = document.get("time_limit_s")
+    if limit_s is None and limits.default_time_limit_s:
+        return {**document, "time_limit_s": limits.default_time_limit_of(tenant)}
     if limit_s is None or longest_s is None or limit_s <= longest_s:
         return document
     return {**document, "time_limit_s": longest_s}

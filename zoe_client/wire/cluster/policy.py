@@ -84,6 +84,7 @@ class PolicyView(Numbers):
     usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
     fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
     interactive_share: float = Field(default=0.0, ge=0, le=1)
+    default_time_limit_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     node_holds: dict[str, NodeHoldView] = Field(default={})
     node_windows: dict[str, list[NodeHoldView]] = Field(
         default={}, description="Further holds, which have an end, by node; at most 32 of each."

@@ -61,6 +61,8 @@ class Policy:
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
     interactive_share: interactive applications come before batch ones while together they hold at most this share of
         the cluster's cores and memory; 0 gives them no precedence.
+    default_time_limit_s: the time limit of executions that are submitted without one; 0: none. With it, they start
+        before a hold of nodes that begins later.
     node_holds: drained or reserved nodes, by name. node_windows: further holds of nodes, with an end.
     elastic_failures_max: failures after which an elastic service is given up; the pause before each retry is
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for the retries of a whole execution.
@@ -90,6 +92,7 @@ class Policy:
     usage_half_life_s: float = 7 * 86400.0
     fair_share_age_weight: float = 0.06
     interactive_share: float = 0.0
+    default_time_limit_s: float = 0.0
     node_holds: Mapping[str, NodeHold] = field(default_factory=dict)
     node_windows: Mapping[str, tuple[NodeHold, ...]] = field(default_factory=dict)
     filters: tuple[str, ...] = DEFAULT_FILTERS
@@ -113,7 +116,7 @@ class Policy:
     @property
     def limits(self) -> Limits:
         """Return all limits of the policy."""
-        return Limits(self.tenant_limits, self.user_limits)
+        return Limits(self.tenant_limits, self.user_limits, self.default_time_limit_s)
 
     def holds_of(self, node: str, now_s: float) -> tuple[NodeHold, ...]:
         """Return the holds of a node that have not ended, earliest first."""

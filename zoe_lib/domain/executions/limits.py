@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution
 from zoe_lib.domain.executions.promises import Rates, required_rates
-from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.domain.values.resources import Resources, total
 
 EVERY = "*"
@@ -59,10 +59,14 @@ class LimitSubject(NamedTuple):
 
 @value(frozen=True, slots=True)
 class Limits:
-    """All limits of an installation."""
+    """All limits of an installation.
+
+    default_time_limit_s: of executions that are submitted without a time limit; 0: none.
+    """
 
     tenants: ByName = field(default_factory=dict)
     users: ByName = field(default_factory=dict)
+    default_time_limit_s: float = 0.0
 
     def for_subject(self, tenant: str, user: str | None = None) -> Limit:
         """Return the limit of a tenant or a user: each amount is its own, or that of the nearest default."""
@@ -70,6 +74,11 @@ class Limits:
         if not where:
             return _UNLIMITED
         return Limit(**_with_defaults(where, key))  # type: ignore[arg-type]  # as checked when they were set
+
+    def default_time_limit_of(self, tenant: str) -> float | None:
+        """Return the time limit of a tenant's executions without one: the default, at most the longest possible."""
+        longest_s, default_s = self.for_subject(tenant).time_limit_s, self.default_time_limit_s
+        return min(default_s, longest_s or default_s) if default_s else longest_s
 
     def can_delay_executions(self) -> bool:
         """Return whether any limit may make executions wait; the others refuse submissions."""
@@ -93,7 +102,7 @@ class Limits:
         where, key = self._place(subject)
         rest = {text: set_there for text, set_there in where.items() if text != key}
         new = {**rest, key: dict(amounts)} if amounts else rest
-        return Limits(new, self.users) if subject.user is None else Limits(self.tenants, new)
+        return changed(self, tenants=new) if subject.user is None else changed(self, users=new)
 
     def with_changed_amounts(self, subject: LimitSubject, amounts: Amounts) -> Limits:
         """Return the limits with these amounts of the subject; its other amounts stay."""

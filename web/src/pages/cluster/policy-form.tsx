@@ -27,6 +27,7 @@ const NUMBERS: [keyof Policy, string][] = [
   ["usage_half_life_s", "Half-life of past use, seconds"],
   ["fair_share_age_weight", "Weight of age in fair share"],
   ["elastic_backoff_s", "Pause before elastic services come back, seconds"],
+  ["default_time_limit_s", "Time limit of executions without one, seconds (0: none)"],
   ["idle_after_s", "End interactive applications unused for, seconds (0: never)"],
   ["idle_warning_s", "Warn this long before such an end, seconds"],
   ["idle_cores_milli", "Minimum CPU that counts as activity, millicores (0: CPU does not count)"],

@@ -13,7 +13,7 @@ from zoe_api.executions.submissions import descriptions
 from zoe_client.wire import FillRequest
 from zoe_lib.domain.checks.finding import Finding
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
-from zoe_lib.domain.executions.limits import LimitSubject
+from zoe_lib.domain.executions.limits import Limits, LimitSubject
 from zoe_lib.store.errors import NotFound, QuotaExceeded
 
 ENTRY: Any = SimpleNamespace(id="e", title="Notebook")
@@ -31,7 +31,15 @@ def test_a_time_limit_that_nobody_chose_is_at_most_the_tenants(
 ) -> None:
     document = {"name": "x"} | ({} if own_s is None else {"time_limit_s": own_s})
     monkeypatch.setattr("zoe_lib.descriptions.catalogue_document", lambda _: dict(document))
-    assert descriptions._document_of(ENTRY, longest_s).get("time_limit_s") == told_s
+    limits = Limits({} if longest_s is None else {"red": {"time_limit_s": longest_s}})
+    assert descriptions._document_of(ENTRY, "red", limits).get("time_limit_s") == told_s
+
+
+def test_form_shows_the_default_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zoe_lib.descriptions.catalogue_document", lambda _: {"name": "x"})
+    limits = Limits({"red": {"time_limit_s": 60.0}}, {}, 90.0)
+    assert descriptions._document_of(ENTRY, "red", limits)["time_limit_s"] == 60.0
+    assert descriptions._document_of(ENTRY, "blue", limits)["time_limit_s"] == 90.0
 
 
 @pytest.mark.parametrize(
