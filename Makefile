@@ -110,7 +110,7 @@ format: setup ## format the sources
 ci-tools: ## what the tests use beyond Python, from Debian's packages (as root)
 	@sh scripts/ci-tools.sh
 
-bench: setup ## submission, wake-up to plan and first process, the first three sections of docs/performance.md (minutes)
+bench: setup ## submission, wake-up to plan and first process, the first three sections of docs/operate/performance.md (minutes)
 	@$(RUN) -m benchmarks.submission
 	@$(RUN) -m benchmarks.wake_to_plan
 	@$(RUN) -m benchmarks.submit_to_process
@@ -137,7 +137,7 @@ bench-start: setup ## from submission to result beside the bare program (ROUNDS=
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)
 
-bench-storage: setup ## the object store: filters, SLOs, views (docs/performance.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
+bench-storage: setup ## the object store: filters, SLOs, views (docs/operate/performance.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
 	@$(RUN) -W ignore -m benchmarks.storage $(ROWS)
 
 bench-store: setup ## figures of the founding document on filters, caches and monitoring (FIG="10 11 12 13 14 15 16 17 18 19 20"; each some minutes)

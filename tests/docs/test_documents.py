@@ -13,7 +13,7 @@ from tests.docs.documents import DOCS, ROOT, all_documents, anchors, blocks, lin
 SCREEN_LINES = 50
 TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
 MAKE = re.compile(r"\bmake(?: -s)? ([a-z][a-z-]+)")
-WORDS_PAGE = DOCS / "glossary.md"
+WORDS_PAGE = DOCS / "use/glossary.md"
 DECISION_LINES = 60
 
 
@@ -88,7 +88,7 @@ def test_the_index_of_decisions_lists_each_page_once() -> None:
 
 
 def test_paths_of_the_code_that_are_named_exist() -> None:
-    for document in (DOCS / "architecture.md", *decisions()):
+    for document in (DOCS / "build/architecture.md", *decisions()):
         for path in re.findall(r"`((?:zoe_\w+|storage_\w+|tests|alembic|scripts)/[\w./-]*)`", document.read_text()):
             assert (ROOT / path).exists(), f"{document.name}: {path} is not there"
 

@@ -14,7 +14,7 @@ from zoe_lib.sealing import KEY_FILE
 from zoe_lib.settings.config import Settings
 
 TIMEOUT_S = 300
-OPERATIONS = DOCS / "operations.md"
+OPERATIONS = DOCS / "operate/operations.md"
 
 
 def run_python(text: str, env: dict[str, str]) -> str:
@@ -32,7 +32,7 @@ def run_python(text: str, env: dict[str, str]) -> str:
 
 
 def test_examples_of_the_sdk(stack: Stack) -> None:
-    program = "\n".join(block.text for block in blocks(DOCS / "sdk.md") if block.language == "python")
+    program = "\n".join(block.text for block in blocks(DOCS / "use/sdk.md") if block.language == "python")
     output = run_python(program, environment(stack))
     for words in ("admin", "succeeded 0 exited", "main-0 local 0", "hello from x", "submitted", "from python"):
         assert words in output

@@ -1,4 +1,4 @@
-"""The recipes of docs/extending.md are followed: those for plugins in the example, the others in a copy of the tree.
+"""The recipes of docs/build/extending.md work: those for plugins in the example, the others in a copy of the tree.
 
 `tests/package/test_plugins.py` installs the example and uses it.
 """
@@ -18,7 +18,7 @@ import pytest
 from tests.docs.documents import DOCS, ROOT, Block, blocks
 from tests.support.long import of_documents
 
-PAGE = DOCS / "extending.md"
+PAGE = DOCS / "build/extending.md"
 EXAMPLE = ROOT / "tests" / "examples" / "zoe_example_plugin"
 COPIED = ("zoe_*", "storage_*", "tests", "scripts", "docs", "app_descriptions", "alembic", "pyproject.toml", "*.md")
 # Checks after the steps and `make docs`: the pages, the settings, the events, and every rule about these.

@@ -13,7 +13,7 @@ from tests.support.long import of_documents
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 
-TUTORIAL = DOCS / "tutorial.md"
+TUTORIAL = DOCS / "start/tutorial.md"
 TIMEOUT_S = 300
 MARK = "@@@ block"
 

@@ -32,7 +32,7 @@ def nothing_left(stack: Stack) -> Iterator[None]:
 
 @pytest.mark.parametrize("page", ["workflows", "from-airflow", "from-slurm", "from-original-zoe", "schedules"])
 def test_the_page_shows_what_happens(stack: Stack, tmp_path: Path, page: str) -> None:
-    found = blocks(DOCS / f"{page}.md")
+    found = blocks(DOCS / "use" / f"{page}.md")
     for _ in range(2):  # a second try of a page meets the leftovers of the first
         for block in found:
             if block.file is not None:
