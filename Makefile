@@ -140,7 +140,7 @@ bench-start: setup ## from submission to result beside the bare program (ROUNDS=
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)
 
-bench-storage: setup ## the object store: filters, SLOs, views (docs/operate/performance.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
+bench-storage: setup ## the object store: filters, SLOs, views (docs/operate/performance-store.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
 	@$(RUN) -W ignore -m benchmarks.storage $(ROWS)
 
 bench-store: setup ## figures of the founding document on filters, caches and monitoring (FIG="10 11 12 13 14 15 16 17 18 19 20"; each some minutes)

@@ -51,9 +51,10 @@ def staged_pages() -> dict[str, str]:
     sources = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "docs").rglob("*.md"))}
     places = {**{name: name for name in sources}, **PROJECT}
     texts = {places[name]: _linked((ROOT / name).read_text("utf-8"), name, places) for name in places}
-    claimed: set[str] = {f"docs/{part}/{INDEX}" for part in PARTS}
-    for part in PARTS:
-        name, generated = f"docs/{part}/{INDEX}", ONLY_IN_THE_SITE.get(part, ())
+    indexes = {part: f"docs/{part}/{INDEX}" for part in PARTS} | {"decisions": "docs/decisions/README.md"}
+    claimed = {indexes[part] for part in PARTS}
+    for part, name in indexes.items():
+        generated = ONLY_IN_THE_SITE.get(part, ())
         texts[name] += "".join(f"- [{title}]({link}): {contents}\n" for title, link, contents in generated)
         known = {*texts, *(normpath(join(dirname(name), link)) for _title, link, _contents in generated)}
         pages = [page for page in _linked_pages(texts[name], name) if page in known and page not in claimed]

@@ -88,7 +88,7 @@ def test_the_index_of_decisions_lists_each_page_once() -> None:
 
 
 def test_paths_of_the_code_that_are_named_exist() -> None:
-    for document in (DOCS / "build/architecture.md", *decisions()):
+    for document in (DOCS / "build/architecture.md", DOCS / "build/flow.md", *decisions()):
         for path in re.findall(r"`((?:zoe_\w+|storage_\w+|tests|alembic|scripts)/[\w./-]*)`", document.read_text()):
             assert (ROOT / path).exists(), f"{document.name}: {path} is not there"
 
