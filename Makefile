@@ -113,7 +113,7 @@ format: setup ## format the sources
 ci-tools: ## what the tests use beyond Python, from Debian's packages (as root)
 	@sh scripts/ci-tools.sh
 
-bench: setup ## submission, wake-up to plan and first process, the first three sections of docs/operate/performance.md (minutes)
+bench: setup ## submission beside a bare insert, wake-up to plan, and first process (docs/operate/performance.md; minutes)
 	@$(RUN) -m benchmarks.submission
 	@$(RUN) -m benchmarks.wake_to_plan
 	@$(RUN) -m benchmarks.submit_to_process

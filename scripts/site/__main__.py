@@ -68,8 +68,8 @@ def prepare() -> None:
 
 
 def sphinx() -> int:
-    """Write build/docs-html; return the exit code."""
-    program = [str(ENVIRONMENT / "bin" / "python"), "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "auto"]
+    """Write all pages to build/docs-html, as each shows the navigation; return the exit code."""
+    program = [str(ENVIRONMENT / "bin" / "python"), "-m", "sphinx", "-q", "-W", "--keep-going", "-a", "-j", "auto"]
     settings = ["-b", "html", "-c", str(ROOT / "scripts" / "site")]
     return subprocess.run([*program, *settings, str(STAGED), str(BUILT)], check=False).returncode
 

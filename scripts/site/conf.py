@@ -37,6 +37,7 @@ html_title = f"Zoe {release}"
 html_short_title = "Zoe"
 html_static_path = ["static"]
 html_css_files = ["zoe.css"]
+html_js_files = ["search-ranking.js"]
 html_favicon = "static/zoe.svg"
 html_copy_source = False
 html_show_sourcelink = False

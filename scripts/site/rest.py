@@ -91,7 +91,7 @@ def _parameter_row(parameter: Json) -> str:
 
 def _response(response: Json) -> str:
     words = {"Successful Response": "success", "Validation Error": "invalid request"}
-    text = words.get(response["description"], _plain(response["description"]))
+    text = words.get(response["description"], _plain(response["description"]).rstrip("."))
     return f"{text}, {_content(response)}" if response.get("content") else text
 
 
@@ -117,7 +117,9 @@ def _type(schema: Json) -> str:
         return f"list of {_type(schema.get('items', {}))}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
         return f"object of {_type(schema['additionalProperties'])}"
-    bounds = ", ".join(_cell(f"{key} `{schema[key]}`") for key in _KEPT if schema.get(key) not in (None, ""))
+    bounds = ", ".join(
+        _cell(f"{key} `{json.dumps(schema[key])}`") for key in _KEPT if schema.get(key) not in (None, "")
+    )
     return f"{kind} ({bounds})" if bounds else str(kind)
 
 

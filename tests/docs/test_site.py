@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.documents import DOCS, PARTS, links
+from tests.docs.documents import DOCS, PARTS, ROOT, links
 from zoe_api.http.serving.docs_site import DOCS_SITE
+from zoe_cli import documentation
+from zoe_client.vocabulary import ReasonCode
 
 LINES_MAX = 150
 HAND_WRITTEN = sorted(page for part in PARTS for page in (DOCS / part).glob("*.md"))
@@ -20,6 +22,17 @@ def test_hand_written_pages_are_short() -> None:
     lengths = {page: len(page.read_text("utf-8").splitlines()) for page in HAND_WRITTEN}
     assert len(lengths) > 50
     assert {str(page.relative_to(DOCS)): lines for page, lines in lengths.items() if lines > LINES_MAX} == {}
+
+
+def test_pages_that_explain_reasons_know_their_codes() -> None:
+    page = (DOCS / "use" / "waiting.md").read_text("utf-8").partition("|---|---|")[2]
+    named = {
+        code
+        for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", page, re.MULTILINE)
+        for code in re.findall(r"\w+", row)
+    }
+    assert len(named) > 8
+    assert named <= {code.value for code in ReasonCode}
 
 
 def test_each_page_is_listed_by_one_part() -> None:
@@ -66,6 +79,16 @@ def test_pages_have_no_inline_scripts_and_styles(pages: dict[str, str]) -> None:
         assert re.findall(r"<script(?![^>]* src=)", text) == [], name
         assert "<style" not in text, name
         assert re.findall(r"<[a-z][^<>]* style=", text) == [], name
+
+
+def test_links_of_programs_to_the_documentation_lead_somewhere(pages: dict[str, str]) -> None:
+    web = re.findall(r"\"/docs/([^\"]*)\"", (ROOT / "web/src/documentation.tsx").read_text("utf-8"))
+    cli = [documentation.WAITING, documentation.PROMISES]
+    assert len(web) >= 4
+    for link in (*web, *cli):
+        page, _, anchor = link.partition("#")
+        text = pages[page or "index.html"]
+        assert not anchor or f'id="{anchor}"' in text, link
 
 
 def _targets(page: Path) -> list[Path]:

@@ -31,13 +31,11 @@ def nothing_left(stack: Stack) -> Iterator[None]:
 
 
 PAGES = {
-    "workflows": ("workflows", "workflow-lists"),
+    **{name: (name,) for name in ("workflows", "workflow-lists", "from-slurm", "slurm-in-jobs")},
+    **{name: (name,) for name in ("from-original-zoe", "schedules")},
     "from-airflow": ("from-airflow", "airflow-sensors"),
-    "from-slurm": ("from-slurm", "slurm-in-jobs"),
-    "from-original-zoe": ("from-original-zoe",),
-    "schedules": ("schedules",),
 }
-"""Pages that are read one after the other, by the first one."""
+"""Pages whose commands are run one after the other, by the first one."""
 
 
 @pytest.mark.parametrize("page", PAGES)
