@@ -49,7 +49,8 @@ demo-storage: setup ## the demo from a real OpenStack Swift, with and without pu
 demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; some ten minutes)
 	@$(RUN) -m zoe_embedded.demos.deadline $(GIVEN)
 
-serve: setup web docs-site ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
+serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
+	@$(RUN) -m scripts.site || echo '[docs] Zoe starts without its documentation; make docs-site shows why'
 	@$(RUN) -m zoe_embedded.demos.serve $(GIVEN) $(if $(STORAGE),--storage)
 
 check: setup ## lint, and the nearest unit tests of the present change, in seconds (BASE=COMMIT: since that commit)

@@ -69,7 +69,7 @@ def test_the_code_of_a_plugin_names_all_that_it_imports() -> None:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree, in which every step was taken."""
     tree = tmp_path_factory.mktemp("tree") / "zoe"
-    ignored = shutil.ignore_patterns("__pycache__", "static", "node_modules")
+    ignored = shutil.ignore_patterns("__pycache__", "static", "docs_site", "node_modules")
     for pattern in COPIED:
         for path in ROOT.glob(pattern):
             if path.is_dir():
