@@ -24,7 +24,16 @@ SITE = ROOT / "zoe_api" / "docs_site"
 STAMP = SITE / ".stamp"
 LOCK = ROOT / "requirements" / "docs.lock"
 SOURCES = (
-    *("docs/**/*.md", "docs/**/*.png", "docs/**/*.svg", "docs/**/*.json", "docs/**/*.csv", "*.md", "scripts/site/**/*"),
+    *(
+        "docs/**/*.md",
+        "docs/**/*.png",
+        "docs/**/*.svg",
+        "docs/**/*.json",
+        "docs/**/*.csv",
+        "*.md",
+        "app_descriptions/*.md",
+        "scripts/site/**/*",
+    ),
     *("requirements/docs.lock", "pyproject.toml", "app_descriptions/**/*.json", "zoe_client/**/*.py"),
     *("zoe_master/backends/base.py", "zoe_lib/store/base.py", "storage_bridge/base.py", "storage_bridge/values.py"),
 )

@@ -14,8 +14,11 @@ from posixpath import dirname, join, normpath, relpath
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("start", "use", "operate", "store", "build")
 INDEX = "index.md"
-PROJECT = {name: f"docs/project/{name.lower()}" for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")}
-"""Pages at the top of the repository, and their places in the site."""
+PROJECT = {
+    **{name: f"docs/project/{name.lower()}" for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")},
+    "app_descriptions/README.md": "docs/project/catalogue.md",
+}
+"""Pages outside of docs/, and their places in the site."""
 DOWNLOADS = {".json", ".csv", ".toml", ".example", ".h", ".py", ".yml", ".sh", ".conf"}
 ONLY_IN_THE_SITE = {
     "use": (
