@@ -8,7 +8,7 @@ RUN := $(BIN)/python
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
-.PHONY: hooks mpi wheels test-python test-chaos test-soak sbom audit check web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-start bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
+.PHONY: hooks mpi wheels test-python test-chaos test-soak sbom audit check web docs-site test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-start bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -16,13 +16,16 @@ help: ## show this list
 setup: ## make the isolated environment .venv from the lock file
 	@$(PYTHON) scripts/setup.py
 
+docs-site: setup ## build the documentation site into zoe_api/docs_site, if docs/ has changed; served under /docs/
+	@$(RUN) -m scripts.site
+
 web: setup ## build the web UI into zoe_api/static, if its sources have changed
 	@$(RUN) -m scripts.web
 
-images: setup web ## build the images that a swarm runs, with the docker command
+images: setup web docs-site ## build the images that a swarm runs, with the docker command
 	@$(RUN) -m scripts.images $(IMAGES)
 
-up: setup web ## PostgreSQL, master and API in containers, for a swarm (COMPOSE_PROFILES=metrics: Prometheus and Grafana, too)
+up: setup web docs-site ## PostgreSQL, master and API in containers, for a swarm (COMPOSE_PROFILES=metrics: Prometheus and Grafana, too)
 	@$(RUN) -m scripts.deploy up
 
 down: setup ## end what `make up` began; data stays (DOWN=--volumes removes it)
@@ -47,6 +50,7 @@ demo-deadline: setup ## promise a Spark job to end by three times, and keep them
 	@$(RUN) -m zoe_embedded.demos.deadline $(GIVEN)
 
 serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
+	@$(RUN) -m scripts.site || echo '[docs] Zoe starts without its documentation; make docs-site shows why'
 	@$(RUN) -m zoe_embedded.demos.serve $(GIVEN) $(if $(STORAGE),--storage)
 
 check: setup ## lint, and the nearest unit tests of the present change, in seconds (BASE=COMMIT: since that commit)
@@ -55,19 +59,19 @@ check: setup ## lint, and the nearest unit tests of the present change, in secon
 hooks: ## check each commit by `make check`, and let git blame look behind commits that only move code
 	@git config core.hooksPath scripts/hooks && git config blame.ignoreRevsFile .git-blame-ignore-revs && echo 'make check runs before each commit'
 
-test: setup web ## the first tier of the tests, which gates: every capability with real parts, and all cheap tests
+test: setup web docs-site ## the first tier of the tests, which gates: every capability with real parts, and all cheap tests
 	@$(RUN) -m scripts.testing.run
 
-test-changed: setup web ## the second tier of what has changed, the nearest first, at most 15 minutes (BASE=COMMIT)
+test-changed: setup web docs-site ## the second tier of what has changed, the nearest first, at most 15 minutes (BASE=COMMIT)
 	@$(RUN) -m scripts.testing.check --tier 2
 
-test-slice: setup web ## 8 minutes of the second tier: the part of it whose turn it is after this commit
+test-slice: setup web docs-site ## 8 minutes of the second tier: the part of it whose turn it is after this commit
 	@$(RUN) -m scripts.testing.slices
 
 test-python: setup ## the unit tests with another Python (VERSION=3.13), in an environment of its own (TESTS=long: also API, local back-end and the whole stack)
 	@$(RUN) -m scripts.other_python $(or $(VERSION),3.13) $(TESTS)
 
-test-all: setup web ## everything: both tiers, 100,000 property checks, all published traces, all long forms (hours; needs ZOE_TEST_DATA)
+test-all: setup web docs-site ## everything: both tiers, 100,000 property checks, all published traces, all long forms (hours; needs ZOE_TEST_DATA)
 	@$(RUN) -m scripts.testing.run --long
 
 test-costs: setup ## write the costs of the last runs into tests/costs.json, and list the dearest tests
@@ -110,7 +114,7 @@ format: setup ## format the sources
 ci-tools: ## what the tests use beyond Python, from Debian's packages (as root)
 	@sh scripts/ci-tools.sh
 
-bench: setup ## submission, wake-up to plan and first process, the first three sections of docs/performance.md (minutes)
+bench: setup ## submission beside a bare insert, wake-up to plan, and first process (docs/operate/performance.md; minutes)
 	@$(RUN) -m benchmarks.submission
 	@$(RUN) -m benchmarks.wake_to_plan
 	@$(RUN) -m benchmarks.submit_to_process
@@ -137,7 +141,7 @@ bench-start: setup ## from submission to result beside the bare program (ROUNDS=
 bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes; ROWS="start verdict batch spark")
 	@$(RUN) -m benchmarks.swarm $(ROWS)
 
-bench-storage: setup ## the object store: filters, SLOs, views (docs/performance.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
+bench-storage: setup ## the object store: filters, SLOs, views (docs/operate/performance-store.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
 	@$(RUN) -W ignore -m benchmarks.storage $(ROWS)
 
 bench-store: setup ## figures of the founding document on filters, caches and monitoring (FIG="10 11 12 13 14 15 16 17 18 19 20"; each some minutes)
@@ -165,7 +169,7 @@ sbom: setup ## a software bill of materials (CycloneDX) of every lock file, in b
 audit: setup ## known vulnerabilities of what the lock files name, where the package index tells them
 	@$(RUN) -m scripts.supply_chain audit
 
-wheels: web ## build two wheels in dist/: zoe_analytics, all of Zoe, and zoe_client, the command line and SDK for laptops
+wheels: web docs-site ## build two wheels in dist/: zoe_analytics, all of Zoe, and zoe_client, the command line and SDK for laptops
 	@$(RUN) -m hatchling build -t wheel -d dist
 	@cd packaging/client && $(CURDIR)/$(RUN) -m hatchling build -t wheel -d $(CURDIR)/dist
 

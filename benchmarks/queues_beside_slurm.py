@@ -2,7 +2,7 @@
 
 Needs root and the packages slurmctld, slurmd, slurm-client and munge; without them it reports that and ends. Zoe is
 called over an open connection, Slurm by its commands. Both sides take turns. At the end it prints the rows of
-docs/performance.md.
+docs/operate/performance.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The ranges for figures, from ranges.json, and the table that compares them.
 
-`most` and `least` are the goals. A machine that is shared or slower than the one of docs/performance.md may miss a goal
-by the `margin` (a factor) before the command fails; with ZOE_BENCH_STRICT=1 there is no margin.
+`most` and `least` are the goals. A machine that is shared or slower than the one of docs/operate/performance.md may
+miss a goal by the `margin` (a factor) before the command fails; with ZOE_BENCH_STRICT=1 there is no margin.
 """
 
 from __future__ import annotations

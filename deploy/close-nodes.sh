@@ -1,5 +1,5 @@
 #!/bin/sh
-# Closes to the containers of executions what their node reaches and they should not: see docs/swarm.md, "Closed nodes".
+# Closes to the containers of executions what their node reaches and they should not: see docs/operate/swarm-nodes.md, "Closed nodes".
 #
 #   close-nodes.sh apply --network CIDR... [--allow ADDRESS[:PORT]]... [--bridge NAME]...
 #   close-nodes.sh remove

@@ -103,7 +103,7 @@ class Site:
         if missing:
             raise SiteError(
                 f"{self.path / 'docker'} lacks {', '.join(missing)}: the keys of the master for Docker Engines "
-                "(docs/deployment.md says how to make them)"
+                "(docs/start/cluster.md says how to make them)"
             )
 
     def _hand_over(self) -> None:

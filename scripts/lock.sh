@@ -28,6 +28,7 @@ compile_for_all rclone requirements/rclone.in
 compile_for_all bonsai requirements/bonsai.in
 compile requirements/swift-tests.in -o requirements/swift-tests.lock
 compile_for_all keystone requirements/keystone.in
+compile_for_all docs requirements/docs.in
 compile requirements/audit.in -o requirements/audit.lock
 # The same versions, without what only tests and the embedded database need.
 compile_for_all server pyproject.toml --constraint requirements/zoe.lock

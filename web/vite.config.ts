@@ -23,5 +23,7 @@ export default defineConfig({
       treeshake: { moduleSideEffects: [{ test: /hyparquet-compressors/, sideEffects: false }] },
     },
   },
-  server: { proxy: { "/api": { target: API, changeOrigin: true } } },
+  server: {
+    proxy: { "/api": { target: API, changeOrigin: true }, "/docs": { target: API, changeOrigin: true } },
+  },
 });

@@ -34,6 +34,7 @@ from zoe_api.http.problems import problems
 from zoe_api.http.request_context import PREFIX, Changes, RequestContext
 from zoe_api.http.serving.body import BodyMiddleware
 from zoe_api.http.serving.connections import BACKLOG, AcceptTrouble, Bounds, Connections
+from zoe_api.http.serving.docs_site import DocsSite
 from zoe_api.http.serving.forwarded import ForwardedDoor
 from zoe_api.http.serving.guarded import guarded_protocol
 from zoe_api.http.serving.heads import HeadDoor
@@ -180,7 +181,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     app.state.storage_controller = StorageController(settings)
     watch = DirectoryWatch(settings, store.accounts, directories(settings))
     problems.install(app)
-    app.router.default = WebUi(otherwise=app.router.default)
+    app.router.default = DocsSite(otherwise=WebUi(otherwise=app.router.default))
     app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max)
     app.add_middleware(OriginMiddleware, prefixes=(PREFIX,), public_url=settings.public_url)
     app.add_middleware(JobDoor, tokens=services.job_tokens, rates=services.job_rates)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from zoe_cli.documentation import page_address
 from zoe_cli.output import Format
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ class Options:
         from zoe_client.quick.quick import QuickClient
 
         return QuickClient(*self._server(), patience_s=self.patience_s)
+
+    def page(self, name: str) -> str:
+        """Return the address of a page of the documentation, at the server of this command."""
+        return page_address(self._server()[0], name)
 
     def following(self) -> Client:
         """Return a client for long operations, which survives a restart of the server."""

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from zoe_cli.context import DEFAULT_URL, Options, on_terminal
+from zoe_cli.documentation import page_address
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
@@ -31,6 +32,7 @@ app = typer.Typer(
     help="Describe, submit and follow analytic applications.",
     epilog=(
         "Begin with:  zoe catalogue,  zoe run FILE --follow,  zoe ls,  zoe explain ID\n\n"
+        f"Documentation: /docs/ of your server, such as {page_address(DEFAULT_URL)}\n\n"
         "Exit codes: 0 ok, 1 application failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 can never fit, "
         "8 would wait, 75 server unreachable, 124 timed out"
     ),

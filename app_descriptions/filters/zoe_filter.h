@@ -1,4 +1,4 @@
-/* What a filter of objects may call: see docs/filter-modules.md. */
+/* What a filter of objects may call: see docs/store/filter-modules.md. */
 #ifndef ZOE_FILTER_H
 #define ZOE_FILTER_H
 

@@ -186,7 +186,7 @@ class Machines:
         ]
 
     def _patroni(self, name: str) -> dict[str, Any]:
-        """Return the configuration in docs/operations.md."""
+        """Return the configuration in docs/operate/availability.md."""
         address, base = self._network.addresses[name], self._base / name
         everyone = list(self._network.addresses.values())
         return {

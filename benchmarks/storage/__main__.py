@@ -1,4 +1,4 @@
-"""Measure the object store rows of docs/performance.md, or those named: `make bench-storage ROWS="slo cost"`."""
+"""Measure the rows of docs/operate/performance-store.md, or those named: `make bench-storage ROWS="slo cost"`."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def body(length: int, random: bool) -> bytes:
     """Return the object."""
     if random:
         return os.urandom(length)
-    text = b"".join(path.read_bytes() for path in sorted(Path("docs").glob("*.md")))
+    text = b"".join(path.read_bytes() for path in sorted(Path("docs").glob("*/*.md")))
     return (text * (length // len(text) + 1))[:length]
 
 

@@ -185,12 +185,12 @@ REASONS = {
 FILTERS_TEXT = """\
 ## Filters
 A filter excludes a node and says why; `zoe explain` shows the reason. A policy must name the required filters.
-[Plugins](../extending.md#a-filter-or-a-weigher) bring more; `zoe policy get` lists the installed ones.
+[Plugins](../build/extending.md#a-filter-or-a-weigher) bring more; `zoe policy get` lists the installed ones.
 """
 WEIGHERS_TEXT = """\
 ## Weighers
 The node with the highest sum of weight times score is chosen. A negative weight reverses a preference (spread becomes
-pack). Ties are broken by name. [Plugins](../extending.md#a-filter-or-a-weigher) bring more.
+pack). Ties are broken by name. [Plugins](../build/extending.md#a-filter-or-a-weigher) bring more.
 """
 REASONS_TEXT = """\
 ## Reasons of waiting

@@ -205,7 +205,7 @@ MEMBERS: tuple[SharedBound, ...] = (
     ),
     SharedBound(
         "executions that wait or run",
-        "none, or the [limits](../people.md#tenants-and-quotas) of an admin",
+        "none, or the [limits](../operate/people.md#tenants-and-quotas) of an admin",
         (),
         "a user, up to the user's limit; else the tenant's users",
         "the user or the tenant. **Without limits, one user's queue delays others, unless the policy shares by tenant "

@@ -1,1 +1,1 @@
-"""The runner of the tests: tiers, costs, capabilities, quarantine, slices and mutants (docs/tests.md)."""
+"""The runner of the tests: tiers, costs, capabilities, quarantine, slices and mutants (docs/build/tests.md)."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from scripts.testing.costs import read_records
 
 _EDITABLE = "_editable_impl_*.pth"
-_BUILT = ("zoe_api/static", "node_modules", "web/node_modules", "app_descriptions/images/ca")
+_BUILT = ("zoe_api/static", "zoe_api/docs_site", "node_modules", "web/node_modules", "app_descriptions/images/ca")
 """Files that git ignores, and tests use."""
 _BEGIN_S, _SLOWER, _END_S = 30.0, 10.0, 20.0
 _BATCH, _BATCH_S = 200, 20.0

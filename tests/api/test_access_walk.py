@@ -1,7 +1,7 @@
 """A random walk of users through all operations on their own, their tenant's, foreign and missing objects.
 
-The expected results come from docs/people.md and docs/security.md, independent of the code: the scope of each
-operation, and what each user sees. It prints its seed; ZOE_PROPERTY_CHECKS makes it longer.
+The expected results come from docs/operate/people.md and docs/operate/security.md, independent of the code: the scope
+of each operation, and what each user sees. It prints its seed; ZOE_PROPERTY_CHECKS makes it longer.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ OF_SESSIONS = {
 
 
 def wanted(method: str, path: str) -> str | None:
-    """Return the scope that an operation needs, by the rules in docs/people.md; None: open to all."""
+    """Return the scope that an operation needs, by the rules in docs/operate/people.md; None: open to all."""
     if (method, path) in OPEN:
         return None
     if path.startswith("/admin/") or (method, path) in ADMIN:

@@ -1,7 +1,7 @@
 """Hostile requests: no answer shows other users' data, none causes a fault, and no other user's data changes.
 
 `python -m tests.hostile --requests 100000 --seed 1` sends more, and `python -m tests.hostile.breaking` breaks more off
-(docs/tests.md).
+(docs/build/tests.md).
 """
 
 from __future__ import annotations

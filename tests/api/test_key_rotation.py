@@ -108,7 +108,7 @@ def test_master_and_api_speak_with_new_keys_once_both_have_been_restarted(api: A
     assert refused["code"] == "master_unreachable"
     for said in (refused["hint"], api.client().status().master_message):
         assert "zoe-keys rotate messaging" in said
-        assert "docs/operations.md" in said
+        assert "docs/operate/backups.md" in said
     with closing(MasterClient(api.settings.master_endpoint, keys_dir, MASTER_TIMEOUT_S, 20)) as restarted:
         assert restarted.ask("status")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in keys_dir.glob("*.key_secret")}

@@ -152,7 +152,9 @@ def test_explain(server: Server, zoe: Zoe, submitted: str, app_file: Path) -> No
     told = f"\n14 executions are ahead of it: 12 of its tenant ({one}, {two}, ...), 2 of other tenants.\n"
     assert told in zoe("explain", submitted).out
     server.master.explanation |= {"ahead": 1, "ahead_of_tenant": 1, "ahead_ids": [one]}
-    text = zoe("explain", submitted).out
+    explained = zoe("explain", submitted)
+    assert explained.err.endswith("/docs/use/waiting.html\n")
+    text = explained.out
     assert text.startswith(f"No room.\n1 execution is ahead of it: 1 of its tenant ({one}).\nHint: wait\n\nNODE")
     assert "9 GiB needed" in text
     assert zoe("explain", submitted, "-o", "json").json()["reason"] == reason

@@ -8,6 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+# Folders of pages for one kind of question each; the others hold references, decisions and studies.
+PARTS = ("start", "use", "operate", "store", "build")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n(?:<!-- shows: (.*?) -->)?", re.MULTILINE | re.DOTALL)
 _FILE_NAME = re.compile(r"`([\w.-]+\.\w+)`:\s*\Z")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")

@@ -1,4 +1,4 @@
-"""What docs/architecture.md names is there: the folders of each capability, and symbols in the files that it gives."""
+"""What the pages on the architecture name exists: folders of each capability, and symbols in their files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+BUILD = ROOT / "docs" / "build"
+TEXT = "\n".join((BUILD / name).read_text("utf-8") for name in ("architecture.md", "flow.md"))
+CHANGES = (BUILD / "changing.md").read_text("utf-8")
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven")
 _SYMBOL = re.compile(r"`(\w+(?:\.\w+)?)`(?:,[^`]{1,80},|) (?:in|\()\s*`([\w/]+\.py)`")
 
@@ -36,7 +38,7 @@ def test_symbols_are_in_the_files_that_the_page_names() -> None:
 
 
 def test_files_that_the_recipes_name_are_there() -> None:
-    text = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    text = (BUILD / "extending.md").read_text("utf-8") + CHANGES
     named = set(re.findall(r"`((?:zoe|storage|tests|alembic|docs)\w*/[\w./]+)`", text))
     added = {"tests/unit/zoe_master/test_main.py"}
     assert len(named) >= 20
@@ -45,8 +47,7 @@ def test_files_that_the_recipes_name_are_there() -> None:
 
 @pytest.mark.parametrize(("recipe", "most"), [("A field of a component", 6), ("A REST call", 6), ("An event", 4)])
 def test_recipes_count_their_files(recipe: str, most: int) -> None:
-    text = (ROOT / "docs" / "extending.md").read_text("utf-8")
-    section = text.partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    section = CHANGES.partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
     steps = "\n".join(re.findall(r"^\d\. .*(?:\n .*)*|^[-+]{3} .*", section, re.MULTILINE))
     product = set(re.findall(r"(?<![\w/])(?:zoe|storage)_\w+/[\w./]*", steps))
     (said,) = re.findall(r"(\w+) files of the product", section)

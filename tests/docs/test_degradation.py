@@ -11,7 +11,7 @@ _TEST = re.compile(r"`(tests/\S+\.py)::(test_\w+)`")
 
 
 def test_each_row_names_tests_that_exist() -> None:
-    rows = [line for line in (DOCS / "degradation.md").read_text().splitlines() if line.startswith("| ")]
+    rows = [line for line in (DOCS / "operate/degradation.md").read_text().splitlines() if line.startswith("| ")]
     promises = [row for row in rows if not row.endswith("| test |")]
     named = {row: _TEST.findall(row) for row in promises}
     assert len(promises) > 20

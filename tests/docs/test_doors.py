@@ -1,4 +1,4 @@
-"""Each door in docs/security.md names files that exist, and tests of which each fails without a check of that door."""
+"""Each door in docs/operate/security.md names files that exist, and tests that fail without its checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATH = re.compile(r"`([\w/.]+\.py|[\w/]+/)`")
 
 def doors() -> Iterator[tuple[str, str, str]]:
     """Yield name, where it is checked, and tests of each door."""
-    section = (DOCS / "security.md").read_text("utf-8").partition("\n## Doors\n")[2].partition("\n## ")[0]
+    section = (DOCS / "operate/security.md").read_text("utf-8").partition("\n## Doors\n")[2].partition("\n## ")[0]
     for line in section.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 5 and cells[0] not in ("door", "---"):

@@ -14,7 +14,9 @@ from zoe_lib.sealing import KEY_FILE
 from zoe_lib.settings.config import Settings
 
 TIMEOUT_S = 300
-OPERATIONS = DOCS / "operations.md"
+OPERATIONS = DOCS / "operate/operations.md"
+BACKUPS = DOCS / "operate/backups.md"
+SDK_BLOCKS = [*blocks(DOCS / "use/sdk.md"), *blocks(DOCS / "use/sdk-more.md")]
 
 
 def run_python(text: str, env: dict[str, str]) -> str:
@@ -32,7 +34,7 @@ def run_python(text: str, env: dict[str, str]) -> str:
 
 
 def test_examples_of_the_sdk(stack: Stack) -> None:
-    program = "\n".join(block.text for block in blocks(DOCS / "sdk.md") if block.language == "python")
+    program = "\n".join(block.text for block in SDK_BLOCKS if block.language == "python")
     output = run_python(program, environment(stack))
     for words in ("admin", "succeeded 0 exited", "main-0 local 0", "hello from x", "submitted", "from python"):
         assert words in output
@@ -55,7 +57,7 @@ def test_settings_of_the_example(tmp_path: Path) -> None:
 
 
 def test_a_backup_of_the_embedded_database(stack: Stack, tmp_path: Path) -> None:
-    texts = [block.text for block in blocks(OPERATIONS) if block.language == "sh"]
+    texts = [block.text for block in blocks(BACKUPS) if block.language == "sh"]
     (commands,) = [text for text in texts if "bin/zoe-setup backup" in text]
     (tmp_path / ".venv").symlink_to(sys.prefix)
     done = subprocess.run(

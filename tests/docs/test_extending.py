@@ -1,4 +1,4 @@
-"""The recipes of docs/extending.md are followed: those for plugins in the example, the others in a copy of the tree.
+"""The recipes for developers work: those for plugins in the example, the others in a copy of the tree.
 
 `tests/package/test_plugins.py` installs the example and uses it.
 """
@@ -18,7 +18,8 @@ import pytest
 from tests.docs.documents import DOCS, ROOT, Block, blocks
 from tests.support.long import of_documents
 
-PAGE = DOCS / "extending.md"
+PLUGINS = blocks(DOCS / "build/extending.md")
+CHANGES = blocks(DOCS / "build/changing.md")
 EXAMPLE = ROOT / "tests" / "examples" / "zoe_example_plugin"
 COPIED = ("zoe_*", "storage_*", "tests", "scripts", "docs", "app_descriptions", "alembic", "pyproject.toml", "*.md")
 # Checks after the steps and `make docs`: the pages, the settings, the events, and every rule about these.
@@ -42,16 +43,16 @@ NEEDED = (
 
 
 def steps() -> list[Block]:
-    return [block for block in blocks(PAGE) if block.language == "diff"]
+    return [block for block in CHANGES if block.language == "diff"]
 
 
 def test_the_recipes_for_plugins_are_those_of_the_example() -> None:
-    code = [block for block in blocks(PAGE) if block.language == "python"]
+    code = [block for block in PLUGINS if block.language == "python"]
     assert [block.file for block in code] == ["placement.py", "backend.py"]
     for block in code:
         assert block.text in (EXAMPLE / "zoe_example_plugin" / str(block.file)).read_text()
     example = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())
-    shown = [tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml"]
+    shown = [tomllib.loads(block.text) for block in PLUGINS if block.language == "toml"]
     named = {group: entries for entry in shown for group, entries in entry["project"]["entry-points"].items()}
     assert named == example["project"]["entry-points"]
     assert shown[0]["build-system"] == example["build-system"]
@@ -60,7 +61,7 @@ def test_the_recipes_for_plugins_are_those_of_the_example() -> None:
 
 def test_the_code_of_a_plugin_names_all_that_it_imports() -> None:
     """What a reader copies from the first block is a module that can be imported."""
-    code = next(block.text for block in blocks(PAGE) if block.file == "placement.py")
+    code = next(block.text for block in PLUGINS if block.file == "placement.py")
     exec(compile(code, "placement.py", "exec"), {"__name__": "placement"})
 
 
@@ -68,7 +69,7 @@ def test_the_code_of_a_plugin_names_all_that_it_imports() -> None:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree, in which every step was taken."""
     tree = tmp_path_factory.mktemp("tree") / "zoe"
-    ignored = shutil.ignore_patterns("__pycache__", "static", "node_modules")
+    ignored = shutil.ignore_patterns("__pycache__", "static", "docs_site", "node_modules")
     for pattern in COPIED:
         for path in ROOT.glob(pattern):
             if path.is_dir():

@@ -37,7 +37,7 @@ EXCEPTIONS = {
 
 
 def _words() -> set[str]:
-    text = (DOCS / "glossary.md").read_text("utf-8")
+    text = (DOCS / "use/glossary.md").read_text("utf-8")
     return {word.lower() for word in re.findall(r"^\| \*\*([^*]+)\*\*", text, re.MULTILINE)}
 
 
@@ -71,7 +71,7 @@ def _unnamed(words: set[str]) -> dict[str, Path]:
 
 
 def test_the_glossary_is_short_and_says_each_word_once() -> None:
-    text = (DOCS / "glossary.md").read_text("utf-8")
+    text = (DOCS / "use/glossary.md").read_text("utf-8")
     words = re.findall(r"^\| \*\*([^*]+)\*\*", text, re.MULTILINE)
     assert len(words) == len(set(words)) <= WORDS_MAX
 

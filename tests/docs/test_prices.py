@@ -11,7 +11,7 @@ from tests.docs.documents import DOCS, blocks
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 
-PAGE = DOCS / "prices.md"
+PAGE = DOCS / "operate/prices.md"
 
 
 def test_the_commands_of_the_page_on_prices(stack: Stack, tmp_path: Path) -> None:

@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.docs.documents import DOCS, PARTS, ROOT
 from zoe_lib.settings.config import Settings
 from zoe_lib.settings.sign_in_settings import LdapSettings, OidcSettings
 
-ROOT = Path(__file__).resolve().parents[2]
-WRITTEN_BY_HAND = "docs/*.md"
 NAMES = {name for model in (Settings, LdapSettings, OidcSettings) for name in model.model_fields}
 
 
 def test_each_setting_is_set_by_a_test_or_explained_by_a_page() -> None:
     tests = _words(path for path in ROOT.glob("tests/**/*.py") if path != Path(__file__).resolve())
-    pages = _words(ROOT.glob(WRITTEN_BY_HAND))
+    pages = _words(page for part in PARTS for page in (DOCS / part).glob("*.md"))
     assert len(NAMES) >= 100
     assert sorted(name for name in NAMES if name not in tests | pages) == []
 

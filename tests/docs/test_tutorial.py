@@ -13,7 +13,7 @@ from tests.support.long import of_documents
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 
-TUTORIAL = DOCS / "tutorial.md"
+TUTORIAL = (*blocks(DOCS / "start/tutorial.md"), *blocks(DOCS / "start/components.md"))
 TIMEOUT_S = 300
 MARK = "@@@ block"
 
@@ -25,11 +25,10 @@ def commands(block: Block) -> str:
 
 def test_tutorial(stack: Stack, tmp_path: Path) -> None:
     (tmp_path / "app_descriptions").symlink_to(ROOT / "app_descriptions")
-    found = blocks(TUTORIAL)
-    for block in found:
+    for block in TUTORIAL:
         if block.file is not None:
             (tmp_path / block.file).write_text(block.text)
-    shell = [block for block in found if block.language == "sh"]
+    shell = [block for block in TUTORIAL if block.language == "sh"]
     script = "".join(f"echo '{MARK}'\n{commands(block)}" for block in shell)
     done = subprocess.run(
         ["bash", "-e"],
@@ -72,6 +71,6 @@ def test_the_tutorial_holds_on_a_machine_whose_memory_others_use(tmp_path: Path)
 
 
 def test_every_block_with_commands_is_checked() -> None:
-    for block in blocks(TUTORIAL):
+    for block in TUTORIAL:
         if block.language == "sh" and commands(block).strip():
             assert block.shows, f"nothing is expected of:\n{block.text}"

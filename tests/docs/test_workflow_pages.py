@@ -30,9 +30,17 @@ def nothing_left(stack: Stack) -> Iterator[None]:
             path.unlink()
 
 
-@pytest.mark.parametrize("page", ["workflows", "from-airflow", "from-slurm", "from-original-zoe", "schedules"])
+PAGES = {
+    **{name: (name,) for name in ("workflows", "workflow-lists", "from-slurm", "slurm-in-jobs")},
+    **{name: (name,) for name in ("from-original-zoe", "schedules")},
+    "from-airflow": ("from-airflow", "airflow-sensors"),
+}
+"""Pages whose commands are run one after the other, by the first one."""
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_page_shows_what_happens(stack: Stack, tmp_path: Path, page: str) -> None:
-    found = blocks(DOCS / f"{page}.md")
+    found = [block for name in PAGES[page] for block in blocks(DOCS / "use" / f"{name}.md")]
     for _ in range(2):  # a second try of a page meets the leftovers of the first
         for block in found:
             if block.file is not None:

@@ -1,4 +1,4 @@
-"""A drill: an admin follows the recipe of docs/people.md for somebody who leaves, on a real stack that root runs."""
+"""A drill: an admin follows docs/operate/people.md for somebody who leaves, on a real stack that root runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoe_embedded.stack import Stack
 from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.store.postgres.store import PostgresStore
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "people.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "operate" / "people.md"
 NODE = {"name": "local", "cores": 4, "memory_bytes": 4 << 30}
 WRITE = "echo hers > $0/notes; id -u > $0/uid; echo ready; exec sleep 600"
 

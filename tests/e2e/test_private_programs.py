@@ -66,7 +66,7 @@ class Asking(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Asking).serve_forever()
 """
 ASK = "import sys, urllib.request; print('TOLD', urllib.request.urlopen(sys.argv[1]).read())"
-# What the kernel shows of each process to everybody; `docs/security.md` names the command line.
+# What the kernel shows of each process to everybody; `docs/operate/threats.md` names the command line.
 SHOWN = {
     "arch_status", "attr", "autogroup", "cgroup", "cmdline", "comm", "coredump_filter", "cpu_resctrl_groups", "cpuset",
     "gid_map", "latency", "limits", "loginuid", "mountinfo", "mounts", "net", "oom_adj", "oom_score", "oom_score_adj",

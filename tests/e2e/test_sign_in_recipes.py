@@ -1,4 +1,4 @@
-"""The settings in docs/people.md let people of a directory and of an OpenID Connect provider in.
+"""The settings in docs/operate/sign-in.md let people of a directory and of an OpenID Connect provider in.
 
 They go to a real API as they are in the document, but for addresses and files with secrets.
 """
@@ -47,7 +47,7 @@ def filled(recipe: str, values: dict[str, str]) -> str:
 
 @pytest.fixture
 def site(postgres_url: str, tmp_path: Path) -> Iterator[Site]:
-    [recipe] = [block.text for block in blocks(DOCS / "people.md") if "[oidc." in block.text]
+    [recipe] = [block.text for block in blocks(DOCS / "operate/sign-in.md") if "[oidc." in block.text]
     (tmp_path / "client").write_text(SECRET + "\n")
     with ExitStack() as ends:
         there = ends.enter_context(directory())

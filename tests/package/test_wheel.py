@@ -36,6 +36,12 @@ def test_the_web_ui_is_there(wheel: Path) -> None:
     assert not any(name.startswith("web/") for name in names)
 
 
+def test_the_documentation_is_there(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"zoe_api/docs_site/{name}" for name in ("index.html", "searchindex.js", "use/waiting.html")} <= names
+    assert not any(name.startswith("docs/") for name in names)
+
+
 def test_migrations_and_catalogue_lie_inside_the_library(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     packages = {name.split("/")[0] for name in names if ".dist-info" not in name}

@@ -1,8 +1,8 @@
 """Any mix of prices, discounts, credits, zones, rounding and budgets: statements equal an account in fractions, to the
 last digit.
 
-The account is written from the words of docs/prices.md alone. Conditions of price lists stand beside their meaning in
-Python.
+The account is written from the words of docs/operate/prices.md alone. Conditions of price lists stand beside their
+meaning in Python.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 MB = 10**6
-STORAGE_PAGE = CLONE / "docs" / "storage-operations.md"
+STORAGE_PAGE = CLONE / "docs" / "store" / "connecting.md"
 CHUNK = 2**16
 
 

@@ -14,7 +14,7 @@ from tests.support.spark import local_driver
 from tests.support.spark_reference import compared
 from zoe_embedded.runtimes.runtime import CLONE, Runtime
 
-PAGE = CLONE / "docs" / "storage.md"
+PAGE = CLONE / "docs" / "store" / "views.md"
 SCALA = """
 meters.toJSON.collect().sorted.foreach(row => println("ROW " + row))
 System.exit(0)

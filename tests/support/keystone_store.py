@@ -9,7 +9,7 @@ from tests.support.keystone import Keystone, KeystoneUser, keystones_environment
 from tests.support.swift_forks import ForkedStore
 from zoe_embedded.runtimes.runtime import CLONE
 
-_PAGE = CLONE / "docs" / "storage-operations.md"
+_PAGE = CLONE / "docs" / "store" / "keystone.md"
 _SECTION = re.compile(r"^    \[([^]]+)\]\n((?:    .+\n)+)", re.M)
 # Swift's own environment with Keystone's filters, which it lacks, behind its own.
 _LAUNCH = "import site\nsite.addsitedir({!r})\nexec(compile({!r}, 'launch', 'exec'), {{'__name__': '__main__'}})\n"

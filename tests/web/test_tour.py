@@ -1,4 +1,4 @@
-"""The tour of docs/web.md: one walk through the pages, which draws its pictures anew when somebody asks for it."""
+"""The tour of docs/use/web.md: one walk through the pages, which draws its pictures anew when somebody asks for it."""
 
 from __future__ import annotations
 

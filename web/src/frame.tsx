@@ -5,6 +5,7 @@ import { api, type Schemas, told } from "./api/client";
 import { setOutage } from "./api/outage";
 import { asRefused, passes } from "./api/problem";
 import { useMay, useSession, useSessionState } from "./api/session";
+import { Documentation } from "./documentation";
 import { Notifier } from "./notifier";
 import { chooseTheme, chosenTheme, type Theme } from "./theme";
 
@@ -63,7 +64,8 @@ function Person() {
       </summary>
       <div className="menu-body">
         <p>
-          <strong>{session.user}</strong> is {session.role} of {session.tenant}
+          <strong>{session.user}</strong> is <Documentation page="roles">{session.role}</Documentation> of{" "}
+          {session.tenant}
         </p>
         {session.tenants.length > 1 && (
           <label>
@@ -91,6 +93,7 @@ function Person() {
           </select>
         </label>
         <Link to="/account">Tokens and password</Link>
+        <Documentation page="all">Documentation</Documentation>
         <button type="button" onClick={() => void end()}>
           Sign out
         </button>

@@ -213,7 +213,7 @@ def judge(console: Console, data: Dataset, execution_id: str) -> bool:
     for what, why in (
         ("make serve", "start the same stack and keep it running"),
         (show, "show this execution, while `make serve` runs"),
-        ("docs/tutorial.md", "describe and run an application of your own"),
+        ("docs/start/tutorial.md", "describe and run an application of your own"),
     ):
         console.print(f"  {what:<{len(show)}}   {why}", markup=False)
     return True

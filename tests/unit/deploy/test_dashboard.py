@@ -89,7 +89,7 @@ ALERTS = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text())["gro
 def test_every_alert_asks_for_what_is_told_and_has_its_advice(alert: dict[str, Any]) -> None:
     bare = re.sub(r'"[^"]*"|\[\w+\]', "", alert["expr"])
     assert set(re.findall(r"zoe_\w+", bare)) <= set(told())
-    assert f"| `{alert['alert']}` |" in (DEPLOY.parent / "docs" / "operations.md").read_text()
+    assert f"| `{alert['alert']}` |" in (DEPLOY.parent / "docs/operate" / "watching.md").read_text()
 
 
 def test_the_check_sees_wrong_names_and_labels() -> None:

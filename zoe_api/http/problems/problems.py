@@ -183,7 +183,7 @@ _HINTS_OF_MASTER = {
 }
 MASTER_AWAY_HINT = (
     "For admins: see the log of zoe-master; after `zoe-keys rotate messaging`, copy keys_dir to all hosts, then "
-    "restart the master and each API (Replacing keys, docs/operations.md)"
+    "restart the master and each API (Replacing keys, docs/operate/backups.md)"
 )
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _INNER = (StoreUnavailable, IllegalTransition)  # their messages are for the log

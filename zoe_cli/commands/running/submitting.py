@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from zoe_cli import documentation
 from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
 from zoe_cli.commands.watching.promising import is_refused, wait_for_decision
 from zoe_cli.commands.words.array_rows import array_rows
@@ -172,6 +173,7 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     if not how.waits_for_end or refused:
         emit(execution, options(context).output, rows_of([execution]))
         if refused:
+            note(f"How Zoe decides on promises and offers: {options(context).page(documentation.PROMISES)}")
             raise typer.Exit(Exit.DEADLINE)
         return
     note(f"{execution['name']} is {execution['id']}")

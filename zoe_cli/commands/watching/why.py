@@ -7,6 +7,7 @@ from typing import cast
 
 import typer
 
+from zoe_cli import documentation
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.changes import change_words
 from zoe_cli.commands.words.deadline_words import deadline_words
@@ -77,6 +78,8 @@ def explain(context: typer.Context, execution_id: Id) -> None:
     write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
     if rows:
         write("\n" + table(refusals))
+    if answer.reason is not None:
+        note(f"What each reason means: {options(context).page(documentation.WAITING)}")
 
 
 def eta(context: typer.Context, execution_id: Id) -> None:

@@ -11,7 +11,7 @@ from zoe_lib.descriptions import bounds
 from zoe_lib.pushdown.column_types import ColumnType, mismatches, type_of
 from zoe_lib.pushdown.predicate import PredicateError, parse
 
-_WHERE = "for example: city = 'Nice' and kwh > 90; see docs/storage.md"
+_WHERE = "for example: city = 'Nice' and kwh > 90; see docs/store/views.md"
 
 
 def check_storage(storage: object) -> Iterator[Diagnostic]:

@@ -1,4 +1,4 @@
-"""Application and Component: a description as immutable domain values; see docs/glossary.md for the words."""
+"""Application and Component: a description as immutable domain values; see docs/use/glossary.md for the words."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""An example of a plugin for Zoe; docs/extending.md explains it."""
+"""An example of a plugin for Zoe; docs/build/extending.md explains it."""

@@ -23,4 +23,4 @@ def test_a_wide_change_is_cut_by_the_table_of_costs(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_change_of_documents_reaches_no_unit_test() -> None:
-    assert choose_tests(["docs/using.md"], 1) == ([], 0)
+    assert choose_tests(["docs/use/using.md"], 1) == ([], 0)

@@ -16,7 +16,7 @@ from storage_controller.routes.services import Services
 from storage_controller.swift.kept_views import KeptViews
 from tests.support.controller_reports import GivenReports
 
-PAGE = Path(__file__).parents[4] / "docs" / "added-metrics.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "crystal-calls.md"
 CALLS = re.findall(r"^\| `(GET|POST|PUT|DELETE) (/\S+)` \| (.+) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
 CALLS_OF_THE_APPENDIX = 62
 

@@ -11,7 +11,7 @@ from zoe_lib.descriptions import Code, json_schema
 from zoe_lib.domain.applications.templates import TemplateKind
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
-PAGE = (DOCS / "description-format.md").read_text("utf-8")
+PAGE = "".join(path.read_text("utf-8") for path in sorted((DOCS / "use").glob("description-*.md")))
 
 
 def test_the_schema_in_the_tree_is_up_to_date() -> None:

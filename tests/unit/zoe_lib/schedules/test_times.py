@@ -73,7 +73,7 @@ def test_a_change_that_is_not_of_an_hour() -> None:
 
 
 # croniter 7 gives, for each minute of the day and for skipped ones, whether the wall-clock time matches; with the rules
-# of docs/schedules.md, these times follow: how many on the day, and those before 05:00.
+# of docs/use/schedules.md, these times follow: how many on the day, and those before 05:00.
 CHECKED = [
     ("0 */2 * * *", "Europe/Paris", "2026-03-29", 12, "00:00+0100 03:00+0200 04:00+0200"),
     ("0 */2 * * *", "Europe/Paris", "2026-10-25", 13, "00:00+0200 02:00+0200 02:00+0100 04:00+0100"),

@@ -4,6 +4,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 import { CopyButton } from "../../components/files";
 import { Table } from "../../components/table";
+import { Documentation } from "../../documentation";
 import { HandOverDialog } from "./hand-over-dialog";
 import { NameField } from "./name-field";
 import { newPassword } from "./password";
@@ -194,6 +195,7 @@ function NewUser({ tenants, onChanged, onPassword }: ChangeProps) {
       <button type="submit" className="primary" disabled={add.isPending}>
         Add the user
       </button>
+      <Documentation page="roles">What each role may do</Documentation>
       <ErrorBox error={add.error} labels={LABELS} />
     </form>
   );

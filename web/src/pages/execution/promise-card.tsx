@@ -4,6 +4,7 @@ import { useMay } from "../../api/session";
 import { ErrorBox } from "../../components/feedback";
 import { useNow } from "../../components/now";
 import { OfferList } from "../../components/offers";
+import { Documentation } from "../../documentation";
 import { distance, fullMoment } from "../../format";
 import {
   confidenceText,
@@ -79,6 +80,9 @@ function Offers({ execution, offers }: { execution: Execution; offers: Schemas["
     <section className="card" aria-label="Offers">
       <h2>It cannot be promised: {offers.why}</h2>
       {offers.offers.length === 0 && <p>There are no offers of other times.</p>}
+      <p>
+        <Documentation page="offers">How Zoe decides on promises and offers</Documentation>
+      </p>
       <OfferList
         offers={offers.offers.map((one) => ({ ...one, sentence: termsSentence(one.terms) }))}
         accept={may && open ? accept : null}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
 import { useNow } from "../../components/now";
 import { Table } from "../../components/table";
+import { Documentation } from "../../documentation";
 import { clock, distance, duration, moment } from "../../format";
 import { changeText } from "./change-text";
 import { placesText } from "./places";
@@ -53,7 +54,7 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
           <>
             <dt>Code</dt>
             <dd>
-              <code>{reason.code}</code>
+              <code>{reason.code}</code> (<Documentation page="waiting">what it means</Documentation>)
             </dd>
           </>
         )}

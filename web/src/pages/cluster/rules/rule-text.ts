@@ -1,4 +1,4 @@
-/** What the form of a rule asks for; docs/storage-policies.md has the whole language. */
+/** What the form of a rule asks for; docs/store/rules.md has the whole language. */
 export interface RuleFields {
   kind: "TENANT" | "CONTAINER" | "OBJECT" | "G";
   target: string;
