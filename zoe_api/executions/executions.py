@@ -19,6 +19,7 @@ from zoe_api.access.wire_forms import (
     progress_view,
     reason_view,
     reported_places,
+    scaling_problem,
     stored_places,
     transfers_view,
     waits_for,
@@ -142,6 +143,7 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
         "state": execution.state,
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
+        "scaling_problem": scaling_problem(execution),
         "deadline": deadline_view(execution, clock=caller.services.clock),
     }
     if execution.state in WAITING_STATES:

@@ -12,13 +12,13 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceState
 from zoe_lib.domain.values.scaling import ScalingHistory, ScalingRule
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_master.backends.base import BackendError, Usage
 from zoe_master.background.probe_answers import NoReading
-from zoe_master.background.readings import ScalingAmounts, ScalingCores
+from zoe_master.background.readings import NoSample, ScalingAmounts, ScalingCores
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker
 
@@ -92,6 +92,29 @@ class ScalingThread:
             self._next_s[key] = now_s + rule.interval_s
             settling = self._settling.setdefault(key, ScalingHistory(now_s))
             self._asked[key] = self._pool.submit(self._scale_component, execution, component, rule, settling)
+        for execution in {execution.id: execution for execution, _, _ in ruled.values()}.values():
+            self._note_blindness(execution, now_s)
+
+    def _note_blindness(self, execution: Execution, now_s: float) -> None:
+        """Journal that rules of an execution have had no measurement for a while, or that all have one again."""
+        found = [(c, rule, self._settling.get((execution.id, c.name))) for c, rule in _scaled_components(execution)]
+        blind = [
+            f"{component.name}: {history.problem or 'its use is not known'}"
+            for component, rule, history in found
+            if history is not None and history.is_blind(rule, now_s)
+        ]
+        all_seen = all(history is not None and history.problem == "" for _, _, history in found)
+        known_blind = Mark.SCALING_BLIND in execution.marks
+        if known_blind if blind else not (known_blind and all_seen):
+            return
+        why = f"no measurement, so the number of instances stays: {'; '.join(blind)}" if blind else ""
+        event = ev.ScalingBlind(at_s=self._clock.now_s(), cause_id="scaling", why=why)
+        try:
+            self._store.append(execution.id, [event], execution.version, self._epoch)
+        except StoreError as error:  # the next look tries again
+            log.info("the blindness of scaling is not journalled", execution=execution.id, why=str(error))
+        else:
+            self._waker.wake()
 
     def _scale_component(
         self, execution: Execution, component: Component, rule: ScalingRule, settling: ScalingHistory
@@ -101,6 +124,8 @@ class ScalingThread:
             measured = self._measure(running, component, rule)
             self._scale(execution, component, rule, settling, len(running), measured)
         except NoReading as error:
+            if not isinstance(error, NoSample):
+                settling.note_silence(str(error))
             log.info("nothing to scale by", execution=execution.id, component=component.name, why=str(error))
         except (StoreError, BackendError) as error:
             log.warning("scaling failed", execution=execution.id, component=component.name, why=str(error))

@@ -354,6 +354,16 @@ class IdleWarned(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class ScalingBlind(Event):
+    """A scaling rule has had no measurement for a while, so the number of instances stays; `why` is empty when all
+    rules have one again.
+    """
+
+    kind: ClassVar[str] = "scaling_blind"
+    why: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class DeadlineMissed(Event):
     """It had not ended at its deadline, and why; it continues."""
 
@@ -448,6 +458,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         ServiceRetried,
         Running,
         DeadlineMissed,
+        ScalingBlind,
         IdleWarned,
         Stopping,
         Ended,
