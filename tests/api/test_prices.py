@@ -117,6 +117,7 @@ def test_users_see_their_part_and_operators_the_whole(api: Api, file: Path) -> N
     ]
     assert (mine["total"], mine["currency"], mine["closed"], mine["gaps"]) == ("2.16", "EUR", False, [])
     assert {entry["user"] for entry in mine["lines"]} == {"ada"}
+    assert f"{LAST_MONTH}-01 00:00" in zoe(api, "statement", "--month", LAST_MONTH, token=ada), "the period of a line"
     operator = make_token(api.store, tenant="red", user="olga", role="operator", scopes=("read", "operate"))
     table = zoe(api, "statement", "--month", LAST_MONTH, "-o", "csv", token=operator)
     rows = list(csv.DictReader(io.StringIO(table)))
@@ -249,6 +250,12 @@ def test_a_budget_warns_and_refuses(api: Api) -> None:
         api.client(ada).submit_batch([SubmitRequest(application=sized(1, "true"))])
     with pytest.raises(Refused, match="ada in red has spent"):
         api.client(ada).arrays.submit(sized(1, "true"), "0-3")
+    master = api.start_master().master
+    until(lambda: master.latest)
+    planned = api.client(ada).plan(sized(1, "true"))
+    assert any("a submission would be refused now: ada in red has spent" in text for text in planned.notes)
+    assert planned.price is not None
+    api.stop_master()
     steps = [{"name": "one", "image": "zoe/tiny", "command": ["true"]}]
     with pytest.raises(Refused, match="ada in red has spent"):
         api.client(ada).workflows.run({"version": 1, "name": "w", "steps": steps})

@@ -31,6 +31,14 @@ def check_budget(caller: Caller) -> tuple[str, ...]:
     return warnings
 
 
+def budget_notes(caller: Caller) -> tuple[str, ...]:
+    """Return the warnings, and for a spent budget that refuses a note: a question costs nothing."""
+    try:
+        return tuple(budget_warnings(caller.services, caller.principal))
+    except SubmissionRefused as refused:
+        return (f"budget: a submission would be refused now: {refused.detail}",)
+
+
 def price_of(caller: Caller, application: Application, forecast_s: float | None) -> EstimateView | None:
     """Return the price of an application, per hour if its run time is unknown; None without a price list."""
     prices = caller.services.spending.prices(caller.store)
