@@ -204,7 +204,7 @@ def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     with pytest.raises(Refused, match="begins in the past"):
         admin.set_price_list(PRICES)
     first = admin.set_price_list(PRICES, past=True)
-    with pytest.raises(Refused, match="it has begun"):
+    with pytest.raises(Refused, match="it has begun, and users have seen its prices"):
         admin.remove_price_list(first.id)
     later = admin.set_price_list({**PRICES, "from": "2090-01-01"})
     with pytest.raises(Refused, match="currency is USD"):
@@ -212,8 +212,14 @@ def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     with pytest.raises(Refused, match="currency is USD"):
         admin.check_price_list({**PRICES, "from": "2091-01-01", "currency": "USD"})
     admin.remove_price_list(later.id)
+    by_mistake = admin.set_price_list({**PRICES, "from": f"{LAST_MONTH}-02"}, past=True)
+    zoe(api, "admin", "prices", "rm", str(by_mistake.id), "--past")
     assert [entry.id for entry in admin.price_lists().price_lists] == [first.id]
-    assert [entry.id for entry in admin.price_lists(history=True).price_lists] == [first.id, later.id]
+    assert [entry.id for entry in admin.price_lists(history=True).price_lists] == [
+        first.id,
+        by_mistake.id,
+        later.id,
+    ]
     use(api, 1, "ada", 10.0)
     present = datetime.now(UTC).strftime("%Y-%m")
     with pytest.raises(Refused, match="a day after its end"):
@@ -223,6 +229,8 @@ def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     assert api.client(api.admin).statement(LAST_MONTH, "red").lines == closed.lines
     assert admin.close_statement(LAST_MONTH).lines == closed.lines
     assert closed.closed
+    with pytest.raises(Refused, match="months were closed by it"):
+        admin.remove_price_list(first.id, past=True)
     with pytest.raises(Refused, match="statements are closed until"):
         admin.set_price_list({**PRICES, "from": f"{LAST_MONTH}-20"}, past=True)
 
