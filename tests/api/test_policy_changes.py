@@ -9,9 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.api import Api, problem
+from tests.support.documents import job
 from tests.support.waiting import until
 from zoe_cli.main import app
+from zoe_client import Refused
+from zoe_client.wire import SubmitRequest
 from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.execution import ExecutionState
+
+STEP = {"image": "zoe/tiny", "command": ["true"]}
 
 
 def zoe(api: Api, *words: str, code: int = 0) -> str:
@@ -94,3 +100,24 @@ def test_an_undo_does_not_overwrite_what_changed_since_then(api: Api) -> None:
     policy = api.store.policy()
     api.store.set_policy(Policy(order="las"), policy.version, 1.0, "elsewhere")
     assert "order changed in another way" in zoe(api, "policy", "undo", code=2)
+
+
+def test_while_submissions_are_closed_users_read_why_and_what_runs_goes_on(api: Api) -> None:
+    earlier = api.client().submit(job()).id
+    zoe(api, "policy", "set", "submissions_closed=new disks until noon")
+    ada = api.client()
+    for submits in (
+        lambda: ada.submit(job()),
+        lambda: ada.submit_batch([SubmitRequest(application=job())]),
+        lambda: ada.arrays.submit(job(), "0-3"),
+        lambda: ada.workflows.run({"version": 1, "name": "w", "steps": [{"name": "one", **STEP}]}),
+    ):
+        with pytest.raises(Refused, match="new disks until noon"):
+            submits()
+    assert api.client(api.admin).submit(job()).id, "operators and admins may try"
+    master = api.start_master().master
+    until(lambda: master.latest)
+    assert "a submission would be refused now: new disks until noon" in ada.plan(job()).notes
+    until(lambda: ada.execution(earlier).state is ExecutionState.RUNNING)
+    zoe(api, "policy", "set", "submissions_closed=")
+    assert ada.submit(job()).id
