@@ -226,7 +226,6 @@ class Mark(TextEnum):
     STARTED = "started"
     READY = "ready"
     IDLE_WARNED = "idle_warned"
-    SCALING_BLIND = "scaling_blind"
     VIEW_FAILED = "view_failed"
     ENDED = "ended"
 

@@ -73,7 +73,6 @@ MARKS = {
     Mark.STARTED: "every essential service's process runs",
     Mark.READY: "every essential service is ready",
     Mark.IDLE_WARNED: "it was unused for as long as the policy allows (the newest warning; a use removes it)",
-    Mark.SCALING_BLIND: "a scaling rule has had no measurement since about then; removed when all have one again",
     Mark.VIEW_FAILED: "an attempt that read an input through a view failed; all later ones read plain objects",
     Mark.ENDED: "nothing of it is left",
 }

@@ -64,20 +64,8 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
         notes=list(execution.notes),
         conditions=conditions_view(execution.conditions),
         storage_problem=execution.storage_problem,
-        scaling_problem=scaling_problem(execution),
         transfers=transfers_view(execution, None),
         description=dict(description),
-    )
-
-
-def scaling_problem(execution: Execution) -> str:
-    """Return a sentence on scaling rules without a measurement; empty if all have one, or none is in force."""
-    since_s = execution.marks.get(Mark.SCALING_BLIND)
-    if since_s is None or execution.state is not ExecutionState.RUNNING:
-        return ""
-    return (
-        f"automatic scaling has had no measurement since {utc_text(since_s)}, so the number of instances stays; "
-        "the event scaling_blind has the cause"
     )
 
 

@@ -12,7 +12,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceState
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
 from zoe_lib.domain.values.scaling import ScalingHistory, ScalingRule
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 _LOOK_S = 1.0
 # A component that does not answer occupies a worker for some seconds, and delays no other components.
 _WORKERS = 8
+_ENTRIES_MAX = 100_000
 _Key = tuple[ExecutionId, str]
 
 
@@ -54,6 +55,7 @@ class ScalingThread:
         self._settling: dict[_Key, ScalingHistory] = {}
         self._next_s: dict[_Key, float] = {}
         self._asked: dict[_Key, Future[None]] = {}
+        self._blind: dict[tuple[ExecutionId, int], bool] = {}
         self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-scaling")
         self._thread = threading.Thread(target=self._run, name="zoe-scaling", daemon=True)
@@ -85,6 +87,8 @@ class ScalingThread:
         self._asked = {key: future for key, future in self._asked.items() if not future.done()}
         self._settling = {key: history for key, history in self._settling.items() if key in ruled}
         self._next_s = {key: at_s for key, at_s in self._next_s.items() if key in ruled}
+        attempts = {(execution.id, execution.attempt) for execution, _, _ in ruled.values()}
+        self._blind = {key: told for key, told in self._blind.items() if key in attempts}
         self._cores.forget(service.id for execution, _, _ in ruled.values() for service in execution.services)
         for key, (execution, component, rule) in ruled.items():
             if key in self._asked or now_s < self._next_s.get(key, 0.0):
@@ -104,17 +108,28 @@ class ScalingThread:
             if history is not None and history.is_blind(rule, now_s)
         ]
         all_seen = all(history is not None and history.problem == "" for _, _, history in found)
-        known_blind = Mark.SCALING_BLIND in execution.marks
-        if known_blind if blind else not (known_blind and all_seen):
-            return
-        why = f"no measurement, so the number of instances stays: {'; '.join(blind)}" if blind else ""
-        event = ev.ScalingBlind(at_s=self._clock.now_s(), cause_id="scaling", why=why)
         try:
+            known_blind = self._told_blind(execution)
+            if known_blind if blind else not (known_blind and all_seen):
+                return
+            why = f"no measurement, so the number of instances stays: {'; '.join(blind)}" if blind else ""
+            event = ev.ScalingBlind(at_s=self._clock.now_s(), cause_id="scaling", why=why)
             self._store.append(execution.id, [event], execution.version, self._epoch)
         except StoreError as error:  # the next look tries again
             log.info("the blindness of scaling is not journalled", execution=execution.id, why=str(error))
         else:
+            self._blind[execution.id, execution.attempt] = bool(blind)
             self._waker.wake()
+
+    def _told_blind(self, execution: Execution) -> bool:
+        """Return whether the journal says that the execution is blind; read once, since an earlier leader may have
+        written it.
+        """
+        key = (execution.id, execution.attempt)
+        if key not in self._blind:
+            entries = self._store.journal(0, _ENTRIES_MAX, execution_id=execution.id)
+            self._blind[key] = bool(ev.scaling_problem((entry.kind, entry.data) for entry in entries))
+        return self._blind[key]
 
     def _scale_component(
         self, execution: Execution, component: Component, rule: ScalingRule, settling: ScalingHistory

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from zoe_client.vocabulary import ExecutionState, Holder
 from zoe_lib.domain.applications.application import Application
@@ -422,6 +422,19 @@ class OwnerChanged(Event):
     kind: ClassVar[str] = "owner_changed"
     former: str
     user: str
+
+
+def scaling_problem(events: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return why scaling rules have no measurement at present, from the kinds and data of an execution's events in
+    their order; empty if all have one.
+    """
+    why = ""
+    for kind, data in events:
+        if kind == ScalingBlind.kind:
+            why = str(data.get("why", ""))
+        elif kind == Requeued.kind:
+            why = ""
+    return why
 
 
 EVENT_TYPES: dict[str, type[Event]] = {

@@ -478,12 +478,8 @@ def _apply_idle_warned(event: ev.IdleWarned, execution: Execution, version: int)
 
 
 @_change.register
-def _apply_scaling_blind(event: ev.ScalingBlind, execution: Execution, version: int) -> Execution:
-    marks = dict(execution.marks)
-    marks.pop(Mark.SCALING_BLIND, None)
-    if event.why:
-        marks[Mark.SCALING_BLIND] = event.at_s
-    return changed(execution, version=version, marks=marks)
+def _apply_scaling_blind(_event: ev.ScalingBlind, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version)
 
 
 @_change.register

@@ -12,7 +12,7 @@ from tests.support.applications import application, component, execution
 from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.execution import Execution, Mark, Service
+from zoe_lib.domain.executions.execution import Execution, Service
 from zoe_lib.domain.values.scaling import ScalingRule
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.background.probe_answers import NoReading
@@ -90,12 +90,20 @@ def test_a_source_that_comes_back_stops_nothing_before_a_new_calm_and_its_silenc
     assert (scaled.workers(), scaled.told()) == (4, [])
     scaled.problem = "connection refused"
     scaled.pass_time(200)
-    assert Mark.SCALING_BLIND in scaled.found.marks
     assert scaled.told() == ["no measurement, so the number of instances stays: worker: connection refused"]
     scaled.problem, scaled.amount = "", 0.0
     scaled.pass_time(100)
     assert scaled.workers() == 4, "its first answers say that nothing is left, as after a restart of a queue server"
-    assert Mark.SCALING_BLIND not in scaled.found.marks
     assert scaled.told()[1:] == [""]
     scaled.pass_time(60)
     assert scaled.workers() == 1
+
+
+def test_the_next_leader_tells_that_an_earlier_silence_is_over(scaled: _Scaled) -> None:
+    scaled.problem = "connection refused"
+    scaled.pass_time(60)
+    assert len(scaled.told()) == 1
+    scaled.thread._blind.clear()  # what the earlier one knew
+    scaled.problem = ""
+    scaled.pass_time(30)
+    assert scaled.told()[1:] == [""]
