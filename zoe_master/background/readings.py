@@ -14,7 +14,7 @@ from zoe_master.backends.base import PortAddress, Usage
 from zoe_master.background.probe_answers import TIMEOUT_S, NoReading, ProbeAnswers
 
 
-class NoSample(NoReading):
+class NoUsageSample(NoReading):
     """There is no newer sample of the use of cores yet: samples may be rarer than measurements."""
 
 
@@ -35,7 +35,7 @@ class ScalingCores:
         """
         shares = [share for service in services if (share := self._share(service.id, reserved_milli)) is not None]
         if not shares:
-            raise NoSample("its use of cores is not known yet")
+            raise NoUsageSample("its use of cores is not known yet")
         return sum(shares) / len(shares)
 
     def forget(self, alive: Iterable[ServiceId]) -> None:

@@ -18,7 +18,7 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_master.backends.base import BackendError, Usage
 from zoe_master.background.probe_answers import NoReading
-from zoe_master.background.readings import NoSample, ScalingAmounts, ScalingCores
+from zoe_master.background.readings import NoUsageSample, ScalingAmounts, ScalingCores
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker
 
@@ -139,7 +139,7 @@ class ScalingThread:
             measured = self._measure(running, component, rule)
             self._scale(execution, component, rule, settling, len(running), measured)
         except NoReading as error:
-            if not isinstance(error, NoSample):
+            if not isinstance(error, NoUsageSample):
                 settling.note_silence(str(error))
             log.info("nothing to scale by", execution=execution.id, component=component.name, why=str(error))
         except (StoreError, BackendError) as error:
