@@ -119,8 +119,16 @@ def test_the_command_line(api: Api, admin: Client, tmp_path: Path, monkeypatch: 
         (["policy", "rm", "1"], "1", 0),
         (["policy", "restore", "1"], "dry run", 0),
         (["controllers"], "2.0s ago", 0),
-        (["controllers", "bandwidth", "--mode", "off"], "warning: the controller bandwidth is off: no limit", 0),
-        (["slo", "set", "red", "--read", "1MB/s"], "note: the controller bandwidth is off: no limit", 0),
+        (
+            ["controllers", "bandwidth", "--mode", "off"],
+            "warning: the controller bandwidth is off: limits and SLOs are not enforced",
+            0,
+        ),
+        (
+            ["slo", "set", "red", "--read", "1MB/s"],
+            "note: the controller bandwidth is off: limits and SLOs are not enforced",
+            0,
+        ),
         (["controllers", "--mode", "off"], "needs the name", 2),
     ):
         done = run.invoke(app, ["storage", *arguments])
