@@ -30,7 +30,8 @@ class StorageCapacity:
     """Bytes per second that the store can move in total, and the guaranteed part.
 
     one_proxy_bytes_per_s: maximum of the largest of its proxies, both ways together; proxies_bytes_per_s: of all of
-    them. None: not reported. unkept: sentences that say why guarantees are not enforced at present.
+    them. None: not reported. unkept: sentences that say why guarantees are not enforced at present. available: what can
+    be guaranteed now, while servers are away; None: everything. away: why that is less, as sentences.
     """
 
     read_bytes_per_s: int
@@ -40,6 +41,8 @@ class StorageCapacity:
     one_proxy_bytes_per_s: int | None = None
     proxies_bytes_per_s: int | None = None
     unkept: tuple[str, ...] = ()
+    available: BandwidthSlo | None = None
+    away: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,13 @@ class ZoeController:
         # A controller without these routes reports neither its proxies nor caveats.
         capacity |= convert_answer(lambda: dict(self._http.ask("GET", "/v1/proxies", absent={})))
         unkept = convert_answer(lambda: tuple(map(str, self._http.ask("GET", "/v1/unkept", absent=[]))))
-        return convert_answer(lambda: StorageCapacity(**capacity, unkept=unkept))
+        now = convert_answer(lambda: dict(self._http.ask("GET", "/v1/available", absent={})))
+        away = convert_answer(lambda: tuple(map(str, now.pop("why", ()))))
+        return convert_answer(
+            lambda: StorageCapacity(
+                **capacity, unkept=unkept, available=BandwidthSlo(**now) if now else None, away=away
+            )
+        )
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Return whether the demand would fit."""

@@ -18,9 +18,10 @@ from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Supervisor
 from storage_controller.metrics.ledger import MetricLedger
 from storage_controller.metrics.own_metrics import OwnMetrics
-from storage_controller.nodes.health import Bounds
+from storage_controller.nodes.health import Bounds, NodeState
 from storage_controller.nodes.restarts import NodeRestarts
 from storage_controller.nodes.watch import NodeWatch, StoreNodes
+from storage_controller.promises.availability import availability
 from storage_controller.promises.filter_cores import CpuBounds
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.promises.promisable import Promisable, at_most, limit_to_proxies
@@ -109,8 +110,10 @@ def build_controller(
     )
     has_account = views.has_account if views else lambda _: True
     promisable = replace(promisable_by(settings, has_account), unkept=ControllerLedger(ledger).caveats)
-    swift = None if views is None else _swift(settings, views, ledger, regulation, promisable)
     watch = _watch(settings, supervisor, ledger, leads)
+    promisable = replace(promisable, available=partial(_available, promisable.capacity, settings, regulation, watch))
+    regulation.available = lambda: promisable.now()[0]
+    swift = None if views is None else _swift(settings, views, ledger, regulation, promisable)
     services = Services(
         ledger,
         promisable,
@@ -130,6 +133,14 @@ def build_controller(
     sweeper = ViewSweeper(lambda: services.views.sweep() if leads() else None)
     loops: list[Loop] = [lead, regulation, metrics, sweeper, *_rewriters(settings, services, leads)]
     return services, [*loops, watch] if settings.swift_nodes else loops
+
+
+def _available(
+    usual: BandwidthSlo, settings: ControllerSettings, regulation: Regulation, watch: NodeWatch
+) -> tuple[BandwidthSlo, Sequence[str]]:
+    health = [(one.name, one.kind, one.state is NodeState.AWAY) for one in watch.nodes()]
+    found = availability(usual, held_places(settings), regulation.unheard_s(), health)
+    return found.rates, found.why
 
 
 def _swift(

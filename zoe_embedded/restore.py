@@ -19,7 +19,8 @@ from zoe_embedded.runtimes.runtime import CLONE
 from zoe_lib.store.backup.restore import Restored, restore
 from zoe_lib.store.errors import StoreError
 
-KEPT = f"{DATABASE}_before"
+_KEPT = f"{DATABASE}_before"
+_MOMENT = "%Y%m%d_%H%M%S"
 
 
 def main() -> int:
@@ -29,32 +30,39 @@ def main() -> int:
     parser.add_argument("--signers", type=Path, metavar="FILE", help="as for zoe-setup restore")
     options = parser.parse_args()
     try:
-        done = restore_home(Home.find(CLONE).create(), options.file, options.signers)
+        done, kept = restore_home(Home.find(CLONE).create(), options.file, options.signers)
     except (StoreError, HomeError, EmbeddedPostgresError, BlockingIOError, psycopg2.Error) as error:
         words = "Zoe runs there: stop `make serve` first" if isinstance(error, BlockingIOError) else str(error).strip()
         print(f"restore: {words}", file=sys.stderr)
         return 1
     executions = done.manifest.rows("executions")
     signed = f" ({done.signed})" if done.signed else ""
-    print(f"restored {executions} executions{signed}; the old database is kept as {KEPT}. Now run `make serve`.")
+    print(f"restored {executions} executions{signed}; the old database is kept as {kept}. Now run `make serve`.")
     return 0
 
 
-def restore_home(home: Home, file: Path, signers: Path | None = None) -> Restored:
-    """Restore a backup into the home's database. Raises BlockingIOError if a stack runs."""
+def restore_home(
+    home: Home, file: Path, signers: Path | None = None, at_s: float | None = None
+) -> tuple[Restored, str]:
+    """Restore a backup into the home's database; return the name under which the old database is kept, too.
+
+    The name has the time, so that a second restore keeps what the first one kept. Raises BlockingIOError if a stack
+    runs.
+    """
     postgres = EmbeddedPostgres(home)
+    at_s = time.time() if at_s is None else at_s
+    kept = f"{_KEPT}_{time.strftime(_MOMENT, time.gmtime(at_s))}"
     with (home.state / "stack.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         url = postgres.start()
         try:
-            _rename(url, KEPT, None)
-            _rename(url, DATABASE, KEPT)
+            _rename(url, DATABASE, kept)  # refused by PostgreSQL if a database has this name
             postgres.start()
             try:
-                return restore(url, file, home.secrets / "keys", time.time(), signers)
+                return restore(url, file, home.secrets / "keys", at_s, signers), kept
             except BaseException:
                 _rename(url, DATABASE, None)
-                _rename(url, KEPT, DATABASE)
+                _rename(url, kept, DATABASE)
                 raise
         finally:
             postgres.stop()

@@ -67,6 +67,8 @@ FIELDS = {
     "idle_warning_s": "seconds after the warning until it ends with the cause `idle`, unless somebody uses it",
     "idle_cores_milli": "a service that uses this many thousandths of a core, on average over a minute, counts as use "
     "of its execution; 0: CPU time does not count as use",
+    "submissions_closed": "a sentence for users while no submissions are taken: they are refused with "
+    "`submissions_closed`, those of schedules too; operators and admins may submit; empty: submissions are taken",
     "idle_without_ports": "apply this also to executions without a proxied port, whose use Zoe cannot see; time "
     "counts from when they are ready",
     "version": "increases with each change; cannot be set",

@@ -20,7 +20,8 @@ class Promisable:
     """The most bandwidth that may be guaranteed, and its tenants: all but the ones that the store reports as missing.
 
     proxies: bytes per second that each proxy can move, both ways together. unkept: why guarantees are not enforced at
-    present. places: the servers that enforce bandwidth.
+    present. places: the servers that enforce bandwidth. available: what can be guaranteed while servers are away, with
+    sentences on why that is less; None without any knowledge.
     """
 
     capacity: BandwidthSlo
@@ -28,6 +29,21 @@ class Promisable:
     proxies: Mapping[str, int] = field(default_factory=dict)
     unkept: Callable[[], Sequence[str]] = tuple
     places: EnforcingServers | None = None
+    available: Callable[[], tuple[BandwidthSlo, Sequence[str]]] | None = None
+
+    def check_alive(self, slo: BandwidthSlo, before: BandwidthSlo) -> None:
+        """Raise RequestRefusedError (409) for more than before in a direction in which the store moves nothing now."""
+        rates, why = self.now()
+        for direction, rate, had, most in (
+            ("read", slo.read_bytes_per_s, before.read_bytes_per_s, rates.read_bytes_per_s),
+            ("write", slo.write_bytes_per_s, before.write_bytes_per_s, rates.write_bytes_per_s),
+        ):
+            if most == 0 and (rate or 0) > (had or 0) and why:
+                raise RequestRefusedError(409, f"nothing can be guaranteed to {direction} now: {'; '.join(why)}")
+
+    def now(self) -> tuple[BandwidthSlo, Sequence[str]]:
+        """Return what can be guaranteed at present, and why that is less than the capacity."""
+        return (self.capacity, ()) if self.available is None else self.available()
 
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
         """Return the headers with the part of a guarantee that the proxies may not be able to deliver.

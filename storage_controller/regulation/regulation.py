@@ -21,6 +21,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidt
 from storage_controller.database.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
 from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Mode, Supervisor
+from storage_controller.promises.availability import with_undeliverable
 from storage_controller.promises.filter_cores import CoresLedger, CpuBounds
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.replication import Pace, ReplicationPace
@@ -139,6 +140,9 @@ class Regulation:
         self._number = 0
         self._servers = Servers(endpoints)
         self._heard, self._telling = _LastReports(), _Outbox()
+        self._began_s = clock.monotonic_s()
+        self.available: Callable[[], BandwidthSlo | None] = lambda: None
+        """What the store can guarantee while servers are away; None: unknown."""
         self._thread = threading.Thread(target=self._run, name="zoe-regulation", daemon=True)
 
     def begin(self) -> None:
@@ -195,6 +199,12 @@ class Regulation:
         """Return the same for the object servers that enforce bandwidth."""
         return self._silent_nodes_s(self._places.nodes)
 
+    def unheard_s(self) -> Mapping[str, float]:
+        """Return the seconds for which each enforcing server has reported nothing, at most since the start of this."""
+        most_s = self._clock.monotonic_s() - self._began_s
+        silent = {**self.silent_s(), **self.silent_nodes_s()}
+        return {name: min(seconds, most_s) for name, seconds in silent.items()}
+
     def _silent_nodes_s(self, names: Iterable[str]) -> dict[str, float]:
         now_s, heard_s = self._clock.monotonic_s(), dict(self._heard.nodes)
         return {name: now_s - heard_s.get(name, -math.inf) for name in names}
@@ -227,12 +237,17 @@ class Regulation:
         return self._regulator.attainable((tenant, TransferKind.READ), promised)
 
     def missed_by_tenant(self) -> Mapping[str, MissedBandwidth]:
-        """Return the shortfall of active tenants' SLOs in the last epoch."""
+        """Return the shortfall of active tenants' SLOs in the last epoch; while servers are away, at least what the
+        others cannot deliver.
+        """
         found: dict[str, dict[TransferKind, int]] = {}
         for (name, traffic), amount in self._regulator.missed.items():
             amounts = found.setdefault(tenant_of(name), {})
             amounts[traffic] = amounts.get(traffic, 0) + self._places.client_bytes(amount, traffic)
-        return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
+        measured = {
+            t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()
+        }
+        return with_undeliverable(measured, self._promised, self.available())
 
     def _run(self) -> None:
         next_s = self._clock.monotonic_s()

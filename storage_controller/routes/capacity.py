@@ -43,6 +43,13 @@ def capacity(ledger: LedgerDep, promisable: PromisableDep) -> dict[str, Any]:
     }
 
 
+@router.get("/available")
+def available(promisable: PromisableDep) -> dict[str, Any]:
+    """Return the bandwidth that can be guaranteed while servers of the store are away, and why that is less."""
+    rates, why = promisable.now()
+    return {**asdict(rates), "why": list(why)}
+
+
 @router.get("/promised")
 def show_guarantees(ledger: LedgerDep) -> dict[str, dict[str, int | None]]:
     """Return the guarantee of each tenant."""
@@ -68,7 +75,7 @@ def reports(services: ServicesDep) -> dict[str, float | None]:
 @router.get("/unkept")
 def show_caveats(promisable: PromisableDep) -> list[str]:
     """Return why guarantees are not enforced at present."""
-    return list(promisable.unkept())
+    return [*promisable.unkept(), *promisable.now()[1]]
 
 
 @router.get("/hosting")
@@ -107,6 +114,7 @@ def set_slo(
     """Set an owner's guarantee for a tenant, with its lease."""
     slo = BandwidthSlo(promise.read_bytes_per_s, promise.write_bytes_per_s)
     response.headers.update(promisable.check(tenant, slo))
+    promisable.check_alive(slo, BandwidthSlo(**slos(ledger, owner).get(tenant, {})))
     ledger.renew(owner, promise.lease_s)
     rates = {READ: promise.read_bytes_per_s, WRITE: promise.write_bytes_per_s}
     ledger.set_slo(tenant, owner, rates, owner)

@@ -117,6 +117,7 @@ def test_users_see_their_part_and_operators_the_whole(api: Api, file: Path) -> N
     ]
     assert (mine["total"], mine["currency"], mine["closed"], mine["gaps"]) == ("2.16", "EUR", False, [])
     assert {entry["user"] for entry in mine["lines"]} == {"ada"}
+    assert f"{LAST_MONTH}-01 00:00" in zoe(api, "statement", "--month", LAST_MONTH, token=ada), "the period of a line"
     operator = make_token(api.store, tenant="red", user="olga", role="operator", scopes=("read", "operate"))
     table = zoe(api, "statement", "--month", LAST_MONTH, "-o", "csv", token=operator)
     rows = list(csv.DictReader(io.StringIO(table)))
@@ -203,7 +204,7 @@ def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     with pytest.raises(Refused, match="begins in the past"):
         admin.set_price_list(PRICES)
     first = admin.set_price_list(PRICES, past=True)
-    with pytest.raises(Refused, match="it has begun"):
+    with pytest.raises(Refused, match="it has begun, and users have seen its prices"):
         admin.remove_price_list(first.id)
     later = admin.set_price_list({**PRICES, "from": "2090-01-01"})
     with pytest.raises(Refused, match="currency is USD"):
@@ -211,8 +212,14 @@ def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     with pytest.raises(Refused, match="currency is USD"):
         admin.check_price_list({**PRICES, "from": "2091-01-01", "currency": "USD"})
     admin.remove_price_list(later.id)
+    by_mistake = admin.set_price_list({**PRICES, "from": f"{LAST_MONTH}-02"}, past=True)
+    zoe(api, "admin", "prices", "rm", str(by_mistake.id), "--past")
     assert [entry.id for entry in admin.price_lists().price_lists] == [first.id]
-    assert [entry.id for entry in admin.price_lists(history=True).price_lists] == [first.id, later.id]
+    assert [entry.id for entry in admin.price_lists(history=True).price_lists] == [
+        first.id,
+        by_mistake.id,
+        later.id,
+    ]
     use(api, 1, "ada", 10.0)
     present = datetime.now(UTC).strftime("%Y-%m")
     with pytest.raises(Refused, match="a day after its end"):
@@ -222,6 +229,8 @@ def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     assert api.client(api.admin).statement(LAST_MONTH, "red").lines == closed.lines
     assert admin.close_statement(LAST_MONTH).lines == closed.lines
     assert closed.closed
+    with pytest.raises(Refused, match="months were closed by it"):
+        admin.remove_price_list(first.id, past=True)
     with pytest.raises(Refused, match="statements are closed until"):
         admin.set_price_list({**PRICES, "from": f"{LAST_MONTH}-20"}, past=True)
 
@@ -249,6 +258,12 @@ def test_a_budget_warns_and_refuses(api: Api) -> None:
         api.client(ada).submit_batch([SubmitRequest(application=sized(1, "true"))])
     with pytest.raises(Refused, match="ada in red has spent"):
         api.client(ada).arrays.submit(sized(1, "true"), "0-3")
+    master = api.start_master().master
+    until(lambda: master.latest)
+    planned = api.client(ada).plan(sized(1, "true"))
+    assert any("a submission would be refused now: ada in red has spent" in text for text in planned.notes)
+    assert planned.price is not None
+    api.stop_master()
     steps = [{"name": "one", "image": "zoe/tiny", "command": ["true"]}]
     with pytest.raises(Refused, match="ada in red has spent"):
         api.client(ada).workflows.run({"version": 1, "name": "w", "steps": steps})

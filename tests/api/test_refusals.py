@@ -269,6 +269,11 @@ def budget_exceeded(api: Api, _: Raise) -> httpx.Response:
     return api.http().post("/api/v1/executions", json=BODY)
 
 
+def submissions_closed(api: Api, _: Raise) -> httpx.Response:
+    api.store.set_policy(Policy(submissions_closed="new disks until noon"), 0, 1.0, "test")
+    return api.http().post("/api/v1/executions", json=BODY)
+
+
 def invalid_price_list(api: Api, _: Raise) -> httpx.Response:
     return api.http(api.admin).post("/api/v1/admin/price-lists", json={"document": {}})
 

@@ -121,10 +121,14 @@ def test_the_command_line(api: Api, admin: Client, tmp_path: Path, monkeypatch: 
         (["controllers"], "2.0s ago", 0),
         (
             ["controllers", "bandwidth", "--mode", "off"],
-            "warning: the controller bandwidth is off: limits and SLOs are not",
+            "warning: the controller bandwidth is off: limits and SLOs are not enforced",
             0,
         ),
-        (["slo", "set", "red", "--read", "1MB/s"], "note: the controller bandwidth is off: limits and SLOs are not", 0),
+        (
+            ["slo", "set", "red", "--read", "1MB/s"],
+            "note: the controller bandwidth is off: limits and SLOs are not enforced",
+            0,
+        ),
         (["controllers", "--mode", "off"], "needs the name", 2),
     ):
         done = run.invoke(app, ["storage", *arguments])

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Zoe
+from tests.support.documents import job
 from tests.support.stack import zoe as process
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.descriptions import parse
 
@@ -47,6 +49,24 @@ def test_a_command_becomes_a_description(zoe: Zoe, here: Path) -> None:
     assert component["resources"] == {"memory": "2GiB", "cores": 0.5}
     assert component["files"] == {"sums.py": (here / "sums.py").read_text()}
     assert component["environment"] == {"HOME": "{workspace}", "A": "b"}
+
+
+def test_an_application_has_the_same_name_with_and_without_show(stack: Stack, zoe: Zoe) -> None:
+    """Prices and statements name applications."""
+    command = ("run", "--image", "tiny", "--name", "my try: 1")
+    document = shown(zoe, *command, "--show", "--", "true")
+    made = json.loads(zoe(*command, "-o", "json", "--", "true").out)
+    assert made["name"] == "my try: 1"
+    assert document["name"] == "my try- 1"
+    with Client(stack.url, stack.token) as client:
+        assert client.execution(made["id"]).description["name"] == document["name"]
+
+
+def test_a_description_keeps_its_name(zoe: Zoe, here: Path) -> None:
+    (here / "app.json").write_text(json.dumps(job("true", name="kept")))
+    done = zoe("run", "app.json", "--name", "other", "--show")
+    assert done.json()["name"] == "kept"
+    assert "give --name when you run it" in done.err
 
 
 def test_scripts_know_their_interpreter(zoe: Zoe, here: Path) -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
+import psycopg2
 import pytest
 
 from tests.support.documents import Document, job
-from tests.support.postgres import make_home, remove_leftovers
+from tests.support.postgres import connect, make_home, remove_leftovers
 from tests.support.stack import ForkedStack
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded.home import Home
+from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.restore import restore_home
 from zoe_embedded.runtimes.binaries import find_wheel
 from zoe_embedded.stack import Stack, StackError
@@ -110,6 +113,17 @@ def test_a_home_is_for_one_stack_and_what_was_queued_while_the_master_was_dead_r
         assert api.wait(queued.id, 60).state is ExecutionState.SUCCEEDED
 
 
+def databases(home: Home) -> set[str]:
+    """Return the names of the databases of a stopped stack."""
+    postgres = EmbeddedPostgres(home)
+    try:
+        with closing(connect(postgres.start())) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT datname FROM pg_database")
+            return {name for (name,) in cursor.fetchall()}
+    finally:
+        postgres.stop()
+
+
 def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -> None:
     with forked_stack(home) as first, client(first) as api:
         done = api.submit(script("true"))
@@ -123,7 +137,12 @@ def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -
     (tmp_path / "broken").write_bytes((tmp_path / "zoe.backup").read_bytes()[:-50])
     with pytest.raises(StoreError, match="not a complete backup"):
         restore_home(first.home, tmp_path / "broken")
-    assert restore_home(first.home, tmp_path / "zoe.backup").manifest.rows("executions") == len(kept)
+    for at_s in (1e9, 1e9 + 3600):  # a second restore keeps what the first one kept
+        restored, _ = restore_home(first.home, tmp_path / "zoe.backup", at_s=at_s)
+        assert restored.manifest.rows("executions") == len(kept)
+    assert databases(first.home) >= {"zoe", "zoe_before_20010909_014640", "zoe_before_20010909_024640"}
+    with pytest.raises(psycopg2.Error, match="already exists"):
+        restore_home(first.home, tmp_path / "zoe.backup", at_s=1e9)
     with forked_stack(home) as second, client(second) as api:
         assert ids(api) == kept
         assert done.id in kept

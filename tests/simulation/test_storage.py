@@ -79,6 +79,28 @@ def test_the_second_waits_for_the_first_and_a_third_without_a_wish_does_not() ->
     assert {one.state(e) for e in (first, second, third)} == {ExecutionState.SUCCEEDED}
 
 
+def test_a_dead_store_keeps_its_guarantees_takes_no_new_ones_and_goes_on_when_it_is_back() -> None:
+    """Its controller answers, and says that the store moves nothing."""
+    one = World([node("n1")], behave=lambda _: ServiceBehaviour(run_s=60.0), controller=SimulatedController(CAPACITY))
+    assert isinstance(one.controller, SimulatedController)
+    running = one.submit(wants(60))
+    one.run(5.0)
+    one.controller.away = "no proxy of the object store answers"
+    waiting = one.submit(wants(10))
+    one.run(5.0)
+    reason = one.get(waiting).reason
+    assert reason is not None
+    assert (reason.code, one.state(waiting)) == (ReasonCode.STORAGE_BANDWIDTH, ExecutionState.QUEUED)
+    assert "no proxy of the object store answers" in reason.sentence
+    assert "storage_withdrawn" not in kinds(one, running)
+    assert slos(one) == {"default": BandwidthSlo(60 * MB)}
+    one.controller.away = ""
+    one.run(5.0)
+    assert one.state(waiting) is ExecutionState.RUNNING
+    one.run(120.0)
+    assert {one.state(running), one.state(waiting)} == {ExecutionState.SUCCEEDED}
+
+
 def test_elastic_services_take_spare_bandwidth_only() -> None:
     """They come while nothing is left to promise, add nothing to the promises, and go without changing them."""
     controller = Counted(CAPACITY)

@@ -70,6 +70,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.InputsDecided(at_s=at_s, inputs=(InputRead("a", "swift2d://b.zoe/c", "v", ("d", "e"), f"at {at_s}"),))
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)
+    yield ev.ScalingBlind(at_s=at_s, why="" if int(at_s) % 2 else "no answer")
     yield ev.IdleWarned(at_s=at_s, used_at_s=at_s - 1, ends_at_s=at_s + 60)
     if (
         not execution.terminal and execution.user != "eve"

@@ -316,6 +316,9 @@ class PlainStore(MemoryStore):
     schedules: Any
     workflows: Any
 
+    def terms(self, _versions: object = None) -> Any:
+        return SimpleNamespace(policy=self.policy(), platform=self.platform())
+
     def shares_of(self, ids: Collection[str]) -> Mapping[str, Any]:
         found = super().shares_of(ids)
         levels: dict[str, dict[str | None, ShareLevel]] = {text: {} for text in found}

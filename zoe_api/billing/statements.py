@@ -84,9 +84,14 @@ def check_price_list(clock: ClockDep, body: PriceListRequest, _principal: Admin,
 
 
 @router.delete("/admin/price-lists/{list_id}", status_code=204)
-def remove_price_list(list_id: Annotated[int, Path(ge=1, le=ID_MAX)], caller: AsAdmin) -> Response:
-    """Remove a price list that has not begun; it stays in the history."""
-    caller.store.billing.remove_price_list(list_id, caller.services.clock.now_s())
+def remove_price_list(
+    list_id: Annotated[int, Path(ge=1, le=ID_MAX)],
+    caller: AsAdmin,
+    past: Annotated[bool, Query(description="Also one that has begun, while no month was closed by it.")] = False,
+) -> Response:
+    """Remove a price list that has not begun, or was set by mistake; it stays in the history."""
+    caller.store.billing.remove_price_list(list_id, caller.services.clock.now_s(), past)
+    caller.services.spending.forget()
     return Response(status_code=204)
 
 

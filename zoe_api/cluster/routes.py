@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from zoe_api.access.access import AsOperator, AsReader, Reader, check
 from zoe_api.access.views import visible_policy
 from zoe_api.access.wire_forms import node_view, policy_of, policy_view
+from zoe_api.cluster.policy_changes import mistakes
 from zoe_api.cluster.replays import replay
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
@@ -45,6 +46,7 @@ from zoe_lib.domain.cluster.policy import Policy, without_ended_holds
 from zoe_lib.domain.executions.gateway import HeldOnNode
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.documents.codec import encode
+from zoe_lib.store.postgres.store import PostgresStore
 
 router = api_router(tag="cluster")
 
@@ -102,6 +104,7 @@ def set_policy(
     present, now_s = store.policy(), clock.now_s()
     policy = _sound(without_ended_holds(policy_of(body, present), now_s), master)
     check_if_match(if_match, present.version)
+    _check_names(body, present, store)
     as_held = replace(policy, node_holds=present.node_holds, node_windows=present.node_windows)
     if replace(as_held, version=present.version) != present:
         check(caller.principal, Scope.ADMIN)
@@ -162,6 +165,13 @@ def get_status(caller: AsReader, store: StoreDep) -> StatusView:
         master_message=message,
         journal_id=store.last_journal_id(),
     )
+
+
+def _check_names(body: PolicyView, present: Policy, store: PostgresStore) -> None:
+    tenants = {tenant.name for tenant in store.accounts.tenants()}
+    found = list(mistakes(body, policy_view(present), tenants, {node.name for node in store.platform()}))
+    if found:
+        raise ApiProblem(Code.INVALID_POLICY, errors=found)
 
 
 def _sound(policy: Policy, master: MasterClient) -> Policy:

@@ -215,6 +215,7 @@ def _check_guaranteed(execution: Execution, counts: Mapping[str, int]) -> None:
 
 def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diagnostic]:
     essential = {c.name: c.essential_count for c in application.components}
+    rules = {c.name: c.scaling for c in application.components if c.scaling is not None}
     ending = application.ending_component.name if application.ending_component is not None else None
     for name, count in body.total_counts.items():
         at = pointer("total_counts", name)
@@ -226,6 +227,9 @@ def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diag
         elif count < essential[name]:
             message = f"{essential[name]} instances of {name} are essential, and stay"
             yield Diagnostic(pointer=at, code="too_low", message=message)
+        elif name in rules and count > rules[name].maximum:
+            message = f"the scaling rule of {name} has a maximum of {rules[name].maximum} instances"
+            yield Diagnostic(pointer=at, code="too_high", message=message)
         elif count == 0:
             message = f"{name} has at least one instance"
             yield Diagnostic(pointer=at, code="too_low", message=message)

@@ -41,6 +41,7 @@ from zoe_client.wire.base import SECONDS_MAX
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.secrets import how_to_set, no_secrets, wanted_secrets
 from zoe_lib.domain.applications.sharing import ALL
+from zoe_lib.domain.executions.events import scaling_problem
 from zoe_lib.domain.executions.execution import (
     WAITING_STATES,
     Execution,
@@ -52,6 +53,7 @@ from zoe_lib.domain.values.locality import InputPlaces
 from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.documents.codec import decode
 from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.submission.checking import secret_access
@@ -124,6 +126,7 @@ def show_execution(execution_id: str, caller: AsReader, response: Response) -> E
     if (progress := _progress(caller.services, [execution]).get(execution.id)) is not None:
         view.progress = progress_view(progress, caller.services.clock.now_s())
     view.transfers = transfers_view(execution, caller.store.transfers_so_far(execution_id))
+    view.scaling_problem = _scaling_problem(execution, caller.store)
     view.access = levels_of(caller, [execution])[execution.id]
     if may_see_secrets(caller.principal, execution):
         _add_jobs(view, caller.services)
@@ -142,6 +145,7 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
         "state": execution.state,
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
+        "scaling_problem": _scaling_problem(execution, store),
         "deadline": deadline_view(execution, clock=caller.services.clock),
     }
     if execution.state in WAITING_STATES:
@@ -195,6 +199,14 @@ def _add_jobs(view: ExecutionView, services: Services) -> None:
     if (parent := services.accounts.job_parents([view.id]).get(view.id)) is not None:
         view.submitted_by = ParentJobView(execution_id=parent.execution_id, attempt=parent.attempt)
     view.submitted = list(services.accounts.job_children(view.id, _CHILDREN_MAX))
+
+
+def _scaling_problem(execution: Execution, store: ExecutionStore) -> str:
+    """Return why its scaling rules have no measurement; only executions with such rules cost a look."""
+    ruled = any(component.scaling is not None for component in execution.application.components)
+    if execution.state is not ExecutionState.RUNNING or not ruled:
+        return ""
+    return scaling_problem((entry.kind, entry.data) for entry in all_entries(store, execution.id))
 
 
 def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[ExecutionId, ExecutionProgress]:

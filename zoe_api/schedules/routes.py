@@ -50,7 +50,7 @@ _LISTED_MAX = 1000
 _ID_BYTES = 12
 _FAILED = ("failed", "cancelled")
 # Refusals that may no longer apply when the time comes.
-_MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "storage_guarantee_unavailable")
+_MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "submissions_closed", "storage_guarantee_unavailable")
 
 
 @router.get("", response_model=ScheduleList)

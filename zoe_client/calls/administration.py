@@ -77,9 +77,10 @@ class Administration:
         body = wire.PriceListRequest(document=document, past=past)
         return self._transport.do("POST", "/admin/price-lists:check", body=body)
 
-    def remove_price_list(self, list_id: int) -> None:
-        """Remove a price list that has not begun."""
-        return self._transport.do("DELETE", f"/admin/price-lists/{list_id}")
+    def remove_price_list(self, list_id: int, *, past: bool = False) -> None:
+        """Remove a price list that has not begun; with `past`, also one by which no month was closed."""
+        parameters = {"past": "true"} if past else None
+        return self._transport.do("DELETE", f"/admin/price-lists/{list_id}", parameters=parameters)
 
     def close_statement(self, month: str) -> wire.StatementView:
         """Close a month for all tenants: its statements never change again."""

@@ -204,6 +204,7 @@ class Execution(Summary):
     notes: list[str]
     conditions: Conditions | None
     storage_problem: str
+    scaling_problem: str
     transfers: Transfers | None
     detail: str
     access: str

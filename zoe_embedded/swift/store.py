@@ -103,16 +103,16 @@ class ObjectStore:
         """
         if (behind := self.configuration.behind) is not None and (name := behind.ended()) is not None:
             raise StoreError(f"the store behind the gateway has ended ({name}), and its objects with it")
-        stories = []
+        stories = {}
         with self._restarts:
             for name in self.all_ended():
                 if only is None or name in only:
                     code = self._processes[name].returncode
                     self._start_again(name)
-                    stories.append(f"{name} had ended with {code} and was restarted; see {self.log_path(name)}")
+                    stories[name] = f"{name} had ended with {code} and was restarted; see {self.log_path(name)}"
             if stories:
-                self._wait_until_healthy()
-        return stories
+                self._wait_until_healthy(stories)
+        return list(stories.values())
 
     def log_path(self, name: str) -> Path:
         """Return the file of a server's log."""
@@ -166,7 +166,7 @@ class ObjectStore:
             self._restarting = name
             try:
                 self._start_again(name)
-                self._wait_until_healthy()
+                self._wait_until_healthy([name])
             finally:
                 self._restarting = None
 
@@ -268,17 +268,19 @@ class ObjectStore:
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
-    def _wait_until_healthy(self) -> None:
+    def _wait_until_healthy(self, only: Collection[str] | None = None) -> None:
+        """Wait until all servers, or only these, answer: others may be away meanwhile. Raises StoreError."""
         ports = self._known_ports()
         host = self.configuration.host
         fronts = zip(self.configuration.proxy_names, (ports.proxy, *ports.further), strict=True)
         checks = {name: (LOOPBACK, port) for name, port in fronts} | {
             f"{kind}-{n}": (host(n), port) for kind in KINDS for n, port in enumerate(ports.servers[kind], 1)
         }
+        checks = {name: at for name, at in checks.items() if only is None or name in only}
         give_up_s = time.monotonic() + _START_S_MAX
         while checks:
             for name, process in self._processes.items():
-                if process.poll() is not None:
+                if (only is None or name in only) and process.poll() is not None:
                     raise StoreError(f"{name} ended with {process.returncode}:\n{self.log_of(name)[-_STORY_BYTES:]}")
             checks = {
                 name: at for name, at in checks.items() if not _answers(*at, name in self.configuration.proxy_names)

@@ -29,6 +29,7 @@ from zoe_lib.store.values import ArraysBeside
 from zoe_lib.store.workflow_values import NewStep, NewWorkflow
 from zoe_lib.submission.budgets import budget_warnings
 from zoe_lib.submission.checking import check_description
+from zoe_lib.submission.closing import check_open
 from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_id
 from zoe_lib.submission.place import SubmissionPlace
@@ -90,6 +91,7 @@ def prepare(
     """
     now_s = clock.now_s()
     since_s = now_s if from_s is None else from_s
+    check_open(place.store.terms().policy, principal)
     warnings = tuple(budget_warnings(place, principal))
     if is_workflow(document):
         made = _workflow(document, parameters, options, place, principal, conditions, since_s, now_s)

@@ -14,6 +14,10 @@ from zoe_master.backends.base import PortAddress, Usage
 from zoe_master.background.probe_answers import TIMEOUT_S, NoReading, ProbeAnswers
 
 
+class NoUsageSample(NoReading):
+    """There is no newer sample of the use of cores yet: samples may be rarer than measurements."""
+
+
 class ScalingCores:
     """The used share of each component's reserved cores, from samples of its services."""
 
@@ -31,7 +35,7 @@ class ScalingCores:
         """
         shares = [share for service in services if (share := self._share(service.id, reserved_milli)) is not None]
         if not shares:
-            raise NoReading("its use of cores is not known yet")
+            raise NoUsageSample("its use of cores is not known yet")
         return sum(shares) / len(shares)
 
     def forget(self, alive: Iterable[ServiceId]) -> None:
@@ -72,11 +76,11 @@ class ScalingAmounts:
         return _number(self._answers.ask_port(self._address(services[0].id, rule.port or ""), rule.path))
 
     def prometheus_amount(self, rule: ScalingRule) -> float:
-        """Return the value of the expression in Prometheus, summed over its series; NoReading."""
+        """Return the value of the expression in Prometheus, which must give one series; NoReading."""
         if self._prometheus_url is None:
             raise NoReading("this installation has no prometheus_url")
         url = httpx.URL(f"{self._prometheus_url.rstrip('/')}/api/v1/query", params={"query": rule.query or ""})
-        return _sum(self._answers.ask_url(str(url), {}))
+        return _single(self._answers.ask_url(str(url), {}))
 
 
 def _number(content: bytes) -> float:
@@ -92,7 +96,7 @@ def _number(content: bytes) -> float:
     return _finite(found)
 
 
-def _sum(content: bytes) -> float:
+def _single(content: bytes) -> float:
     try:
         data = json.loads(content)["data"]
         if data["resultType"] == "scalar":
@@ -102,7 +106,9 @@ def _sum(content: bytes) -> float:
         raise NoReading("the answer of Prometheus cannot be read as a number") from None
     if not series:
         raise NoReading("Prometheus has no such series")
-    return _finite(sum(series))
+    if len(series) > 1:
+        raise NoReading(f"the query gives {len(series)} series; make it give one, for example by sum(...)")
+    return _finite(series[0])
 
 
 def _finite(number: float) -> float:

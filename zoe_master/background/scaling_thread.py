@@ -18,7 +18,7 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_master.backends.base import BackendError, Usage
 from zoe_master.background.probe_answers import NoReading
-from zoe_master.background.readings import ScalingAmounts, ScalingCores
+from zoe_master.background.readings import NoUsageSample, ScalingAmounts, ScalingCores
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker
 
@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 _LOOK_S = 1.0
 # A component that does not answer occupies a worker for some seconds, and delays no other components.
 _WORKERS = 8
+_ENTRIES_MAX = 100_000
 _Key = tuple[ExecutionId, str]
 
 
@@ -54,6 +55,7 @@ class ScalingThread:
         self._settling: dict[_Key, ScalingHistory] = {}
         self._next_s: dict[_Key, float] = {}
         self._asked: dict[_Key, Future[None]] = {}
+        self._blind: dict[tuple[ExecutionId, int], bool] = {}
         self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-scaling")
         self._thread = threading.Thread(target=self._run, name="zoe-scaling", daemon=True)
@@ -85,6 +87,8 @@ class ScalingThread:
         self._asked = {key: future for key, future in self._asked.items() if not future.done()}
         self._settling = {key: history for key, history in self._settling.items() if key in ruled}
         self._next_s = {key: at_s for key, at_s in self._next_s.items() if key in ruled}
+        attempts = {(execution.id, execution.attempt) for execution, _, _ in ruled.values()}
+        self._blind = {key: told for key, told in self._blind.items() if key in attempts}
         self._cores.forget(service.id for execution, _, _ in ruled.values() for service in execution.services)
         for key, (execution, component, rule) in ruled.items():
             if key in self._asked or now_s < self._next_s.get(key, 0.0):
@@ -92,6 +96,40 @@ class ScalingThread:
             self._next_s[key] = now_s + rule.interval_s
             settling = self._settling.setdefault(key, ScalingHistory(now_s))
             self._asked[key] = self._pool.submit(self._scale_component, execution, component, rule, settling)
+        for execution in {execution.id: execution for execution, _, _ in ruled.values()}.values():
+            self._note_blindness(execution, now_s)
+
+    def _note_blindness(self, execution: Execution, now_s: float) -> None:
+        """Journal that rules of an execution have had no measurement for a while, or that all have one again."""
+        found = [(c, rule, self._settling.get((execution.id, c.name))) for c, rule in _scaled_components(execution)]
+        blind = [
+            f"{component.name}: {history.problem or 'its use is not known'}"
+            for component, rule, history in found
+            if history is not None and history.is_blind(rule, now_s)
+        ]
+        all_seen = all(history is not None and history.problem == "" for _, _, history in found)
+        try:
+            known_blind = self._told_blind(execution)
+            if known_blind if blind else not (known_blind and all_seen):
+                return
+            why = f"no measurement, so the number of instances stays: {'; '.join(blind)}" if blind else ""
+            event = ev.ScalingBlind(at_s=self._clock.now_s(), cause_id="scaling", why=why)
+            self._store.append(execution.id, [event], execution.version, self._epoch)
+        except StoreError as error:  # the next look tries again
+            log.info("the blindness of scaling is not journalled", execution=execution.id, why=str(error))
+        else:
+            self._blind[execution.id, execution.attempt] = bool(blind)
+            self._waker.wake()
+
+    def _told_blind(self, execution: Execution) -> bool:
+        """Return whether the journal says that the execution is blind; read once, since an earlier leader may have
+        written it.
+        """
+        key = (execution.id, execution.attempt)
+        if key not in self._blind:
+            entries = self._store.journal(0, _ENTRIES_MAX, execution_id=execution.id)
+            self._blind[key] = bool(ev.scaling_problem((entry.kind, entry.data) for entry in entries))
+        return self._blind[key]
 
     def _scale_component(
         self, execution: Execution, component: Component, rule: ScalingRule, settling: ScalingHistory
@@ -101,6 +139,8 @@ class ScalingThread:
             measured = self._measure(running, component, rule)
             self._scale(execution, component, rule, settling, len(running), measured)
         except NoReading as error:
+            if not isinstance(error, NoUsageSample):
+                settling.note_silence(str(error))
             log.info("nothing to scale by", execution=execution.id, component=component.name, why=str(error))
         except (StoreError, BackendError) as error:
             log.warning("scaling failed", execution=execution.id, component=component.name, why=str(error))

@@ -70,7 +70,7 @@ def report(
         at_s=clock.now_s(),
         measured=measured,
         unkept=capacity.unkept,
-        capacity=Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s),
+        capacity=available_rates(capacity),
         promised=Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s),
         tenants=tenants,
         caveats={
@@ -90,6 +90,14 @@ def _with_other_promises(granted: Mapping[str, Rates], promised: Mapping[str, Ba
         mine = granted.get(tenant, _NOTHING)
         found[tenant] = Rates(max(mine.read, slo.read_bytes_per_s or 0), max(mine.write, slo.write_bytes_per_s or 0))
     return {tenant: rates for tenant, rates in found.items() if rates != _NOTHING}
+
+
+def available_rates(capacity: StorageCapacity) -> Rates:
+    """Return what can be guaranteed now, which is less than the capacity while servers of the store are away."""
+    now = capacity.available
+    if now is None:
+        return Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s)
+    return Rates(now.read_bytes_per_s or 0, now.write_bytes_per_s or 0)
 
 
 def store_capacity(capacity: StorageCapacity) -> StoreCapacity:

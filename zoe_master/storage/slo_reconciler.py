@@ -28,7 +28,7 @@ from zoe_lib.domain.executions.promises import BandwidthGuarantee, BandwidthSupp
 from zoe_lib.domain.values.storage import Located
 from zoe_master.state.crash_points import CrashPoint, Hit
 from zoe_master.storage.execution_credentials import CredentialReconciler, ExecutionCredentials
-from zoe_master.storage.report import BandwidthReport, report, store_capacity
+from zoe_master.storage.report import BandwidthReport, available_rates, report, store_capacity
 
 log = structlog.get_logger(__name__)
 
@@ -123,7 +123,7 @@ class SloReconciler:
         everything = store_capacity(capacity)
         # Promises of the controller to other clients are not available to this Zoe.
         others = promised - sum(there.values(), Rates())
-        supply = BandwidthSupply(everything.rates - others, others=others)
+        supply = BandwidthSupply(available_rates(capacity) - others, others=others, away="; ".join(capacity.away))
         missing = desired.missing(held) if desired is not None else frozenset()
         self.report = replace(self.report, executions=self._credentials.moved)
         return StorageState(

@@ -72,6 +72,7 @@ function Lines({ lines }: { lines: Statement["lines"] }) {
           "Application",
           "Meter",
           "From",
+          "To",
           num("Quantity"),
           num("Rate"),
           num("Amount"),
@@ -89,6 +90,7 @@ function Lines({ lines }: { lines: Statement["lines"] }) {
             <td>{line.application}</td>
             <td>{`${line.meter} ${line.device}`.trim()}</td>
             <td className="num">{moment(line.from_s)}</td>
+            <td className="num">{moment(line.to_s)}</td>
             <td className="num">{line.quantity}</td>
             <td className="num">{line.rate ?? "none"}</td>
             <td className="num">{line.amount ?? "not priced"}</td>

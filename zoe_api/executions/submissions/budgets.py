@@ -16,12 +16,16 @@ from zoe_lib.pricing.statement import gaps
 from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.store.people import Principal
 from zoe_lib.submission.budgets import budget_warnings
+from zoe_lib.submission.closing import check_open
 from zoe_lib.submission.pricing import run_time_of
 from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def check_budget(caller: Caller) -> tuple[str, ...]:
-    """Return warnings on the spending of the tenant and the user; 403 if a refusing budget is spent."""
+    """Return warnings on the spending of the tenant and the user; 403 if a refusing budget is spent, or while no
+    submissions are taken.
+    """
+    check_open(caller.store.terms(caller.request.state.terms).policy, caller.principal)
     try:
         warnings = tuple(budget_warnings(caller.services, caller.principal))
     except SubmissionRefused:
@@ -29,6 +33,15 @@ def check_budget(caller: Caller) -> tuple[str, ...]:
         raise
     BUDGET_WARNED.inc(len(warnings))
     return warnings
+
+
+def budget_notes(caller: Caller) -> tuple[str, ...]:
+    """Return the same warnings; a refusal is a note, since a question costs nothing."""
+    try:
+        check_open(caller.store.terms(caller.request.state.terms).policy, caller.principal)
+        return tuple(budget_warnings(caller.services, caller.principal))
+    except SubmissionRefused as refused:
+        return (f"a submission would be refused now: {refused.detail}",)
 
 
 def price_of(caller: Caller, application: Application, forecast_s: float | None) -> EstimateView | None:

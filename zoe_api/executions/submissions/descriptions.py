@@ -6,7 +6,7 @@ from typing import Any
 
 from zoe_api.access.access import AsReader, Reader
 from zoe_api.access.wire_forms import promise_outlook
-from zoe_api.executions.submissions.budgets import check_budget, price_of, run_times_of
+from zoe_api.executions.submissions.budgets import budget_notes, price_of, run_times_of
 from zoe_api.http.problems.problems import from_description
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import (
@@ -83,7 +83,7 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
             "priority": priority,
             "deadline_s": None if given is None or application.promise is None else given.at_s,
         }
-        notes += check_budget(caller)
+        notes += budget_notes(caller)
     answer = ask(caller.services.master, "plan", question, caller.request, caller.user)
     forecast_s = (answer.get("forecast") or {}).get("run_s")
     price = price_of(caller, application, forecast_s)

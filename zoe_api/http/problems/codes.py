@@ -51,6 +51,7 @@ class Code(StrEnum):
     OWN_ACCOUNT = "own_account"
     ONE_TENANT = "one_tenant"
     BUDGET_EXCEEDED = "budget_exceeded"
+    SUBMISSIONS_CLOSED = "submissions_closed"
     INVALID_PRICE_LIST = "invalid_price_list"
     PRICE_LIST_REFUSED = "price_list_refused"
     STATEMENT_REFUSED = "statement_refused"
@@ -157,6 +158,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.OWN_ACCOUNT: (409, "You cannot do this to your own account"),
     Code.ONE_TENANT: (409, "The local back-end supports one tenant only"),
     Code.BUDGET_EXCEEDED: (403, "The budget of this month is spent"),
+    Code.SUBMISSIONS_CLOSED: (403, "No submissions are taken now"),
     Code.INVALID_PRICE_LIST: (422, "The price list is invalid"),
     Code.PRICE_LIST_REFUSED: (409, "The price list would change past prices"),
     Code.STATEMENT_REFUSED: (409, "The month cannot be closed now"),

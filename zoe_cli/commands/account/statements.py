@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 from zoe_client.wire import BudgetList, StatementView
+from zoe_client.words.times import zone_of
 
 
 class _Form(StrEnum):
@@ -93,12 +95,19 @@ def _then(refuses: bool) -> str:
     return "refuses" if refuses else "warns"
 
 
+def _moment(at_s: float, zone: str) -> str:
+    """Return a border of a line's period in the zone of the price lists."""
+    return datetime.fromtimestamp(at_s, zone_of(zone)).strftime("%Y-%m-%d %H:%M")
+
+
 def _rows(found: StatementView) -> Rows:
     columns = (
         "tenant",
         "user",
         "application",
         "meter",
+        "from",
+        "to",
         "quantity",
         "rate",
         "amount",
@@ -110,6 +119,7 @@ def _rows(found: StatementView) -> Rows:
     rows = [
         (
             *(line.tenant, line.user, line.application, line.meter + (f" {line.device}" if line.device else "")),
+            *(_moment(line.from_s, found.zone), _moment(line.to_s, found.zone)),
             *(
                 line.quantity,
                 line.rate or "none",

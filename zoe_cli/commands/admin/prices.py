@@ -72,11 +72,15 @@ def show_prices(
 
 
 def remove_prices(
-    context: typer.Context, list_id: Annotated[int, typer.Argument(metavar="ID", help="Which list.")]
+    context: typer.Context,
+    list_id: Annotated[int, typer.Argument(metavar="ID", help="Which list.")],
+    past: Annotated[
+        bool, typer.Option("--past", help="Also one that has begun by mistake, while no month was closed by it.")
+    ] = False,
 ) -> None:
     """Remove a price list that has not begun."""
     with options(context).client() as client:
-        client.admin.remove_price_list(list_id)
+        client.admin.remove_price_list(list_id, past=past)
 
 
 def close(

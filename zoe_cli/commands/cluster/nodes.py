@@ -143,7 +143,8 @@ def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: No
     _check_choice(named, every)
     with options(context).client() as client:
         known = [node.name for node in client.nodes().nodes]
-        _note_unknown(named, known)
+        if unknown := sorted({*(named or ())} - {*known}):
+            raise typer.BadParameter(f"there is no node {', '.join(unknown)}; see zoe nodes")
         policy = client.policy()
         for name in named or known:
             present = policy.node_holds.get(name)

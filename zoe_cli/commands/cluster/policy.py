@@ -1,4 +1,4 @@
-"""policy get, policy set: queue order and placement."""
+"""policy get, set, edit, history, undo: queue order and placement."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
+from zoe_cli.commands.cluster.policy_changes import edit, history, policy_of, put_in_force, undo
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit
 from zoe_cli.registry import add
@@ -16,7 +16,6 @@ from zoe_cli.rows import Rows
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.documents.load import load_json
 from zoe_client.wire import DryRunView, PluginView, PolicyView
-from zoe_client.words.plain_errors import sentences
 
 app = typer.Typer(help="The policy: queue order and placement of services.", no_args_is_help=True)
 
@@ -37,18 +36,19 @@ def set_policy(
         typer.Option("--dry-run", help="Show the effect of the policy on the present queue, without setting it."),
     ] = False,
 ) -> None:
-    """Change settings of the policy (admins only); all others stay unchanged. VALUE is JSON or a word."""
+    """Change settings of the policy (admins only); all others stay unchanged. VALUE is JSON or a word.
+
+    It prints the old and new values, and what changes for the present queue.
+    """
     with options(context).client() as client:
         present = client.policy()
-        fields = {**present.model_dump(), **dict(setting(text) for text in settings), "version": present.version}
-        try:
-            policy = PolicyView.model_validate(fields)
-        except ValidationError as error:
-            raise typer.BadParameter("; ".join(sentences(error))) from None
+        policy = policy_of(
+            {**present.model_dump(), **dict(setting(text) for text in settings), "version": present.version}
+        )
         if dry:
             _emit_dry_run(context, client.try_policy(policy))
         else:
-            _emit(context, client.set_policy(policy))
+            _emit(context, put_in_force(client, present, policy))
 
 
 def _emit_dry_run(context: typer.Context, answer: DryRunView) -> None:
@@ -106,3 +106,6 @@ add(
     set_policy,
     ("zoe policy set order=size ageing_s=300", "zoe policy set order=hrrn --dry-run"),
 )
+add(app, "edit", edit, ("EDITOR=nano zoe policy edit",), results=False)
+add(app, "history", history, ("zoe policy history", "zoe policy history --limit 100 -o json"))
+add(app, "undo", undo, ("zoe policy undo",), results=False)

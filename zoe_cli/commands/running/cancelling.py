@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -65,15 +66,23 @@ def cancel(
     name: Annotated[str | None, typer.Option(help="Your executions and arrays with this name.")] = None,
     state: Annotated[StateChoice | None, typer.Option(help="Your waiting or running executions and arrays.")] = None,
     mine: Annotated[bool, typer.Option("--mine", help="All your waiting and running executions and arrays.")] = False,
+    user: Annotated[
+        str | None,
+        typer.Option(
+            metavar="USER", help="Those of this user, in all tenants; for operators. With --name or --state, too."
+        ),
+    ] = None,
 ) -> None:
     """Cancel executions or whole arrays; those already stopping are skipped."""
-    ids, by_filter = execution_ids or [], name is not None or state is not None or mine
+    ids, by_filter = execution_ids or [], name is not None or state is not None or mine or user is not None
     if bool(ids) == by_filter:
-        raise typer.BadParameter("give ids, or choose yours by --name, --state or --mine")
+        raise typer.BadParameter("give ids, or choose yours by --name, --state or --mine, or a user's by --user")
+    if mine and user is not None:
+        raise typer.BadParameter("give --mine or --user, not both")
     if index is not None and (by_filter or descendants or len(ids) != 1 or not is_array(ids[0])):
         raise typer.BadParameter("--index is for one array")
     if by_filter:
-        _cancel_matching(context, name, state, descendants)
+        _cancel_matching(context, _Chosen(name, state, user), descendants)
     elif descendants:
         _families(context, ids)
     elif index is None:
@@ -101,13 +110,24 @@ def _families(context: typer.Context, ids: Sequence[str]) -> None:
         raise typer.Exit(exit_of(refused))
 
 
-def _cancel_matching(context: typer.Context, name: str | None, state: StateChoice | None, descendants: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Which executions and arrays; user: None for the caller's."""
+
+    name: str | None
+    state: StateChoice | None
+    user: str | None
+
+
+def _cancel_matching(context: typer.Context, chosen: _Chosen, descendants: bool) -> None:
     """Cancel matching executions until a pass finds none, since jobs may submit others meanwhile."""
     done: list[str] = []
     with options(context).quick() as client:
-        user = client.sdk.me().user
+        whose = {"user": client.sdk.me().user if chosen.user is None else chosen.user}
+        if chosen.user is not None:
+            whose["all_tenants"] = "true"
         for _ in range(_PASSES_MAX):
-            found = [text for text in _matching(client, user, name, state) if text not in done]
+            found = [text for text in _matching(client, whose, chosen.name, chosen.state) if text not in done]
             if not found:
                 break
             for text in found:
@@ -136,9 +156,11 @@ def _cancel_one(client: QuickClient, one: str, descendants: bool) -> list[str]:
     return [one]
 
 
-def _matching(client: QuickClient, user: str, name: str | None, state: StateChoice | None) -> Iterator[str]:
+def _matching(
+    client: QuickClient, whose: Mapping[str, str], name: str | None, state: StateChoice | None
+) -> Iterator[str]:
     """Yield ids of the user's active executions and arrays; indices of arrays if a state is chosen."""
-    for array in _pages(client.arrays, "arrays", user=user, open="true"):
+    for array in _pages(client.arrays, "arrays", **whose, open="true"):
         if name is not None and array["name"] != name:
             continue
         if state is None:
@@ -146,7 +168,7 @@ def _matching(client: QuickClient, user: str, name: str | None, state: StateChoi
         elif state is StateChoice.WAITING and (indices := _waiting(client, array["id"])):
             yield f"{array['id']}_{indices}"
     states = [entry.value for entry in (_WAITING | ACTIVE_STATES if state is None else _STATES[state])]
-    query = {"user": user, "name": name, "state": states, "arrays": "false" if state is None else None}
+    query = {**whose, "name": name, "state": states, "arrays": "false" if state is None else None}
     for execution in _pages(client.executions, "executions", **query):
         if name is None or execution["name"] == name:
             yield execution["id"]

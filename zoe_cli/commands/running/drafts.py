@@ -39,6 +39,8 @@ class CommandOptions:
     files: tuple[Path, ...] = ()
     packages: tuple[str, ...] = ()
     sources: tuple[dict[str, str], ...] = ()
+    name: str | None = None
+    """Name of the execution, and so of the application, whose characters are fewer."""
     array: bool = False
     """Whether `{index}` in words is the array index."""
 
@@ -71,7 +73,7 @@ def command_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]
     else:
         component["environment"]["ZOE_INDEX"] = "{index}"
         component |= {"essential_count": count, "total_count": count}
-    return _document(line, [component], carried)
+    return _document(line, [component], carried, wishes.name)
 
 
 def spark_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]:
@@ -105,7 +107,7 @@ def spark_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]:
         "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
         "progress": {"spark": "ui"},
     }
-    document = _document(line, [driver], carried)
+    document = _document(line, [driver], carried, wishes.name)
     if not workers:
         return document
     parameters: dict[str, Any] = {"core_workers": 1, "elastic_workers": workers - 1, "worker_memory": memory}
@@ -132,14 +134,18 @@ def _executor_bytes(worker_memory: str) -> int:
     return worker_bytes - max(512 * _MIB, worker_bytes // 5)
 
 
-def _document(line: Sequence[str], components: list[dict[str, Any]], carried: CarriedFiles) -> dict[str, Any]:
+def _document(
+    line: Sequence[str], components: list[dict[str, Any]], carried: CarriedFiles, name: str | None
+) -> dict[str, Any]:
     if carried.texts:
         components[0]["files"] = carried.texts
-    return {"version": 4, "name": _title(line), "components": components}
+    return {"version": 4, "name": _title(line, name), "components": components}
 
 
-def _title(line: Sequence[str]) -> str:
-    """Return the base name of the script, else of the program."""
+def _title(line: Sequence[str], name: str | None) -> str:
+    """Return the given name, else the base name of the script, else of the program."""
+    if name is not None and (title := re.sub(r"[^A-Za-z0-9 ._@+-]+", "-", name)[:128].strip(" ._@+-")):
+        return title
     named = next((word for word in line if Path(word).suffix in _SCRIPTS), line[0])
     return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem)[:128].strip("-._") or "command"
 

@@ -154,7 +154,9 @@ def run(
         from zoe_cli.commands.running.drafts import CommandOptions, command_draft
 
         found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
-        wishes = CommandOptions(image, workers, memory, cores, tuple(carried or ()), found, sources, array is not None)
+        wishes = CommandOptions(
+            image, workers, memory, cores, tuple(carried or ()), found, sources, name, array is not None
+        )
         document = command_draft(file, wishes)
     conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
     how = Submission(

@@ -70,7 +70,7 @@ def spark_submit(
     """Submit a Spark program with a cluster for it. Options go before the program."""
     from zoe_cli.commands.running.drafts import CommandOptions, spark_draft
 
-    document = spark_draft(line, CommandOptions(image, workers, memory, cores, tuple(carried or ())))
+    document = spark_draft(line, CommandOptions(image, workers, memory, cores, tuple(carried or ()), name=name))
     how = Submission(
         name=name,
         deadline=deadline,

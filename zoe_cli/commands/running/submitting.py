@@ -152,7 +152,9 @@ class Submission:
 def submit(context: typer.Context, document: dict[str, Any], how: Submission) -> None:
     """Submit a description, then wait if requested; or only print it."""
     if how.show:
-        emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
+        emit_data(document, data_format(context))
+        if how.name is not None and document.get("name") != how.name:
+            note(f"note: the name {how.name} is of the execution, not of the description: give --name when you run it")
         return
     wanted = _shares(how.shares)
     by, moment = (None, None) if how.deadline is None else requested_deadline(how.deadline)

@@ -145,7 +145,9 @@ def _sentences(answer: Explanation) -> list[str]:
     inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
     places = (f"Input {place.name}: {places_words(cast(InputPlaces, place.model_dump()))}." for place in answer.places)
     secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
-    return [*_reason_sentences(answer), *_deadline(answer), *secrets, *_storage_sentences(answer), *inputs, *places]
+    scaling = [f"{answer.scaling_problem[:1].upper()}{answer.scaling_problem[1:]}."] if answer.scaling_problem else []
+    stored = [*_storage_sentences(answer), *inputs, *places]
+    return [*_reason_sentences(answer), *_deadline(answer), *secrets, *scaling, *stored]
 
 
 def _deadline(answer: Explanation) -> list[str]:

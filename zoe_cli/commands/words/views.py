@@ -150,6 +150,8 @@ def _times(execution: Execution) -> Iterator[tuple[str, str]]:
 def _progress(execution: Execution) -> Iterator[tuple[str, str]]:
     if (progress := execution.get("progress")) is not None:
         yield "progress", progress_words(progress)
+    if scaling := execution.get("scaling_problem"):
+        yield "scaling", scaling
 
 
 def _transfer_facts(execution: Execution) -> Iterator[tuple[str, str]]:

@@ -105,6 +105,11 @@ class PolicyView(Numbers):
     idle_warning_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     idle_cores_milli: int = Field(default=100, ge=0, le=INTEGER_MAX)
     idle_without_ports: bool = False
+    submissions_closed: str = Field(
+        default="",
+        max_length=300,
+        description="Sentence for users while no submissions are taken; empty: they are taken. Operators may submit.",
+    )
     version: int = 0
 
 

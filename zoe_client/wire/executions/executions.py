@@ -27,6 +27,7 @@ AFTER_PATTERN = r"^(ok|fail|any):(#[0-9]{1,4}|[A-Za-z0-9_-]+)$"
 AFTER_LENGTH_MAX = 80
 DEPENDENCIES_MAX = 100
 STORAGE_PROBLEM = "Why the requested bandwidth is not granted, or no longer; else empty."
+SCALING_PROBLEM = "Whether a scaling rule has no measurement, as a sentence; else empty."
 
 
 class SubmitRequest(Numbers):
@@ -340,6 +341,7 @@ class ExecutionView(ExecutionSummary):
     notes: list[str]
     conditions: ConditionsView | None = Field(default=None, description="Null if it was submitted without conditions.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
+    scaling_problem: str = Field(default="", description=SCALING_PROBLEM)
     transfers: TransfersView | None = Field(
         default=None, description="Bytes moved to and from the object store so far; null: unknown."
     )
@@ -398,6 +400,7 @@ class Explanation(Wire):
     inputs: list[InputReadView] = Field(default=[])
     places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
+    scaling_problem: str = Field(default="", description=SCALING_PROBLEM)
     missing_secrets: str = Field(default="", description="Secrets that it needs to start and that do not exist now.")
     deadline: DeadlineView | None = Field(default=None, description="Status against its deadline; null without one.")
     detailed: bool = Field(

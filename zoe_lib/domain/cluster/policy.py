@@ -72,6 +72,7 @@ class Policy:
         later; 0 ends none. idle_cores_milli: a service that uses this many thousandths of a core for a minute counts as
         in use.
     idle_without_ports: also end executions without proxied ports, whose use is invisible.
+    submissions_closed: a sentence for users while no submissions are taken; empty: they are taken.
     promise_share: promises may hold at most this share of the cluster's cores, at all times together, and of the read
         bandwidth of the object store; 0: no promises.
     promise_offer_s: how long offers can be accepted, with their room booked.
@@ -111,6 +112,7 @@ class Policy:
     idle_warning_s: float = 600.0
     idle_cores_milli: int = 100
     idle_without_ports: bool = False
+    submissions_closed: str = ""
     version: int = 0
 
     @property

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from zoe_client.vocabulary import ExecutionState, Holder
 from zoe_lib.domain.applications.application import Application
@@ -354,6 +354,16 @@ class IdleWarned(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class ScalingBlind(Event):
+    """A scaling rule has had no measurement for a while, so the number of instances stays; `why` is empty when all
+    rules have one again.
+    """
+
+    kind: ClassVar[str] = "scaling_blind"
+    why: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class DeadlineMissed(Event):
     """It had not ended at its deadline, and why; it continues."""
 
@@ -414,6 +424,19 @@ class OwnerChanged(Event):
     user: str
 
 
+def scaling_problem(events: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return why scaling rules have no measurement at present, from the kinds and data of an execution's events in
+    their order; empty if all have one.
+    """
+    why = ""
+    for kind, data in events:
+        if kind == ScalingBlind.kind:
+            why = str(data.get("why", ""))
+        elif kind == Requeued.kind:
+            why = ""
+    return why
+
+
 EVENT_TYPES: dict[str, type[Event]] = {
     event_type.kind: event_type
     for event_type in (
@@ -448,6 +471,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         ServiceRetried,
         Running,
         DeadlineMissed,
+        ScalingBlind,
         IdleWarned,
         Stopping,
         Ended,

@@ -62,12 +62,13 @@ class StoreCapacity:
 @value(frozen=True, slots=True)
 class BandwidthSupply:
     """Bandwidth that can be guaranteed to executions in total; `problem` says why it is unknown. others: guarantees of
-    standing SLOs, rules and other clients of the store.
+    standing SLOs, rules and other clients of the store. away: why the store moves less than usual, if it does.
     """
 
     rates: Rates = Rates()
     problem: str = ""
     others: Rates = Rates()
+    away: str = ""
 
 
 @value(frozen=True, slots=True)

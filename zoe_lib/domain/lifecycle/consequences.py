@@ -53,7 +53,8 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
         return _past_promise(execution, now_s, cause_id) or _enters_queue(execution, now_s, cause_id)
     if execution.state in _STARTED:
         return (
-            _verdict(execution, now_s, cause_id)
+            _ran_briefly(execution, now_s, cause_id)
+            or _verdict(execution, now_s, cause_id)
             or _time_limit(execution, now_s, cause_id)
             or _never_granted(execution, now_s, policy, cause_id)
             or _running(execution, now_s, cause_id)
@@ -282,6 +283,14 @@ def _never_granted(execution: Execution, now_s: float, policy: Policy, cause_id:
         cause=Cause.STORAGE_UNAVAILABLE,
         message=f"the storage controller did not guarantee the required bandwidth within {patience_s:g} s{why}",
     )
+
+
+def _ran_briefly(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    """Return that it ran, if it started, ran and ended between two looks: its users wait for that event, too."""
+    if execution.state is not ExecutionState.STARTING or _verdict(execution, now_s, cause_id) is None:
+        return None
+    ran = all(service.ready_at_s is not None or service.has_succeeded for service in execution.core_services())
+    return ev.Running(at_s=now_s, cause_id=cause_id) if ran else None
 
 
 def _running(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:

@@ -69,6 +69,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.ServiceRetried: frozenset({E.STARTING, E.RUNNING}),
     ev.Running: frozenset({E.STARTING}),
     ev.DeadlineMissed: frozenset(E) - TERMINAL_STATES,
+    ev.ScalingBlind: frozenset({E.RUNNING}),
     ev.IdleWarned: frozenset({E.RUNNING}),
     # A cancellation may still overtake a failure that would be retried.
     ev.Stopping: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
@@ -474,6 +475,11 @@ def _apply_running(event: ev.Running, execution: Execution, version: int) -> Exe
 def _apply_idle_warned(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
     """Record a warning: only the newest one counts, since each use cancels the earlier one."""
     return changed(execution, version=version, marks={**execution.marks, Mark.IDLE_WARNED: event.at_s})
+
+
+@_change.register
+def _apply_scaling_blind(_event: ev.ScalingBlind, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version)
 
 
 @_change.register

@@ -19,9 +19,12 @@ from zoe_lib.store.tables.installation import leader, lease
 
 _NO_BACKUP = "the file is not a backup of Zoe"
 # The lost database had used higher numbers than the backup has. None of them is used again: so no client, API or master
-# of that time takes a new entry for one that it has seen, and no epoch of that time can write.
+# of that time takes a new entry for one that it has seen, and no epoch of that time can write. The same backup may be
+# restored again, after hours of use: so a later restore skips more, by what those hours can have used at most.
 _SKIPPED_JOURNAL_IDS = 10**9
+_JOURNAL_IDS_PER_S = 10_000
 _SKIPPED_EPOCHS = 10**6
+_EPOCHS_PER_S = 10
 _PROGRAMS = text("""
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'zoe' AND pid <> pg_backend_pid()
@@ -90,9 +93,12 @@ def _fill(connection: Connection, backup: BackupFile, at_s: float) -> None:
         table_name, column = name.split(".")
         _set_number(connection, table_name, column, number)
     migrate.upgrade_within(connection, "head")
-    _set_number(connection, "journal", "id", manifest.journal_id + _SKIPPED_JOURNAL_IDS)
-    connection.execute(update(leader).values(epoch=leader.c.epoch + _SKIPPED_EPOCHS))
-    connection.execute(update(lease).values(epoch=lease.c.epoch + _SKIPPED_EPOCHS))
+    age_s = max(int(at_s - manifest.at_s), 0)
+    skipped_ids = _SKIPPED_JOURNAL_IDS + age_s * _JOURNAL_IDS_PER_S
+    _set_number(connection, "journal", "id", manifest.journal_id + skipped_ids)
+    skipped_epochs = _SKIPPED_EPOCHS + age_s * _EPOCHS_PER_S
+    connection.execute(update(leader).values(epoch=leader.c.epoch + skipped_epochs))
+    connection.execute(update(lease).values(epoch=lease.c.epoch + skipped_epochs))
     write_fact(connection, "restored", at_s, "zoe-setup", {"backup_at_s": manifest.at_s})
     connection.execute(text("ANALYZE"))
 

@@ -20,6 +20,7 @@ from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MaySta
 from zoe_master.scheduler.ordering.estimate import Estimates
 
 _NO_SUPPLY_HINT = "it starts when a storage controller can guarantee it; with `preferred` it would not wait"
+_AWAY_HINT = "it starts when the object store is back; with `preferred` it would not wait"
 _HINT = "it starts when enough executions with guaranteed bandwidth have ended; with `preferred` it would not wait"
 _MB = 1e6
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
@@ -92,6 +93,8 @@ class Guarantees:
     def _shortage(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> Reason | None:
         if not wanted.fits_in(supply.rates):
             why = f"{_shortage_text(wanted, supply.rates)} can be promised in all{_others_text(wanted, supply)}"
+            if supply.away:
+                return _reason(f"{why}; {supply.away}", _AWAY_HINT)
             return _reason(why, "ask for less bandwidth")
         fits = wanted.fits_in(self._free + self._booked.get(execution.id, Rates()))
         fits = fits or self._fits_beside_bookings(execution, wanted, supply)

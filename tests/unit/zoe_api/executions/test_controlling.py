@@ -39,6 +39,7 @@ from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState
 from zoe_lib.domain.executions.limits import LimitSubject
 from zoe_lib.domain.values.conditions import Conditions
 from zoe_lib.domain.values.finish_times import FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
+from zoe_lib.domain.values.scaling import ScalingRule
 from zoe_lib.store.errors import TimeLimitTooLong
 from zoe_lib.store.people import Principal
 
@@ -324,6 +325,8 @@ def test_ended_or_stopping_execution_is_not_scaled(one: Execution) -> None:
         scaled(one, worker=5)
 
 
+RULED = component("worker", 1, 2, scaling=ScalingRule(1, 4, cpu=0.5))
+SCALED = after(execution(1, application=application(component("main"), RULED)), ev.Submitted(at_s=1.0))
 OPTIONAL = after(
     execution(1, application=application(component("main"), component("extra", 0, 2))), ev.Submitted(at_s=1.0)
 )
@@ -333,6 +336,7 @@ OPTIONAL = after(
     ("one", "counts", "codes", "message"),
     [
         (FRESH, {"none": 1}, ["unknown"], "it has no component none; it has master, worker"),
+        (SCALED, {"worker": 5}, ["too_high"], "the scaling rule of worker has a maximum of 4 instances"),
         (FRESH, {"master": 2}, ["too_high"], "master ends the application: it has one instance"),
         (FRESH, {"worker": 0}, ["too_low"], "1 instances of worker are essential, and stay"),
         (OPTIONAL, {"extra": 0}, ["too_low"], "extra has at least one instance"),

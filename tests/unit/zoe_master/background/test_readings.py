@@ -139,9 +139,12 @@ def test_other_answers_change_nothing(amounts: Make, answer: Callable[[BaseHTTPR
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 100 << 10
 
 
-def test_prometheus_gives_the_sum_of_its_series(amounts: Make) -> None:
-    vector = '{"data": {"resultType": "vector", "result": [{"value": [1, "3"]}, {"value": [1, "4.5"]}]}}'
+def test_prometheus_gives_one_series_and_several_are_an_error(amounts: Make) -> None:
+    vector = '{"data": {"resultType": "vector", "result": [{"value": [1, "7.5"]}]}}'
     assert amounts(body(vector)).prometheus_amount(QUERY) == 7.5
+    vector = '{"data": {"resultType": "vector", "result": [{"value": [1, "3"]}, {"value": [1, "4.5"]}]}}'
+    with pytest.raises(NoReading, match=r"gives 2 series; make it give one, for example by sum"):
+        amounts(body(vector)).prometheus_amount(QUERY)
     assert amounts(body('{"data": {"resultType": "scalar", "result": [1, "2"]}}')).prometheus_amount(QUERY) == 2.0
     for text in ('{"data": {"resultType": "vector", "result": []}}', "{}", "[]", '{"data": null}'):
         with pytest.raises(NoReading):

@@ -50,6 +50,22 @@ def test_bandwidth_promised_by_policies_is_not_free() -> None:
     assert (held.held, held.supply.rates.read) == ({"x"}, 60)
 
 
+def test_a_dead_store_has_no_supply_and_keeps_what_is_in_force() -> None:
+    """The controller answers, and says that the store moves nothing."""
+    controller = SimulatedController(Capacity(100, {"disk": 100}))
+    reconciler = SloReconciler(controller, never_crash)
+    guarantee = BandwidthGuarantee("x", "acme", Rates(read=50), required=True)
+    assert reconciler.look(DesiredSlos((guarantee,))).held == {"x"}
+    controller.away = "no proxy of the object store answers"
+    dead = reconciler.look(DesiredSlos((guarantee,)))
+    assert (dead.held, dead.missing) == ({"x"}, frozenset())
+    assert (dead.supply.rates, dead.supply.away) == (Rates(), controller.away)
+    assert (dead.capacity and dead.capacity.rates) == Rates(100, 100), "what can never fit is judged by the whole store"
+    assert reconciler.report.capacity == Rates()
+    controller.away = ""
+    assert reconciler.look(DesiredSlos((guarantee,))).supply.rates == Rates(100, 100)
+
+
 def test_bandwidth_promised_by_policies_is_reported_as_granted() -> None:
     controller = SimulatedController(Capacity(100, {"disk": 100}))
     controller.standing = {"other": BandwidthSlo(40, None), "acme": BandwidthSlo(10, 20)}

@@ -54,6 +54,7 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
           Input <code>{one.name}</code>: {placesText(one)}
         </p>
       ))}
+      {execution.scaling_problem && <p className="notice bad">Scaling: {execution.scaling_problem}</p>}
       {execution.storage_problem && (
         <p className="notice">
           The bandwidth of the object store that it asks for {over ? "was" : "is"} not granted

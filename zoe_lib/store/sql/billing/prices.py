@@ -105,14 +105,22 @@ def check_price_list(
     return prices
 
 
-def remove_price_list(connection: Connection, list_id: int, now_s: float) -> None:
-    """Remove a list that has not begun; NotFound, PriceListRefused. Its document stays in the history."""
+def remove_price_list(connection: Connection, list_id: int, now_s: float, past: bool = False) -> None:
+    """Remove a list that has not begun, or with `past`, one by which no month was closed; NotFound, PriceListRefused.
+    Its document stays in the history.
+    """
     connection.execute(LOCK)
     found = next((entry for entry in read_price_lists(connection) if entry.id == list_id), None)
     if found is None:
         raise NotFound(f"price list {list_id} does not exist")
     if found.prices.from_us <= microseconds(now_s):
-        raise PriceListRefused("it has begun, and statements need it: set a new list that begins later")
+        closed = closed_until_us(connection)
+        if closed is not None and found.prices.from_us < closed:
+            raise PriceListRefused("months were closed by it: set a new list that begins later")
+        if not past:
+            raise PriceListRefused(
+                "it has begun, and users have seen its prices: set a new list that begins later; --past removes it"
+            )
     connection.execute(update(price_lists).where(price_lists.c.id == list_id).values(replaced_at_s=now_s))
 
 

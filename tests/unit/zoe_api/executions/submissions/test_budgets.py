@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from tests.support.applications import application, component
-from tests.support.plain_api import TENANT, USER, caller_of, person, refusal, services
+from tests.support.plain_api import TENANT, USER, caller_of, operator, person, refusal, request, services
 from zoe_api.executions.submissions import budgets
 from zoe_api.http.metrics import BUDGET_REFUSED, BUDGET_WARNED
 from zoe_api.http.problems.codes import Code
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.metering import HOUR_US, Meter
 from zoe_lib.pricing.price_list import PriceList, Row
 from zoe_lib.pricing.statement import Line
 from zoe_lib.store.sql.billing.prices import Budget
 
-ADA = person()
+ADA, ASKED = person(), request(state={"terms": None})
 PRICES = PriceList("EUR", "UTC", 0, rates=(Row("0.50", meter=Meter.CORE_HOURS),))
 
 
@@ -52,17 +53,17 @@ def test_a_budget_warns_from_its_part_on_and_refuses_when_it_is_spent(
     before = BUDGET_WARNED._value.get(), BUDGET_REFUSED._value.get()
     if refused:
         with refusal(Code.BUDGET_EXCEEDED) as found:
-            budgets.check_budget(caller_of(made, ADA))
+            budgets.check_budget(caller_of(made, ADA, ASKED))
         assert "has spent" in found.problem.detail
     else:
-        assert len(budgets.check_budget(caller_of(made, ADA))) == warnings
+        assert len(budgets.check_budget(caller_of(made, ADA, ASKED))) == warnings
     assert (BUDGET_WARNED._value.get(), BUDGET_REFUSED._value.get()) == (before[0] + warnings, before[1] + refused)
 
 
 def test_the_budget_of_the_tenant_counts_what_all_have_spent() -> None:
-    assert len(budgets.check_budget(caller_of(there("75", "0", budget(None)), ADA))) == 1
-    assert budgets.check_budget(caller_of(there("74.99", "0", budget(None)), ADA)) == ()
-    assert budgets.check_budget(caller_of(there("99", "0", budget("bob"), budget(tenant="other")), ADA)) == ()
+    assert len(budgets.check_budget(caller_of(there("75", "0", budget(None)), ADA, ASKED))) == 1
+    assert budgets.check_budget(caller_of(there("74.99", "0", budget(None)), ADA, ASKED)) == ()
+    assert budgets.check_budget(caller_of(there("99", "0", budget("bob"), budget(tenant="other")), ADA, ASKED)) == ()
 
 
 def test_without_a_price_list_nothing_has_a_price() -> None:
@@ -124,3 +125,15 @@ def test_price_so_far_is_the_sum_of_the_lines() -> None:
     gaps: Any = told["c"]["price"]
     assert (gaps.amount, len(gaps.gaps)) == ("0", 1)
     assert budgets.prices_of(made, [], 1.0) == {}
+
+
+def test_closed_submissions_are_refused_with_the_sentence_of_the_admin_but_for_operators() -> None:
+    made = services()
+    made.store.set_policy(Policy(submissions_closed="new disks until noon"), 0, 1.0, "test")
+    with refusal(Code.SUBMISSIONS_CLOSED) as found:
+        budgets.check_budget(caller_of(made, ADA, ASKED))
+    assert found.problem.detail == "new disks until noon"
+    assert budgets.budget_notes(caller_of(made, ADA, ASKED)) == (
+        "a submission would be refused now: new disks until noon",
+    )
+    assert budgets.check_budget(caller_of(made, operator(), ASKED)) == ()

@@ -70,6 +70,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.DeadlineMissed: ev.DeadlineMissed(
         at_s=1.0, miss=DeadlineMiss(1.0, DeadlineCause.QUEUE, {DeadlineCause.QUEUE: 1.0})
     ),
+    ev.ScalingBlind: ev.ScalingBlind(at_s=1.0, why="worker: no answer"),
     ev.IdleWarned: ev.IdleWarned(at_s=1.0, used_at_s=0.5, ends_at_s=2.0),
     ev.Stopping: ev.Stopping(at_s=1.0, outcome=Outcome.FAILED, cause=Cause.EXITED),
     ev.Ended: ev.Ended(at_s=1.0),

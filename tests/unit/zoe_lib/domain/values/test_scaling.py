@@ -57,6 +57,27 @@ def test_it_at_most_doubles_and_never_stops_one_before_it_was_calm(loads: list[f
     assert all(after >= before for before, after in pairwise(found[:6]))
 
 
+def test_the_calm_begins_anew_after_a_silence() -> None:
+    """What was needed while nothing could be measured is not known."""
+    for silence in (lambda history: history.note_silence("refused"), lambda _: None):
+        history, rule, now_s = ScalingHistory(0.0), AMOUNT, 0.0
+        for now_s in (70.0, 80.0):
+            assert history.next_count(rule, now_s, 5, 5) == 5
+        silence(history)
+        assert history.is_blind(rule, now_s + 31.0)
+        back_s = now_s + 200.0
+        for later_s in (0.0, 10.0, 50.0):
+            assert history.next_count(rule, back_s + later_s, 5, 2) == 5
+            assert not history.is_blind(rule, back_s + later_s)
+        assert history.next_count(rule, back_s + 60.0, 5, 2) == 2
+
+
+def test_growth_does_not_wait_for_the_calm() -> None:
+    history = ScalingHistory(0.0)
+    history.note_silence("refused")
+    assert history.next_count(AMOUNT, 500.0, 5, 8) == 8
+
+
 def test_a_burst_is_met_and_given_back() -> None:
     found = run(AMOUNT, 2, [0.0] * 10 + [200.0] * 5 + [0.0] * 10)
     assert found[9] == 2

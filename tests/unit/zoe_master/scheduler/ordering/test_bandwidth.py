@@ -96,6 +96,14 @@ def test_without_a_controller_or_when_it_is_not_reached_nothing_can_be_promised(
     assert "does not answer" in down.reasons["a"].sentence
 
 
+def test_a_dead_store_admits_nothing_and_the_reason_says_so() -> None:
+    dead = BandwidthSupply(Rates(), away="no proxy of the object store answers")
+    plan = decide(reads("a", 1), reads("p", 1, guarantee=Guarantee.PREFERRED), supply=dead)
+    assert list(plan.starts) == ["p"]
+    assert plan.reasons["a"].sentence.endswith("0 can be promised in all; no proxy of the object store answers.")
+    assert "when the object store is back" in plan.reasons["a"].hint
+
+
 def test_more_than_there_is_waits_without_holding_up_others_who_require_some() -> None:
     plan = decide(reads("huge", 101, 1.0), reads("a", 100, 2.0))
     assert list(plan.starts) == ["a"]
