@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.helper import HELPED, PLAIN, PLAIN_WAY, TIMEOUT_S, Helper
+from tests.cli.helper import HELPED, PLAIN, PLAIN_WAY, TIMEOUT_S, Helper, outcome
 from tests.cli.terminal import Terminal
 from tests.support.waiting import until
 from zoe_cli.helper import resident
+from zoe_cli.helper.caller import ANSWER_S
 
 ROOT = os.geteuid() == 0
 
@@ -116,6 +117,14 @@ def test_a_caller_with_other_limits_runs_its_own_command(limit: str, helper: Hel
     command = ["sh", "-c", f'{words} "$@"', "sh", *HELPED, "ls"]
     done = subprocess.run(command, env=helper.variables, timeout=TIMEOUT_S, check=False)
     assert done.returncode == PLAIN_WAY
+
+
+def test_a_slow_caller_is_waited_for(helper: Helper) -> None:
+    script = (
+        "import time; from zoe_cli.helper import caller; caller._run_here = lambda: None; "
+        f"caller._pass_signals_on = lambda child: time.sleep({2 * ANSWER_S}); caller.main()"
+    )
+    assert outcome([sys.executable, "-c", script, "ls"], helper.variables) == helper.plainly("ls")
 
 
 def test_a_folder_of_other_users_is_not_used(own: Helper) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from _socket import socket
 
 SETTING = "ZOE_HELPER"
-ANSWER_S = 0.25
+ANSWER_S = 0.5
 """A helper that has not answered by then is ended, and the command runs here."""
 GO = b"g"
 NUMBER_BYTES = 4

@@ -34,6 +34,7 @@ def run(caller: socket.socket, around: bytes) -> None:
     try:
         _take_over(caller, around)
         caller.sendall(os.getpid().to_bytes(NUMBER_BYTES, "big"))
+        caller.settimeout(None)  # once the caller has sent it, it runs nothing itself, however slow it was
         begins = caller.recv(len(GO)) == GO
     except (OSError, ValueError):
         begins = False
