@@ -34,6 +34,9 @@ GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_QUARANTINE_PATH GIT_SHALLOW_FILE GIT_WORK_TR
 for _name in _OF_A_REPOSITORY.split():
     os.environ.pop(_name, None)
 
+# Commands of tests leave no helper behind, except those of tests/cli/test_helper.py.
+os.environ["ZOE_HELPER"] = "0"
+
 # A shell ignores Ctrl-C for what it starts in the background, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,8 +6,9 @@ import gc
 import io
 import os
 import sys
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -99,6 +100,12 @@ def _is_on_command_line(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
+@cache
+def command() -> Any:
+    """Return the parser of all commands; building it takes longer than parsing."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command line; every error of the SDK has its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -106,7 +113,7 @@ def main() -> None:
             # A terminal that cannot show a character gets an escape instead of a traceback.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app(prog_name="zoe")
+        command()(prog_name="zoe")
     except ZoeError as error:
         report(error)
         sys.exit(exit_of(error))

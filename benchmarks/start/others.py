@@ -122,6 +122,15 @@ def notebook_here(place: Place) -> float:
     document = description("spark-notebook.json")
     document["frameworks"][0]["parameters"] |= {"elastic_workers": 0}
     document["components"][0]["resources"]["cores"] = 0.5
+    return _first_cell(place, document)
+
+
+def one_node_here(place: Place) -> float:
+    """Launch the Spark notebook on one node; return the seconds to the answer of its first cell."""
+    return _first_cell(place, description("spark-notebook-one-node.json"))
+
+
+def _first_cell(place: Place, document: dict[str, Any]) -> float:
     with Client(place.stack.url, place.stack.token) as client:
         began_s = time.monotonic()
         submitted = client.submit(document)

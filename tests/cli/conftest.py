@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
-import typer
 
 from tests.cli.held import ada, running, store
+from tests.cli.helper import Helper
 from tests.cli.server import ADMIN, Server
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.stack import stack
 from zoe_cli.main import main
-
-# Each process builds a command's parser once, 4 of 6 ms per call; tests call thousands.
-typer.main.get_command = cache(typer.main.get_command)
 
 __all__ = ["ada", "postgres_server", "running", "stack", "store"]
 
@@ -105,6 +102,25 @@ def zoe(
         return Result(int(end.value.code or 0), captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(scope="module")
+def helped(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the variables of callers of a helper."""
+    directory = tmp_path_factory.mktemp("helper")
+    own = {"XDG_RUNTIME_DIR": str(directory), "XDG_CONFIG_HOME": str(directory / "config"), "ZOE_HELPER": "1"}
+    # As most users have it: standard output is buffered, and modules are compiled once.
+    shared = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**shared, **own, "ZOE_URL": server.url, "ZOE_TOKEN": ADMIN}
+
+
+@pytest.fixture(scope="module")
+def helper(helped: dict[str, str]) -> Iterator[Helper]:
+    """A resident helper that the tests of a module share."""
+    found = Helper(helped, Path(helped["XDG_RUNTIME_DIR"]) / "zoe")
+    found.start()
+    yield found
+    found.end()
 
 
 @pytest.fixture

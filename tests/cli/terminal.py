@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -9,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+from collections.abc import Sequence
 from types import TracebackType
 
 from tests.support.stack import ZOE
@@ -19,12 +21,14 @@ COLUMNS = 80
 class Terminal:
     """A context manager around `zoe`; `on` names the streams that are the terminal."""
 
-    def __init__(self, *arguments: str, environment: dict[str, str], on: frozenset[str]) -> None:
+    def __init__(
+        self, *arguments: str, environment: dict[str, str], on: frozenset[str], zoe: Sequence[str] = (str(ZOE),)
+    ) -> None:
         self._own, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, COLUMNS, 0, 0))
         self.process = subprocess.Popen(
-            [str(ZOE), *arguments],
-            env={**os.environ, "TERM": "xterm-256color", **environment},
+            [*zoe, *arguments],
+            env={**({} if "PATH" in environment else os.environ), "TERM": "xterm-256color", **environment},
             stdin=subprocess.DEVNULL,
             stdout=theirs if "stdout" in on else subprocess.DEVNULL,
             stderr=theirs if "stderr" in on else subprocess.DEVNULL,
@@ -32,6 +36,7 @@ class Terminal:
         )
         os.close(theirs)
         self._text = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def __enter__(self) -> Terminal:
         return self
@@ -65,6 +70,6 @@ class Terminal:
 
     def _read(self) -> str:
         try:
-            return os.read(self._own, 65536).decode(errors="replace")
+            return self._decoder.decode(os.read(self._own, 65536))
         except OSError:  # the other side is closed
             return ""

@@ -155,6 +155,22 @@ def test_one_ticket_opens_jupyter_and_a_cell_computes_on_the_workers(stack: Stac
     assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
 
 
+ONE_NODE = """
+from pyspark.sql import SparkSession
+context = SparkSession.builder.getOrCreate().sparkContext
+print(context.master, context.parallelize(range(1000), 8).sum())
+"""
+
+
+def test_a_cell_computes_in_one_process_on_one_node(api: Client) -> None:
+    submitted = api.submit(document("spark-notebook-one-node.json"))
+    ready = until(lambda: (e := api.execution(submitted.id)).state == "running" and e, deadline_s=120)
+    inside = through_the_proxy(api.open_port(ready.id, ready.services[0].id, "lab").url)
+    assert inside.execute(ONE_NODE) == "local[2] 499500\n"
+    api.cancel(ready.id)
+    assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
+
+
 FARM = """
 import os, time
 from dask.distributed import Client

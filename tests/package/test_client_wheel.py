@@ -13,10 +13,12 @@ import structlog
 
 from scripts.other_python import find
 from tests.cli.conftest import APP
+from tests.cli.helper import Helper
 from tests.cli.server import OTHER, Server
 from tests.docs.documents import ROOT
 from tests.package.conftest import TIMEOUT_S, UV, Installed, build, installation_of
 from tests.support.postgres import PostgresServer
+from tests.support.waiting import until
 
 PYTHONS = ("3.11", "3.13")
 OURS = {"zoe_client", "zoe_cli", "zoe_job"}
@@ -91,6 +93,19 @@ def test_from_login_to_a_list(laptop: Installed, server: Server, tmp_path: Path)
     laptop.run("zoe", "validate", str(file), **own)
     assert "signed_in: true" in laptop.run("zoe", "context", "list", "-o", "yaml", **own)
     assert json.loads(laptop.run("zoe", "convert", str(file), **own))["version"] == 4
+
+
+def test_its_helper_runs_the_second_command(laptop: Installed, server: Server, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    variables = {"XDG_RUNTIME_DIR": str(tmp_path), "ZOE_HELPER": "1", "ZOE_URL": server.url, "ZOE_TOKEN": OTHER}
+    helper = Helper({**laptop.environment, **variables}, tmp_path / "zoe")
+    first = laptop.run("zoe", "whoami", "-o", "json", **variables)
+    until(helper.process)
+    try:
+        only_helped = "import sys; from zoe_cli.helper import caller; caller._run_here = sys.exit; caller.main()"
+        assert laptop.run("python", "-c", only_helped, "whoami", "-o", "json", **variables) == first
+    finally:
+        helper.end()
 
 
 def test_the_sdk_works_alone(laptop: Installed, server: Server) -> None:

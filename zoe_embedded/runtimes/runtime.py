@@ -116,10 +116,11 @@ def _build_client(directory: Path) -> None:
 
 
 def install_program(program: Path, directory: Path) -> None:
-    """Install a Python program into an environment, for its Python."""
+    """Install a Python program into an environment, for its Python with the same options."""
     installed = directory / "bin" / program.name
-    _, _, body = program.read_text().partition("\n")
-    installed.write_text(f"#!{directory}/bin/python\n{body}")
+    first, _, body = program.read_text().partition("\n")
+    _, _, python_options = first.partition("python3")
+    installed.write_text(f"#!{directory}/bin/python{python_options}\n{body}")
     installed.chmod(0o755)
 
 

@@ -100,7 +100,7 @@ def job_draft(
         "ends_application": True,
         "stop_grace_s": STOP_GRACE_S,
     }
-    further = [node for node in _further_nodes(shared, job) if node["total_count"]]
+    further = list(_further_nodes(shared, job))
     if further:
         first["environment"]["ZOE_JOB_NODES"] = ",".join(f"{{addresses:{entry['name']}.srun}}" for entry in further)
     components = [first, *further]
@@ -128,6 +128,8 @@ def _further_nodes(shared: dict[str, Any], job: Job) -> Iterator[dict[str, Any]]
     number = 1
     for group, entry in enumerate(job.groups):
         count = entry.nodes if group else entry.nodes - 1
+        if not count:
+            continue
         yield {
             "name": f"group-{group}" if group else "node",
             **shared,
