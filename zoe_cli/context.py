@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from zoe_cli.documentation import page_address
 from zoe_cli.output import Format
+from zoe_client.words.documentation import page_address
 
 if TYPE_CHECKING:
     from zoe_client.client import Client

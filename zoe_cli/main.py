@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 
 from zoe_cli.context import DEFAULT_URL, Options, on_terminal
-from zoe_cli.documentation import page_address
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
 from zoe_client.errors import ZoeError
+from zoe_client.words.documentation import page_address
 
 # A quick command ends before there is garbage: collections during imports would only take time.
 gc.set_threshold(50_000)

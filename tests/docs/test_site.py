@@ -9,8 +9,8 @@ import pytest
 
 from tests.docs.documents import DOCS, PARTS, ROOT, links
 from zoe_api.http.serving.docs_site import DOCS_SITE
-from zoe_cli import documentation
 from zoe_client.vocabulary import ReasonCode
+from zoe_client.words import documentation
 
 LINES_MAX = 150
 HAND_WRITTEN = sorted(page for part in PARTS for page in (DOCS / part).glob("*.md"))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zoe_cli import documentation
 from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
 from zoe_cli.commands.watching.promising import is_refused, wait_for_decision
 from zoe_cli.commands.words.array_rows import array_rows
@@ -22,6 +21,7 @@ from zoe_cli.output import emit, emit_data, note
 from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
 from zoe_client.quick.plain import Execution
 from zoe_client.vocabulary import DeadlineOutlook, DependencyKind
+from zoe_client.words import documentation
 
 if TYPE_CHECKING:
     from zoe_client.vocabulary import ShareLevel

@@ -7,7 +7,6 @@ from typing import cast
 
 import typer
 
-from zoe_cli import documentation
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.changes import change_words
 from zoe_cli.commands.words.deadline_words import deadline_words
@@ -21,6 +20,7 @@ from zoe_cli.units import clock, duration
 from zoe_client.quick.plain import Deadline, InputPlaces
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
 from zoe_client.wire import Eta, Explanation
+from zoe_client.words import documentation
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not yet considered it",
