@@ -81,4 +81,5 @@ def installation_of(directory: Path, interpreter: str) -> Installed:
     python = directory / "venv" / "bin" / "python"
     assert build(UV, "venv", "-q", "--python", interpreter, directory / "venv").returncode == 0
     kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TMPDIR") if key in os.environ}
-    return Installed(directory, {**kept, "PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(directory)})
+    own = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(directory), "ZOE_HELPER": "0"}
+    return Installed(directory, {**kept, **own})

@@ -78,7 +78,8 @@ def environment(stack: Stack) -> dict[str, str]:
     """Return the environment of a user of this stack, with `zoe` on the PATH."""
     path = f"{ZOE.parent}{os.pathsep}{os.environ['PATH']}"
     clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
-    return {**clean, "PATH": path, "ZOE_URL": stack.url, "ZOE_TOKEN_FILE": str(stack.token_file)}
+    served = {"ZOE_URL": stack.url, "ZOE_TOKEN_FILE": str(stack.token_file)}
+    return {**clean, "PATH": path, **served, "ZOE_HELPER": "0"}
 
 
 def zoe(stack: Stack, *arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:

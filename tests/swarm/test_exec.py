@@ -55,7 +55,7 @@ class Installation:
 
     def environment(self, user: str) -> dict[str, str]:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
-        return {**clean, "ZOE_URL": self.api.url, "ZOE_TOKEN": self.tokens[user]}
+        return {**clean, "ZOE_URL": self.api.url, "ZOE_TOKEN": self.tokens[user], "ZOE_HELPER": "0"}
 
     def inside(self) -> list[str]:
         """The commands in the container, but for its init and the service itself."""
