@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import click
 import pytest
 from typer.testing import CliRunner
 
@@ -81,7 +80,9 @@ def test_a_change_tells_what_it_changes_and_is_taken_back_by_undo(api: Api, monk
     assert "ageing_s: 36000.0 -> 60.0" in told
     assert "effect: 0 instead of 0 executions would start now" in told
     assert "nothing changes" in zoe(api, "policy", "set", "order=fifo")
-    monkeypatch.setattr(click, "edit", lambda text, **_: text.replace('"order": "fifo"', '"order": "hrrn"'))
+    monkeypatch.setenv("VISUAL", "nosuch-editor")
+    assert "does not start" in zoe(api, "policy", "edit", code=2)
+    monkeypatch.setenv("VISUAL", 'sed -i \'s/"fifo"/"hrrn"/\'')
     assert 'order: "fifo" -> "hrrn"' in zoe(api, "policy", "edit")
     zoe(api, "nodes", "drain", "n1")
     entries = json.loads(zoe(api, "policy", "history", "-o", "json"))["entries"]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from pydantic import ValidationError
 
@@ -63,7 +67,7 @@ def edit(context: typer.Context) -> None:
     """Change the policy in your editor ($EDITOR), as JSON; admins only."""
     with options(context).client() as client:
         present = client.policy()
-        text = click.edit(json.dumps(present.model_dump(mode="json", exclude={"version"}), indent=2), extension=".json")
+        text = _edited(json.dumps(present.model_dump(mode="json", exclude={"version"}), indent=2))
         if text is None:
             note("note: nothing changes")
             return
@@ -75,6 +79,22 @@ def edit(context: typer.Context) -> None:
             raise typer.BadParameter("the policy is a JSON object")
         wanted = policy_of({**present.model_dump(), **fields, "version": present.version})
         put_in_force(client, present, wanted)
+
+
+def _edited(text: str) -> str | None:
+    """Return the text as changed in the user's editor; None if it stayed the same."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.NamedTemporaryFile("w+", suffix=".json", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        try:
+            code = subprocess.run([*shlex.split(editor), file.name], check=False).returncode
+        except (OSError, ValueError) as error:
+            raise typer.BadParameter(f"the editor {editor!r} does not start ({error}): set EDITOR") from None
+        if code:
+            raise typer.BadParameter(f"the editor {editor!r} ended with code {code}; nothing was changed")
+        changed = Path(file.name).read_text("utf-8")
+    return None if changed == text else changed
 
 
 def history(
