@@ -57,7 +57,7 @@ class SimulatedController:
         self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
         self.by_address: Mapping[str, AchievedBandwidth] | None = None
         self.down = False
-        self.away = ""
+        self.store_away = ""
         """Why the store moves nothing, though the controller answers; empty if it moves bytes."""
 
     @property
@@ -77,7 +77,7 @@ class SimulatedController:
         read = sum(max(slo.read_bytes_per_s or 0 for slo in slos if slo) for slos in both.values())
         write = sum(max(slo.write_bytes_per_s or 0 for slo in slos if slo) for slos in both.values())
         whole = StorageCapacity(self.capacity_bytes_per_s, self.capacity_bytes_per_s, read, write)
-        return replace(whole, available=BandwidthSlo(0, 0), away=(self.away,)) if self.away else whole
+        return replace(whole, available=BandwidthSlo(0, 0), away=(self.store_away,)) if self.store_away else whole
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Return whether the sum of all guarantees stays within the capacity."""

@@ -79,5 +79,7 @@ def outcome(command: list[str], variables: dict[str, str]) -> Outcome:
 
 
 def without_durations(text: str) -> str:
-    """Return the text with N instead of numbers that differ from call to call."""
-    return re.sub(r"\b\d+\.\d+(s\b)?", "N", text)
+    """Return the text with N instead of numbers that differ from call to call, and with single spaces: a column is as
+    wide as its longest duration.
+    """
+    return re.sub(r" +", " ", re.sub(r"\b(\d+m\d\ds|\d+\.\d+s?)(?=\W|$)", "N", text))

@@ -171,7 +171,7 @@ def test_policy_changed_meanwhile_is_a_conflict(server: Server, zoe: Zoe, monkey
         return policy
 
     monkeypatch.setattr(Client, "policy", raced)
-    assert zoe("policy", "set", "order=size").code == 5
+    assert zoe("policy", "set", "order=fifo").code == 5
 
 
 def test_unreachable_database(postgres_server: PostgresServer, database_url: str, server: Server, zoe: Zoe) -> None:

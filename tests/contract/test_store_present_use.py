@@ -83,7 +83,7 @@ def plain(has: Mapping[LimitSubject, Mapping[str, int]]) -> Mapping[LimitSubject
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_sums_equal_those_over_all_executions(seed: int, any_store: ExecutionStore) -> None:
-    chance = random.Random(f"present {seed}")
+    chance = random.Random(f"present use {seed}")
     seen: Counter[str] = Counter()
     for number in range(EXECUTIONS):
         owner = {"tenant": chance.choice(["red", "blue"]), "user": chance.choice(["ada", "bob"])}

@@ -85,7 +85,7 @@ def test_master_and_store_at_once(alive: bool) -> None:
     world = world_of("n1", controller=controller)
     running = world.submit(reads(60))
     world.run(2.0)
-    controller.down, controller.away = not alive, "no proxy of the object store answers" * alive
+    controller.down, controller.store_away = not alive, "no proxy of the object store answers" * alive
     world.restart()
     waiting = world.submit(reads(10))
     world.run(30.0, check_invariants)
@@ -94,7 +94,7 @@ def test_master_and_store_at_once(alive: bool) -> None:
     assert reason.code is ReasonCode.STORAGE_BANDWIDTH
     assert world.state(running) is ExecutionState.RUNNING
     assert controller.in_force == {"default": BandwidthSlo(60 * MB)}
-    controller.down, controller.away = False, ""
+    controller.down, controller.store_away = False, ""
     world.run(30.0, check_invariants)
     assert world.state(waiting) is ExecutionState.RUNNING
     assert controller.in_force == {"default": BandwidthSlo(70 * MB)}

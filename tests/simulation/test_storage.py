@@ -85,7 +85,7 @@ def test_a_dead_store_keeps_its_guarantees_takes_no_new_ones_and_goes_on_when_it
     assert isinstance(one.controller, SimulatedController)
     running = one.submit(wants(60))
     one.run(5.0)
-    one.controller.away = "no proxy of the object store answers"
+    one.controller.store_away = "no proxy of the object store answers"
     waiting = one.submit(wants(10))
     one.run(5.0)
     reason = one.get(waiting).reason
@@ -94,7 +94,7 @@ def test_a_dead_store_keeps_its_guarantees_takes_no_new_ones_and_goes_on_when_it
     assert "no proxy of the object store answers" in reason.sentence
     assert "storage_withdrawn" not in kinds(one, running)
     assert slos(one) == {"default": BandwidthSlo(60 * MB)}
-    one.controller.away = ""
+    one.controller.store_away = ""
     one.run(5.0)
     assert one.state(waiting) is ExecutionState.RUNNING
     one.run(120.0)

@@ -19,7 +19,7 @@ NUMBER_BYTES = 4
 """Size of the request's length, of a process id (0 refuses the command), and of an exit code (-15: by signal 15)."""
 # These ask for a secret, take over the terminal, or look at the shell that started them.
 _OF_THIS_PROCESS = frozenset(
-    {"exec", "login", "open", "policy", "secret", "ssh", "storage", "--install-completion", "--show-completion"}
+    {"edit", "exec", "login", "open", "secret", "ssh", "storage", "--install-completion", "--show-completion"}
 )
 # There, a helper would outlive the program that started it.
 _IN_EXECUTION = "ZOE_EXECUTION_ID"

@@ -56,13 +56,13 @@ def test_a_dead_store_has_no_supply_and_keeps_what_is_in_force() -> None:
     reconciler = SloReconciler(controller, never_crash)
     guarantee = BandwidthGuarantee("x", "acme", Rates(read=50), required=True)
     assert reconciler.look(DesiredSlos((guarantee,))).held == {"x"}
-    controller.away = "no proxy of the object store answers"
+    controller.store_away = "no proxy of the object store answers"
     dead = reconciler.look(DesiredSlos((guarantee,)))
     assert (dead.held, dead.missing) == ({"x"}, frozenset())
-    assert (dead.supply.rates, dead.supply.away) == (Rates(), controller.away)
+    assert (dead.supply.rates, dead.supply.away) == (Rates(), controller.store_away)
     assert (dead.capacity and dead.capacity.rates) == Rates(100, 100), "what can never fit is judged by the whole store"
     assert reconciler.report.capacity == Rates()
-    controller.away = ""
+    controller.store_away = ""
     assert reconciler.look(DesiredSlos((guarantee,))).supply.rates == Rates(100, 100)
 
 
