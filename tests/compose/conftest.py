@@ -63,7 +63,7 @@ class Deployment:
 
     def zoe(self, *arguments: str) -> str:
         """The command line on another machine."""
-        signed_in = {**_clean(), "ZOE_URL": self.url, "ZOE_TOKEN_FILE": str(self.token_file)}
+        signed_in = {**_clean(), "ZOE_URL": self.url, "ZOE_TOKEN_FILE": str(self.token_file), "ZOE_HELPER": "0"}
         zoe = Path(sys.executable).with_name("zoe")
         done = subprocess.run(
             [zoe, *arguments], env=signed_in, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
