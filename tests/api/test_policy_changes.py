@@ -122,3 +122,11 @@ def test_while_submissions_are_closed_users_read_why_and_what_runs_goes_on(api: 
     until(lambda: ada.execution(earlier).state is ExecutionState.RUNNING)
     zoe(api, "policy", "set", "submissions_closed=")
     assert ada.submit(job()).id
+
+
+def test_undo_restores_limits_of_one_user(api: Api) -> None:
+    zoe(api, "admin", "limit", "set", "--tenant", "red", "--user", "ada", "--cores", "2")
+    before = dict(api.store.policy().user_limits)
+    zoe(api, "policy", "set", 'user_limits={"red": {"cores_milli": 1000}}')
+    zoe(api, "policy", "undo")
+    assert dict(api.store.policy().user_limits) == before

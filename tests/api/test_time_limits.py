@@ -11,6 +11,7 @@ from tests.support.limits import Quota, set_quota
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_client import Client, Refused
+from zoe_client.wire import SubmitRequest
 from zoe_client.wire.people.people import TIME_LIMIT_S_MAX
 from zoe_lib.descriptions.bounds import SECONDS_MAX
 
@@ -31,6 +32,21 @@ def test_default_time_limit_is_the_quotas_maximum_with_a_note(bounded: Client) -
     assert bounded.execution(given.id) == given
     shorter = bounded.submit(job(time_limit_s=60))
     assert (shorter.description["time_limit_s"], shorter.notes) == (60, [])
+
+
+def test_policy_gives_a_default_to_every_submission_without_one(api: Api) -> None:
+    admin, client = api.client(api.admin), api.client()
+    admin.set_policy(admin.policy().model_copy(update={"default_time_limit_s": 600.0}))
+    note = "no time limit is set: it gets the default, 600 s (0.166667 h)"
+    given = client.submit(job())
+    assert (given.description["time_limit_s"], given.notes) == (600, [note])
+    assert client.execution(given.id) == given
+    (in_batch,) = client.submit_batch([SubmitRequest(application=job())]).executions
+    array = client.arrays.array(client.arrays.submit(job(), "0-3").id)
+    assert client.execution(in_batch.id).description["time_limit_s"] == array.description["time_limit_s"] == 600
+    assert client.submit(job(time_limit_s=60)).description["time_limit_s"] == 60
+    admin.admin.set_quota("red", None, None, 300.0)
+    assert client.submit(job()).description["time_limit_s"] == 300
 
 
 def test_a_longer_one_is_refused_with_both_figures_and_loses_nothing(api: Api, bounded: Client) -> None:

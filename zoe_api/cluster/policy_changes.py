@@ -20,7 +20,7 @@ def mistakes(
     """
     for field in _BY_TENANT:
         for name in getattr(wanted, field).keys() - getattr(present, field).keys() - {EVERY}:
-            if name not in tenants:
+            if name.partition("/")[0] not in tenants and name.partition("/")[0] != EVERY:
                 yield _diagnostic((field, name), "unknown", f"tenant {name} does not exist; {_known(tenants)}")
     yield from _limits_of_nothing(wanted, present)
     yield from _holds(wanted, present, tenants, nodes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,6 +19,7 @@ from zoe_lib.domain.cluster.policy import Policy, priority_max_of
 from zoe_lib.domain.values.storage import StoreAccess
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
+from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.sql.installation.installation import TermsVersions
 from zoe_lib.submission.checks.examined import Examined
 from zoe_lib.submission.checks.platform import note_doubts, note_ignored_settings, refuse_impossible
@@ -90,7 +91,20 @@ def check_description(
     for refusal in REFUSALS:
         if (refused := refusal(examined)) is not None:
             raise refused
-    return Checked(application, priority, tuple(note for notes in NOTES for note in notes(examined)))
+    application, limit_notes = _with_default_time_limit(application, terms.policy, place, principal.tenant)
+    return Checked(application, priority, (*(note for notes in NOTES for note in notes(examined)), *limit_notes))
+
+
+def _with_default_time_limit(
+    application: Application, policy: Policy, place: SubmissionPlace, tenant: str
+) -> tuple[Application, Sequence[str]]:
+    """Return the application with the policy's default time limit, if it has none, and a note to its user.
+
+    The policy of the terms has no limits of tenants, which are read only if there is a default.
+    """
+    if application.time_limit_s is not None or not policy.default_time_limit_s:
+        return application, ()
+    return with_time_limit(application, tenant, place.store.policy().limits)
 
 
 def checked_priority(wish: int, place: SubmissionPlace, principal: Principal, tenant: str) -> int:

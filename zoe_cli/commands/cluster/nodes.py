@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 import typer
@@ -111,13 +111,24 @@ def release(context: typer.Context, node: Nodes = None, every: All = False, at: 
 def holds(context: typer.Context) -> None:
     """List present and future holds: when nodes are drained or reserved."""
     with options(context).client() as client:
-        answer = client.nodes()
+        answer, policy = client.nodes(), client.policy()
+    found = [(node.name, hold) for node in answer.nodes for hold in node.holds]
+    present = {node.name for node in answer.nodes}
+    found += [(f"{name} (absent)", hold) for name, hold in _holds_of(policy) if name not in present]
     rows = [
-        (n.name, "drained" if h.tenant is None else f"reserved for {h.tenant}", clock(h.since_s), _end(h), h.note)
-        for n in answer.nodes
-        for h in n.holds
+        (name, "drained" if h.tenant is None else f"reserved for {h.tenant}", clock(h.since_s), _end(h), h.note)
+        for name, h in found
     ]
     emit(answer, options(context).output, Rows(("node", "state", "from", "until", "note"), rows))
+
+
+def _holds_of(policy: PolicyView) -> Iterator[tuple[str, NodeHoldView]]:
+    """Yield the holds of the policy that have not ended, by node."""
+    for name in sorted({*policy.node_holds, *policy.node_windows}):
+        own = [policy.node_holds[name]] if name in policy.node_holds else []
+        for hold in sorted([*policy.node_windows.get(name, ()), *own], key=lambda hold: hold.since_s):
+            if hold.until_s is None or hold.until_s > time.time():
+                yield name, hold
 
 
 def _start_s(after: str, at: str | None) -> float:
@@ -171,9 +182,10 @@ def _tell_effect(client: Client, policy: PolicyView, asking: _Asking) -> None:
     unlimited = answer.wanted.window_ahead_without_limit - answer.present.window_ahead_without_limit
     fewer = answer.present.starts_total - answer.wanted.starts_total
     if more > 0:
+        why = f"{unlimited} without a time limit, {more - unlimited} with one that reaches beyond its begin"
         note(
-            f"note: {count_with_noun(more, 'waiting execution')} cannot start before the hold is over, {unlimited} of "
-            "them since no time limit says that they end before; `zoe explain` tells each user the limit that helps"
+            f"note: {count_with_noun(more, 'waiting execution')} cannot start before the hold is over: {why}; "
+            "`zoe explain` tells each user the limit that helps"
         )
     elif asking.dry:
         note(

@@ -20,7 +20,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
-from zoe_client.vocabulary import DeadlineOutlook
+from zoe_client.vocabulary import DeadlineOutlook, ReasonCode
 from zoe_client.wire import EstimateView, PlanView, PromiseOutlookView, RunTimeView
 
 
@@ -163,6 +163,9 @@ def _start(answer: PlanView) -> Iterator[str]:
         return
     if answer.reason is not None:
         yield f"It would wait: {answer.reason.sentence}"
+        if answer.reason.code == ReasonCode.WINDOW_AHEAD:
+            yield f"Way on: {answer.reason.hint}."
+            return
     if answer.ahead:
         yield f"Executions ahead of it: {answer.ahead}."
     forecast = answer.forecast

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import PRIORITY_MAX
@@ -105,7 +105,7 @@ class PolicyView(Numbers):
     idle_warning_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     idle_cores_milli: int = Field(default=100, ge=0, le=INTEGER_MAX)
     idle_without_ports: bool = False
-    submissions_closed: str = Field(
+    submissions_closed: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
         default="",
         max_length=300,
         description="Sentence for users while no submissions are taken; empty: they are taken. Operators may submit.",
