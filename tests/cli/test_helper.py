@@ -134,6 +134,32 @@ def test_a_reader_that_has_gone_and_a_full_disk(case: list[str], helper: Helper)
     assert helped == plainly
 
 
+@pytest.mark.parametrize(
+    ("case", "closed"),
+    [(["run", "-"], "<&-"), (["ls"], ">&-"), (["show", "none"], "2>&-"), (["ls"], "<&- >&- 2>&-")],
+    ids=str,
+)
+def test_closed_standard_files_are_empty(case: list[str], closed: str, helper: Helper) -> None:
+    def run(zoe: list[str], variables: dict[str, str]) -> object:
+        command = ["bash", "-c", f'"$@" {closed}', "bash", *zoe, *case]
+        done = subprocess.run(command, env=variables, capture_output=True, check=False, timeout=TIMEOUT_S)
+        return done.returncode, done.stdout, done.stderr
+
+    plainly, helped = both_ways(helper, run)
+    assert helped == plainly
+    assert b"Traceback" not in plainly[2]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("place", ["<(cat app.json)", "/dev/fd/7 7<app.json"])
+def test_files_that_are_open_in_the_caller_only_are_read_there(place: str, helper: Helper, directory: Path) -> None:
+    def run(zoe: list[str], variables: dict[str, str]) -> int:
+        command = ["bash", "-c", f'"$@" {place}', "bash", *zoe, "validate", "--offline"]
+        same: Any = {"env": variables, "cwd": directory, "capture_output": True, "timeout": TIMEOUT_S}
+        return subprocess.run(command, check=False, **same).returncode
+
+    assert both_ways(helper, run) == [0, PLAIN_WAY]
+
+
 @pytest.mark.parametrize("case", [["ls"], ["show", "{id}"], ["--help"], ["nodes"], ["ls", "-n", "x"]], ids=" ".join)
 def test_a_terminal_looks_the_same(case: list[str], helper: Helper, words: Words) -> None:
     def run(zoe: list[str], variables: dict[str, str]) -> object:

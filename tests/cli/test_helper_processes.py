@@ -71,6 +71,17 @@ def test_a_command_ends_with_its_caller(number: signal.Signals, waiting: Termina
     until(lambda: child not in children(helper.process() or 0))
 
 
+def test_a_message_of_the_caller_does_not_end_the_command(waiting: Terminal, helper: Helper) -> None:
+    """The signal that tells of the caller's end tells of its last message, too, if that is read first."""
+    child = child_of(helper)
+    for _ in range(3):
+        os.kill(child, signal.SIGIO)
+        time.sleep(0.05)
+    assert state(child) in "SR"
+    waiting.process.kill()
+    until(lambda: child not in children(helper.process() or 0))
+
+
 def test_ctrl_z_stops_the_command_until_it_is_continued(helper: Helper, submitted: str) -> None:
     # In a session of its own it would be an orphan, which Ctrl-Z does not stop.
     command = [*HELPED, "wait", submitted]

@@ -28,6 +28,7 @@ _LOST = 75
 
 def main() -> None:
     """Run the command of this process."""
+    _open_standard_files()
     if not _is_wanted():
         _run_here()
         return
@@ -41,6 +42,17 @@ def main() -> None:
         from zoe_cli.helper.spawning import start_helper
 
         start_helper(variables)
+
+
+def _open_standard_files() -> None:
+    """Open /dev/null in place of standard files that are closed; else the next file that is opened would be one."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - stays open
 
 
 def _run_here() -> None:
@@ -58,7 +70,13 @@ def _is_wanted() -> bool:
         and "PYTHONPATH" not in os.environ  # it may be relative to the working directory
         and (os.getuid(), os.getgid()) == (os.geteuid(), os.getegid())
         and _OF_THIS_PROCESS.isdisjoint(sys.argv[1:])
+        and not any(map(_is_open_file, (*sys.argv[1:], os.environ.get("ZOE_TOKEN_FILE", ""))))
     )
+
+
+def _is_open_file(word: str) -> bool:
+    """Return whether a word names a file that is open in this process only, as `<(command)` of a shell does."""
+    return any(place in word for place in ("/dev/fd/", "/proc/self/"))
 
 
 def _run_there() -> int | None:

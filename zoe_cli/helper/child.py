@@ -118,17 +118,30 @@ def _stream(number: int, like: Any) -> io.TextIOWrapper:
 
 
 def _lives_with(caller: socket.socket) -> bool:
-    """Let SIGIO end this process when its caller ends; False if it has ended already."""
+    """Let SIGIO end this process when its caller ends; False if it has ended already.
+
+    The signal may also tell of the caller's last message, which this process has read by then.
+    """
+
+    def end_with_caller(number: int, _frame: object) -> None:
+        if _has_ended(caller):
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGIO, end_with_caller)
     descriptor = caller.fileno()
     fcntl.fcntl(descriptor, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_ASYNC)
-    caller.setblocking(False)
+    return not _has_ended(caller)
+
+
+def _has_ended(caller: socket.socket) -> bool:
     try:
-        return caller.recv(1) != b""
+        return caller.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
     except BlockingIOError:
+        return False
+    except OSError:
         return True
-    finally:
-        caller.setblocking(True)
 
 
 def _exit_code() -> int:

@@ -119,7 +119,14 @@ class Files:
         root: str = WorkspaceKind.WORKSPACE,
         progress: Progress = no_progress,
     ) -> None:
-        """Copy a file to a local path, which it replaces once it is complete."""
+        """Copy a file to a local path, which it replaces once it is complete; a symbolic link stays, and its target is
+        replaced.
+
+        Raises ZoeError for a device, a pipe or a socket, which no file may replace.
+        """
+        target = target.resolve()
+        if target.exists() and not target.is_file():
+            raise ZoeError(f"{target} is not a regular file: copy to a file, and read that")
         part = target.with_name(_partial_name(target.name))
         key = f"down {self._transport.url} {root} {path} {target.resolve()}"
         patience = _Patience(self._patience_s)

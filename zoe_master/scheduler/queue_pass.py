@@ -179,12 +179,14 @@ class QueuePass:
     def _tell_lasting(self, behind: Sequence[Execution]) -> None:
         """Set the reasons of executions for which no end of others would help, of the first few kinds."""
         empty = CapacityCheck(self._placer.with_ledger(self._placer.ledger.without_services()))
+        looked_into = len(self._lasting)
         for execution in behind:
             if empty.may_have_room(execution):
                 continue
             alike = self._alike(execution)
             reason = self._lasting.get(alike)
-            if reason is None and len(self._lasting) < _LASTING_KINDS_MAX:
+            if reason is None and looked_into < _LASTING_KINDS_MAX:
+                looked_into += 1
                 requests = core_requests(execution, self._placer)
                 reason = lasting_refusal(execution, requests[0], self._placer)
                 if reason is not None:
