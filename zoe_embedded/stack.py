@@ -163,18 +163,21 @@ class Stack:
 
     def stop(self) -> None:
         """Stop API, master, services and database, in this order."""
-        for process in reversed(self._processes):
-            process.terminate()
-        for process in reversed(self._processes):
-            _wait_or_kill(process)
         if self._processes:
+            self._end_programs()
             stop_all_services(self.config_file)
-        self._processes = []
         if self._lock is not None:
             if self._stops_database:
                 self._postgres.stop()
             self._lock.close()
             self._lock = None
+
+    def _end_programs(self) -> None:
+        for process in reversed(self._processes):
+            process.terminate()
+        for process in reversed(self._processes):
+            _wait_or_kill(process)
+        self._processes = []
 
     def dead_process(self) -> str | None:
         """Return the process that has ended by itself, with its log file; None while all run."""
@@ -205,15 +208,18 @@ class Stack:
         ensure_keys(self.home.secrets / "keys")
         self._make_workspace()
         self._choose_port(self.preferred_port, database_url, runtime)
-        if self._master:
-            self._processes.append(self._spawn(_MASTER))
-        self._processes.append(self._spawn(_API))
+        self._start_programs()
         attempts = 1
         while not self._ready_on_our_port(last=attempts == _PORT_ATTEMPTS_MAX):
             attempts += 1
-            self._processes.pop()
+            self._end_programs()
             self._choose_port(0, database_url, runtime)
-            self._processes.append(self._spawn(_API))
+            self._start_programs()
+
+    def _start_programs(self) -> None:
+        """Start master and API; both know the port, since the master tells the API's address to services."""
+        modules = (_MASTER, _API) if self._master else (_API,)
+        self._processes.extend(self._spawn(module) for module in modules)
 
     def _spark_runtime(self) -> Runtime | None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.documents import job
+from tests.support.documents import document, job, part
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.stack import ForkedStack
 from tests.support.waiting import until
@@ -180,6 +181,13 @@ def test_the_demo_with_a_store_looks_for_memcached_before_it_builds(tmp_path: Pa
     assert "memcached: not installed; apt-get install -y memcached" in told
 
 
+def _address_for_services(api: Client) -> str:
+    """Return the address of the API that a running service is told."""
+    main = part("main", "sh", "-c", "echo $ZOE_API_URL", ends_application=True, api="jobs")
+    ended = api.wait(api.submit(document(main)).id, 60)
+    return base64.b64decode(api.logs(ended.id, ended.services[0].id).data).decode().strip()
+
+
 def test_a_port_taken_at_the_last_moment_is_given_up_for_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ForkedStack(Home(home / "first", by_root=BY_ROOT), spark=False) as first:
         ports = iter([int(first.url.rpartition(":")[2]), 0])
@@ -190,3 +198,4 @@ def test_a_port_taken_at_the_last_moment_is_given_up_for_another(home: Path, mon
             for entry in (first, second):
                 with Client(entry.url, entry.token) as api:
                     assert api.me().admin
+                    assert _address_for_services(api) == entry.url
