@@ -12,7 +12,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ import pytest
 from tests.local.support import DEADLINE_S, LocalWorld, server, shell, start_of, wait_until
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.local.services.launch import launch
+from zoe_master.backends.local.services.launch import ForkServer
 from zoe_master.backends.local.services.records import new_record
 from zoe_master.backends.local.services.specification import specify
 from zoe_master.backends.local.supervisor import files, processes
@@ -110,8 +110,9 @@ def test_service_with_an_empty_directory_can_be_started(world: LocalWorld) -> No
 def test_two_supervisors_run_a_service_once(world: LocalWorld) -> None:
     service = world.start(shell("echo once; exec sleep 1000"))
     world.until_state(service, ObservedState.READY)
-    second = launch(world.backend._layout.service(service))
-    assert os.waitpid(second, 0)[1] == 0
+    with closing(ForkServer()) as server:
+        second = server.launch(world.backend._layout.service(service))
+        world.until(lambda: second.has_ended)
     assert world.output(service) == "once\n"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +18,33 @@ from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.services.kept_logs import BYTES_MIN
 
 
-def test_a_supervisor_that_cannot_begin_is_a_failed_start(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_supervisor_that_cannot_begin_is_a_failed_start(world: LocalWorld) -> None:
+    directory = world.base / "state" / "services" / "e.c.0.1"
+    assert world.backend.observe() == []
+    directory.mkdir()
+    (directory / files.OUTPUT).touch()
+    found = world.ended(world.start(shell("true"), directory.name))
+    assert (found.cause, found.exit_code) == (Cause.START_FAILED, None)
+    assert "FileExistsError" in found.message
+
+
+def test_a_fork_server_that_ends_at_once_is_a_failed_start(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "_PROGRAM", "raise SystemExit('no luck: {path!r}')")
     found = world.ended(world.start(shell("true")))
     assert (found.cause, found.exit_code) == (Cause.START_FAILED, None)
-    assert "no luck" in found.message
+    assert "cannot start its supervisor" in found.message
+
+
+def test_services_go_on_and_new_ones_start_after_the_fork_server_was_killed(world: LocalWorld) -> None:
+    first = world.start(shell("exec sleep 1000"), "e.first.0.1")
+    world.until_state(first, ObservedState.READY)
+    server = world.backend._worker._fork_server._pid
+    os.kill(server, signal.SIGKILL)
+    assert world.ended(world.start(shell("exit 3"), "e.second.0.1")).exit_code == 3
+    assert world.backend._worker._fork_server._pid != server
+    assert world.seen(first) is not None
+    world.backend.stop([first])
+    assert world.ended(first).cause is Cause.STOPPED
 
 
 def test_an_interpreter_that_is_gone_is_a_failed_start(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:

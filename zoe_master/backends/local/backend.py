@@ -230,6 +230,7 @@ class LocalBackend:
         self._hints.wake()
         self._monitor.join()
         self._pool.shutdown(cancel_futures=True)
+        self._worker.close()
         self._hints.close()
         self._files.close()
         self._layout.close()

@@ -28,7 +28,6 @@ from zoe_master.backends.file_task import UMASK_OF_ALL, UMASK_OF_ITS_OWN, task_o
 from zoe_master.backends.local.files import directories
 from zoe_master.backends.local.files.users import ComponentUsers
 from zoe_master.backends.local.files.workspaces import workspaces
-from zoe_master.backends.local.services.launch import reap
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor import files, processes
 from zoe_master.backends.services.failures import CannotStartError
@@ -135,10 +134,18 @@ class FileProcesses:
     def _reap(self, wait_s: float = 0.0) -> None:
         until_s = self._clock.monotonic_s() + wait_s
         while True:
-            self._started = {pid for pid in self._started if not reap(pid)}
+            self._started = {pid for pid in self._started if not _reap(pid)}
             if not self._started or self._clock.monotonic_s() >= until_s:
                 return
             self._clock.sleep(0.01)
+
+
+def _reap(pid: int) -> bool:
+    """Return whether that child has ended; collects its exit status, so that no zombie stays."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
 
 
 def _launch_program(task: Mapping[str, Any]) -> tuple[int, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
@@ -10,7 +9,8 @@ from pathlib import Path
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart, Usage
-from zoe_master.backends.local.supervisor import files, processes
+from zoe_master.backends.local.services.launch import SupervisorProcess
+from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.services.left_words import describe_left_files
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
@@ -27,7 +27,7 @@ class RecordStage(Enum):
 
 @dataclass(slots=True)
 class Record:
-    """One service. `child` is the pid of its supervisor while that is a child of this process."""
+    """One service. `child` is its supervisor while that runs, if this back-end started it."""
 
     service_id: ServiceId
     execution_id: ExecutionId
@@ -35,7 +35,7 @@ class Record:
     directory: Path
     observation: Observation
     stage: RecordStage = RecordStage.HANDED_OVER
-    child: int | None = None
+    child: SupervisorProcess | None = None
     stop_asked: bool = False
     forgotten: bool = False
     usage: Usage | None = None
@@ -122,16 +122,7 @@ def found_record(directory: Path, clock: Clock = SYSTEM_CLOCK) -> Record | None:
         return record
     record.stage = RecordStage.SUPERVISED
     record.stop_asked = (directory / files.STOP).exists()
-    record.child = _own_child(record.status)
     return record
-
-
-def _own_child(status: files.Document | None) -> int | None:
-    """Return the supervisor's pid if an earlier back-end in this same process started it."""
-    supervisor = processes.read_process(status["shim_pid"]) if status and "shim_pid" in status else None
-    if status is None or supervisor is None or supervisor.parent != os.getpid():
-        return None
-    return supervisor.pid if supervisor.start_ticks == status["shim_start_ticks"] else None
 
 
 def observation_of(status: files.Document) -> Observation:

@@ -12,7 +12,7 @@ from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.local.files import directories
 from zoe_master.backends.local.files.users import write_accounts
-from zoe_master.backends.local.services import launch
+from zoe_master.backends.local.services.launch import ForkServer, ask_to_stop
 from zoe_master.backends.local.services.layout import StatePaths
 from zoe_master.backends.local.services.records import FINAL_STATES, Record, RecordStage, ended_status, observation_of
 from zoe_master.backends.local.services.rescue import end_leftovers
@@ -31,6 +31,11 @@ class ServiceWorker:
     def __init__(self, layout: StatePaths, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._layout = layout
+        self._fork_server = ForkServer()
+
+    def close(self) -> None:
+        """Start no more supervisors; those that run go on."""
+        self._fork_server.close()
 
     def start(self, record: Record, start: ServiceStart) -> None:
         """Write the specification, then start the service's supervisor."""
@@ -73,7 +78,7 @@ class ServiceWorker:
             self._end(record, Cause.STOPPED, "")
             return
         try:
-            record.child = launch.launch(record.directory)
+            record.child = self._fork_server.launch(record.directory)
         except OSError as error:
             self._end(record, Cause.START_FAILED, f"cannot start its supervisor: {error}")
             return
@@ -82,14 +87,14 @@ class ServiceWorker:
     def stop(self, record: Record) -> None:
         """Ask the supervisor to end the service."""
         status = record.status or {}
-        signalled = launch.ask_to_stop(record.directory, status.get("shim_pid"), status.get("shim_start_ticks"))
+        signalled = ask_to_stop(record.directory, status.get("shim_pid"), status.get("shim_start_ticks"))
         if not signalled and record.stage is RecordStage.SUPERVISED:
             record.stop_asked = False  # the master repeats the request
 
     def lock_of_dead(self, record: Record) -> int | None:
         """Return the supervisor's lock if the supervisor died before its service ended; None otherwise."""
         if record.child is not None:
-            if not launch.reap(record.child):
+            if not record.child.has_ended:
                 return None
             record.child = None
         if record.final:
@@ -129,7 +134,7 @@ class ServiceWorker:
     def archive(self, record: Record) -> bool:
         """Keep only output and status of a forgotten service; return False while its supervisor still cleans up."""
         if record.child is not None:
-            if not launch.reap(record.child):
+            if not record.child.has_ended:
                 return False
             record.child = None
         if record.directory.is_dir():
