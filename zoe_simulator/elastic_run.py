@@ -126,7 +126,12 @@ class ElasticRun:
     def _submit(self, arrival: Arrival) -> None:
         execution_id = f"a{arrival.number:06}"
         component = Component(
-            _COMPONENT, "study", arrival.component, essential_count=arrival.core, total_count=arrival.total
+            _COMPONENT,
+            "study",
+            arrival.component,
+            essential_count=arrival.core,
+            preferred_count=arrival.preferred,
+            total_count=arrival.total,
         )
         storage = self._use.demand_of(arrival) if self._use is not None else None
         kind = ApplicationKind.INTERACTIVE if arrival.interactive else ApplicationKind.BATCH

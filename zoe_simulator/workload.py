@@ -73,6 +73,8 @@ class Arrival:
     deadline_s: float
     reading: Reading | None = None
     interactive: bool = False
+    preferred: int | None = None
+    """Components that are enough for it; None: all."""
 
     @property
     def area(self) -> float:

@@ -275,6 +275,7 @@ def components(draw: st.DrawFn, name: str) -> dict[str, Any]:
         },
         "essential_count": draw(st.integers(1, total)),
         "total_count": total,
+        "preferred_count": draw(st.none() | st.just(total)),
         "startup_order": draw(st.integers(-5, 5)),
         "ports": [{"name": port, "number": number} for number, port in enumerate(ports, start=1)],
         "scaling": {"maximum": 10_000, "cpu": 0.5, "calm_s": 0} if draw(st.booleans()) else None,

@@ -20,6 +20,7 @@ _PARTS = {
     "image": DiffPart.IMAGE,
     "resources": DiffPart.RESOURCES,
     "total_count": DiffPart.RESOURCES,
+    "preferred_count": DiffPart.RESOURCES,
     "essential_count": DiffPart.RESOURCES,
     "storage": DiffPart.INPUTS,
     "results": DiffPart.RESULTS,

@@ -19,8 +19,9 @@ KEYS_OF_APPLICATION = (
 )  # fmt: skip
 KEYS_OF_COMPONENT = (
     "name", "image", "command", "work_dir", "environment", "secrets", "volumes", "resources", "essential_count",
-    "total_count", "startup_order", "labels", "ports", "scaling", "progress", "readiness", "ends_application",
-    "read_only_root", "stop_grace_s", "files", "requirements", "build_requirements", "sources", "api",
+    "total_count", "preferred_count", "startup_order", "labels", "ports", "scaling", "progress", "readiness",
+    "ends_application", "read_only_root", "stop_grace_s", "files", "requirements", "build_requirements", "sources",
+    "api",
 )  # fmt: skip
 _TEXTS = ("environment", "labels")
 

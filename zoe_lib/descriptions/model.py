@@ -173,6 +173,14 @@ class Component(Model):
     total_count: Annotated[
         int, Field(ge=1, le=bounds.SERVICES_MAX, description="all instances; those beyond essential_count are elastic")
     ] = 1
+    preferred_count: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=bounds.SERVICES_MAX,
+            description="instances that are enough: every execution gets its preferred ones before any gets more",
+        ),
+    ] = None
     startup_order: Annotated[
         int, Field(ge=-bounds.STARTUP_ORDER_MAX, le=bounds.STARTUP_ORDER_MAX, description="lower ones start first")
     ] = 0

@@ -74,6 +74,7 @@ def _component(component: Component) -> _Json:
         "volumes": [_volume(volume) for volume in component.volumes],
         "resources": _resources(component),
         "essential_count": component.essential_count,
+        "preferred_count": component.preferred_count,
         "total_count": component.total_count,
         "startup_order": component.startup_order,
         "labels": dict(component.labels),

@@ -81,6 +81,7 @@ def _component(component: model.Component) -> Component:
         shm_bytes=resources.shm,
         essential_count=component.essential_count,
         total_count=component.total_count,
+        preferred_count=None if component.preferred_count == component.total_count else component.preferred_count,
         startup_order=component.startup_order,
         labels=_pairs(component.labels),
         ports=tuple(_port(port) for port in component.ports),

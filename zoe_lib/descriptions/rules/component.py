@@ -52,6 +52,12 @@ def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]
         yield Diagnostic(
             place + "/essential_count", Code.CONFLICT, message, "total_count includes the essential instances"
         )
+    preferred = number(component, "preferred_count")
+    if preferred is None or essential is None or total is None:
+        return
+    if not essential <= preferred <= total:
+        message = f"preferred_count {preferred} is not between essential_count {essential} and total_count {total}"
+        yield Diagnostic(place + "/preferred_count", Code.CONFLICT, message, "without it, all instances are preferred")
 
 
 def _check_command(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:

@@ -133,6 +133,7 @@ class Component:
     shm_bytes: int | None = None
     essential_count: int = 1
     total_count: int = 1
+    preferred_count: int | None = None
     startup_order: int = 0
     labels: tuple[tuple[str, str], ...] = ()
     ports: tuple[Port, ...] = ()
@@ -153,6 +154,15 @@ class Component:
     def elastic_count(self) -> int:
         """Return the number of elastic instances."""
         return self.total_count - self.essential_count
+
+    @property
+    def has_extra_instances(self) -> bool:
+        """Return whether it has instances beyond its preferred count."""
+        return self.preferred_count is not None and self.preferred_count < self.total_count
+
+    def is_preferred(self, index: int) -> bool:
+        """Return whether that instance is within its preferred count; all are where none is given."""
+        return self.preferred_count is None or index < self.preferred_count
 
     @property
     def secret_names(self) -> frozenset[str]:
@@ -272,6 +282,11 @@ class Application:
         return any(component.elastic_count for component in self.components)
 
     @once
+    def has_extra_instances(self) -> bool:
+        """Return whether a component has instances beyond its preferred count."""
+        return any(component.has_extra_instances for component in self.components)
+
+    @once
     def images(self) -> tuple[str, ...]:
         """Return the images of all components, each once, by name."""
         return tuple(sorted({component.image for component in self.components}))
@@ -282,8 +297,10 @@ def same_instances(one: Application, other: Application) -> bool:
     return _instances(one) == _instances(other)
 
 
-def _instances(application: Application) -> list[tuple[str, int, int, int]]:
-    return [(c.name, c.essential_count, c.total_count, c.startup_order) for c in application.components]
+def _instances(application: Application) -> list[tuple[str, int, int | None, int, int]]:
+    return [
+        (c.name, c.essential_count, c.preferred_count, c.total_count, c.startup_order) for c in application.components
+    ]
 
 
 def with_memory(application: Application, memory_bytes: Mapping[str, int]) -> Application:

@@ -43,18 +43,40 @@ class ElasticGiving:
 
     def in_order(self, executions: Iterable[Execution], placements_max: int, turns: TenantTurns | None = None) -> Given:
         """Place as many as fit, `placements_max` at most: execution by execution in policy order, or one a turn, each
-        tenant's in policy order.
+        tenant's in policy order. All executions get their preferred services before any gets more.
         """
-        return (
-            self._place_in_order(executions, placements_max)
-            if turns is None
-            else self._turns(executions, placements_max, turns)
-        )
+        growing = [execution for execution in executions if execution.application.malleable]
+        given = self._give(growing, placements_max, turns, preferred=True)
+        extra = [execution for execution in growing if execution.application.has_extra_instances]
+        if not extra:
+            return given
+        placements_max -= sum(map(len, given.values()))
+        for execution_id, placements in self._give(extra, placements_max, turns, preferred=False).items():
+            given[execution_id] = given.get(execution_id, ()) + placements
+        return given
 
-    def _place_in_order(self, executions: Iterable[Execution], placements_max: int) -> Given:
+    def _give(
+        self, executions: Iterable[Execution], placements_max: int, turns: TenantTurns | None, *, preferred: bool
+    ) -> Given:
+        if turns is None:
+            return self._place_in_order(executions, placements_max, preferred)
+        turns.start_round()
+        return self._turns(executions, placements_max, turns, preferred)
+
+    def _wanted(self, execution: Execution, preferred: bool) -> Iterator[tuple[Component, list[Service]]]:
+        """Yield the services that it may get now, within the preferred counts or beyond them, by component. All are
+        within for an execution whose promise is at risk.
+        """
+        at_risk = execution.promise is not None and execution.promise.notice is not None
+        for component, services in wants_elastic(execution, self._now_s):
+            chosen = [s for s in services if (at_risk or component.is_preferred(s.index)) is preferred]
+            if chosen:
+                yield component, chosen
+
+    def _place_in_order(self, executions: Iterable[Execution], placements_max: int, preferred: bool) -> Given:
         result: Given = {}
         for execution in executions:
-            placements = tuple(self._of_one(execution, placements_max))
+            placements = tuple(self._of_one(execution, placements_max, preferred))
             if placements:
                 result[execution.id] = placements
                 placements_max -= len(placements)
@@ -62,26 +84,30 @@ class ElasticGiving:
                 break
         return result
 
-    def _turns(self, executions: Iterable[Execution], placements_max: int, turns: TenantTurns) -> Given:
-        offers = {tenant: self._one_by_one(several) for tenant, several in by_tenant(executions).items()}
+    def _turns(
+        self, executions: Iterable[Execution], placements_max: int, turns: TenantTurns, preferred: bool
+    ) -> Given:
+        offers = {tenant: self._one_by_one(several, preferred) for tenant, several in by_tenant(executions).items()}
         result: dict[ExecutionId, list[Placement]] = defaultdict(list)
         for execution_id, placement in islice(in_turns(offers, turns), max(placements_max, 0)):
             result[execution_id].append(placement)
         return {execution_id: tuple(placements) for execution_id, placements in result.items()}
 
-    def _of_one(self, execution: Execution, placements_max: int) -> Iterable[Placement]:
-        for component, services in wants_elastic(execution, self._now_s):
+    def _of_one(self, execution: Execution, placements_max: int, preferred: bool) -> Iterable[Placement]:
+        for component, services in self._wanted(execution, preferred):
             placements = self._place(execution, component, services[: max(placements_max, 0)])
             placements_max -= len(placements)
             yield from placements
 
-    def _one_by_one(self, executions: Iterable[Execution]) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
+    def _one_by_one(
+        self, executions: Iterable[Execution], preferred: bool
+    ) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
         """Yield the elastic services of one tenant.
 
         A service without a place now finds none later in the pass, nor does an equal one.
         """
         for execution in executions:
-            for component, services in wants_elastic(execution, self._now_s):
+            for component, services in self._wanted(execution, preferred):
                 for service in services:
                     placements = self._place(execution, component, [service])
                     if not placements:

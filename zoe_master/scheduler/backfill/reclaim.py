@@ -1,9 +1,9 @@
 """Room that is not free yet: services are leaving it, or elastic services can be stopped for it.
 
 A core never waits for an elastic service. It gets a place as if elastic services were absent; those in its way are
-stopped, the last in policy order first and as few as possible; the place is kept for it until they are gone. An
-execution that passes by backfill does the same, unless that delays one that the policy protects. Elastic services that
-fill the limit of its tenant or user give way in the same manner.
+stopped, as few as possible: those beyond a preferred count first, then the last in policy order. The place is kept for
+it until they are gone. An execution that passes by backfill does the same, unless that delays one that the policy
+protects. Elastic services that fill the limit of its tenant or user give way in the same manner.
 
 Cores are never taken back, so no two applications can take from each other for ever: freed room goes to a core, which
 holds it until its end. An execution that may no longer pass when the room is free leaves it to elastic services; only
@@ -291,5 +291,6 @@ def _stays(service: Service) -> bool:
     return service.core and service.state is not ServiceState.STOPPING
 
 
-def _most_dispensable_first(one: Elastic) -> tuple[int, int, str]:
-    return -one.rank, -one.service.index, one.service.id
+def _most_dispensable_first(one: Elastic) -> tuple[bool, int, int, str]:
+    preferred = one.execution.component_of(one.service).is_preferred(one.service.index)
+    return preferred, -one.rank, -one.service.index, one.service.id

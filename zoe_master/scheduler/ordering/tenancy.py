@@ -23,7 +23,12 @@ class TenantTurns:
         self._held = dict(held)
         self._shares = shares
         self._cluster = cluster
-        self._turns = [(self._share(tenant), tenant) for tenant in held]
+        self._turns: list[tuple[float, str]] = []
+        self.start_round()
+
+    def start_round(self) -> None:
+        """Put all tenants back, with the resources that they have by now."""
+        self._turns = [(self._share(tenant), tenant) for tenant in self._held]
         heapify(self._turns)
 
     def take_next(self) -> str | None:
@@ -77,27 +82,30 @@ def elastic_turns(
 ) -> Mapping[ServiceId, int]:
     """Return the turn in which each placed elastic service would get its node if all were placed again after all cores.
 
-    The tenant with the most gives back first. `ordered`: executions with elastic services, in the policy's order;
-    `active`: all.
+    The tenant with the most gives back first, and services beyond the preferred count before all others. `ordered`:
+    executions with elastic services, in the policy's order; `active`: all.
     """
     cores: dict[str, Resources] = defaultdict(Resources)
     for execution in active:
         for service in execution.core_services():
             if service.node is not None and service.alive:
                 cores[execution.tenant] += execution.component_of(service).reservation
-    offers = {
-        tenant: iter(
-            [
-                (service.id, execution.component_of(service).reservation)
-                for execution in executions
-                for service in execution.elastic_services()
-                if service.node is not None and service.alive
-            ]
-        )
-        for tenant, executions in by_tenant(ordered).items()
-    }
-    turns = TenantTurns({tenant: cores[tenant] for tenant in offers}, shares, cluster)
-    return {service_id: turn for turn, service_id in enumerate(in_turns(offers, turns))}
+    several = by_tenant(ordered)
+    turns = TenantTurns({tenant: cores[tenant] for tenant in several}, shares, cluster)
+    in_order: list[ServiceId] = []
+    for preferred in (True, False):
+        turns.start_round()
+        offers = {tenant: _placed_elastic(executions, preferred) for tenant, executions in several.items()}
+        in_order.extend(in_turns(offers, turns))
+    return {service_id: turn for turn, service_id in enumerate(in_order)}
+
+
+def _placed_elastic(executions: Iterable[Execution], preferred: bool) -> Iterator[tuple[ServiceId, Resources]]:
+    for execution in executions:
+        for service in execution.elastic_services():
+            component = execution.component_of(service)
+            if service.node is not None and service.alive and component.is_preferred(service.index) is preferred:
+                yield service.id, component.reservation
 
 
 def interactive_first(

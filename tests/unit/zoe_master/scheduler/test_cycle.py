@@ -2,8 +2,10 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support.scheduling import FIFO, component, node, queued, started
+from zoe_client.vocabulary import PromiseRisk
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseNotice
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -70,6 +72,43 @@ def test_a_running_execution_gets_elastic_services_later() -> None:
     nodes = (node("a", cores=4),)
     running = started(queued("r", component(essential_count=1, total_count=3)), "a")
     assert len(decide(nodes=nodes, active=(running,)).elastic["r"]) == 2
+
+
+def test_all_get_their_preferred_services_before_any_gets_more() -> None:
+    nodes = (node("a", cores=9),)
+    early = started(queued("early", component(essential_count=1, preferred_count=3, total_count=9)), "a")
+    late = queued("late", component(essential_count=1, preferred_count=2, total_count=9), at_s=1)
+    for policy in (FIFO, replace(FIFO, tenants="drf")):
+        plan = decide(late, nodes=nodes, active=(early,), policy=policy)
+        assert {k: len(v) for k, v in (plan.starts | plan.elastic).items()} == {"early": 6, "late": 2}
+
+
+def test_tenants_take_turns_within_the_preferred_counts_and_again_beyond_them() -> None:
+    nodes = (node("a", cores=12),)
+    shape = component(essential_count=1, preferred_count=3, total_count=20)
+    executions = [replace(queued(name, shape), tenant=name) for name in ("one", "two")]
+    plan = decide(*executions, nodes=nodes, policy=Policy(tenants="drf"))
+    assert {k: len(v) for k, v in plan.starts.items()} == {"one": 6, "two": 6}
+
+
+def test_services_beyond_the_preferred_count_give_way_first() -> None:
+    nodes = (node("a", cores=7),)
+    shape = component(essential_count=1, preferred_count=2, total_count=5)
+    early = started(queued("early", shape), *["a"] * 4)
+    late = started(queued("late", component(essential_count=1, total_count=3), at_s=1), *["a"] * 3)
+    for policy in (FIFO, replace(FIFO, tenants="drf")):
+        plan = decide(queued("new", component(cores=2), at_s=2), nodes=nodes, active=(early, late), policy=policy)
+        assert {k: len(v) for k, v in plan.preempt.items()} == {"early": 2}
+
+
+def test_an_execution_whose_promise_is_at_risk_gets_all_services_first() -> None:
+    nodes = (node("a", cores=9),)
+    shape = component(essential_count=1, preferred_count=2, total_count=9)
+    safe, at_risk = (started(queued(name, shape, at_s=at_s), "a") for name, at_s in (("safe", 0), ("at-risk", 1)))
+    notice = PromiseNotice(PromiseRisk.SLOWER, 1200.0, 90.0)
+    at_risk = replace(at_risk, promise=Promise(FinishTerms(1000.0, 0.9, 0, 300.0, 0.0), 0.0, notice=notice))
+    plan = decide(nodes=nodes, active=(safe, at_risk), policy=FIFO)
+    assert {k: len(v) for k, v in plan.elastic.items()} == {"at-risk": 7}
 
 
 def test_a_pause_that_only_a_clock_gone_back_explains_is_over() -> None:

@@ -1,4 +1,4 @@
-"""Secrets in descriptions: names, files and variables that do not collide, and the document that gives them back."""
+"""Components in descriptions: counts; names, files and variables of secrets; the document that gives them back."""
 
 from __future__ import annotations
 
@@ -52,3 +52,20 @@ def test_colliding_or_badly_named_secret_is_refused(document: dict[str, Any], pl
     assert (f"/components/0/{place}", code) in [
         (diagnostic.pointer, str(diagnostic.code)) for diagnostic in refused.value.diagnostics
     ]
+
+
+def test_the_preferred_count_is_between_the_others() -> None:
+    counts = {"essential_count": 2, "preferred_count": 3, "total_count": 8, "ends_application": False}
+    application = parse(asking(**counts))
+    [component] = application.components
+    assert [component.is_preferred(index) for index in (0, 2, 3, 7)] == [True, True, False, False]
+    assert application.has_extra_instances
+    assert parse(to_document(application)) == application
+    for count in (1, 9):
+        with pytest.raises(DescriptionError) as refused:
+            parse(asking(**counts | {"preferred_count": count}))
+        assert [d.pointer for d in refused.value.diagnostics] == ["/components/0/preferred_count"]
+
+
+def test_a_preferred_count_of_all_is_none() -> None:
+    assert parse(asking(preferred_count=1)) == parse(asking())
