@@ -17,7 +17,8 @@ _DONE = 1.0 - 1e-9
 class Progress:
     """The work of one application. `done` is a share from 0 to 1; `running` components, `bandwidth` in bytes/s.
 
-    With a of n components the run time is run_s x n / a; a reading application is at most as fast as its bytes arrive.
+    With a of n components the run time is run_s x (n / a) ^ scaling; a reading application is at most as fast as its
+    bytes arrive.
     `remote_share` of its input comes over the network.
     """
 
@@ -34,6 +35,8 @@ class Progress:
         if self.running == 0:
             return 0.0
         computed = self.running / (self.arrival.total * self.arrival.run_s)
+        if self.arrival.scaling != 1.0:
+            computed = math.pow(self.running / self.arrival.total, self.arrival.scaling) / self.arrival.run_s
         return min(computed, self.bandwidth / self.read_bytes) if self.read_bytes > 0 else computed
 
     @property

@@ -75,6 +75,8 @@ class Arrival:
     interactive: bool = False
     preferred: int | None = None
     """Components that are enough for it; None: all."""
+    scaling: float = 1.0
+    """How its speed grows with its components: 1 in proportion, 0 not at all."""
 
     @property
     def area(self) -> float:

@@ -11,6 +11,7 @@ import pytest
 
 from zoe_cli.commands.watching import quick_follow
 from zoe_cli.commands.watching.quick_follow import follow_quickly
+from zoe_cli.units import clock
 from zoe_client.errors import Unreachable
 from zoe_client.http.sse import ServerEvent
 from zoe_client.quick.plain import Execution
@@ -25,7 +26,7 @@ def execution(state: str = "running", attempts: int = 1) -> Execution:
     ]
     components = [{"name": "w"}, {"name": "main", "ends_application": True}]
     found = {"id": "x1", "state": state, "services": services, "description": {"components": components}}
-    return cast(Execution, {**found, "inputs": [], "marks": {}, "storage_problem": ""})
+    return cast(Execution, {**found, "inputs": [], "marks": {}, "storage_problem": "", "reason": None})
 
 
 def piece(text: bytes, offset: int) -> ServerEvent:
@@ -71,14 +72,19 @@ def test_it_shows_the_output_and_returns_how_it_ended(capfdbinary: pytest.Captur
     assert capfdbinary.readouterr().out == b"one\n\xff"
 
 
-def test_a_person_is_told_once_why_it_waits(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(quick_follow, "on_terminal", lambda: True)
-    states = [
-        {**execution(), "reason": none} for none in (None, {"sentence": "2 cores"}, {"sentence": "2 cores"}, None)
+def test_the_reason_for_waiting_is_told_once_with_the_expected_start(capfd: pytest.CaptureFixture[str]) -> None:
+    reason = {"code": "no_resources", "sentence": "2 cores."}
+    changed = {**reason, "sentence": "3 cores."}
+    behind = {"code": "behind_in_queue", "sentence": "Others."}
+    waiting: Any = {**execution(), "name": "sums", "forecast": None}
+    states = [{**waiting, "reason": told} for told in (None, reason, reason, changed)]
+    states.append({**waiting, "reason": behind, "forecast": {"start_p50_s": 0.0}})
+    followed(Server([None] * 5, [*cast(list[Execution], states), execution("succeeded")]))
+    assert capfd.readouterr().err.splitlines() == [
+        "sums waits: 2 cores.",
+        "Ctrl-C leaves it in the queue; `zoe cancel x1` cancels it",
+        f"sums waits: Others. It is expected to start at {clock(0.0)}.",
     ]
-    seen = [cast(Execution, state) for state in states] + [execution("succeeded")]
-    followed(Server([None, None, None, None], seen))
-    assert capfd.readouterr().err == "waits: 2 cores\n"
 
 
 @pytest.mark.parametrize(

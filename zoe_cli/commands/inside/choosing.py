@@ -28,6 +28,8 @@ def chosen_service(execution: ExecutionView, wanted: str | None) -> ServiceView:
     if not running:
         which = "" if wanted is None else f" {wanted}"
         note(f"zoe: execution {execution.id} has no running service{which}")
+        if execution.reason is not None:
+            note(f"{execution.name} waits: {execution.reason.sentence}")
         raise typer.Exit(Exit.NOT_FOUND)
     return running[0]
 

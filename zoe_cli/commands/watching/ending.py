@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from zoe_cli.commands.watching.waiting_note import WaitingNote
 from zoe_cli.commands.words.arguments import ExitCodeFromApp, WaitedIds
 from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow, plain
 from zoe_cli.commands.words.store_words import store_words
@@ -121,20 +122,22 @@ class _EndedItems:
 
 
 def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> Execution:
-    """Return the ended execution, and show its progress on a terminal; TimedOut after `give_up_s`."""
+    """Return the ended execution, tell why it waits, and show its progress on a terminal; TimedOut after
+    `give_up_s`.
+    """
     if execution["state"] in TERMINAL_STATES:
         return execution
+
+    def read() -> Execution:
+        return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
+
+    waiting = WaitingNote(read)
     for event, state in client.follow(execution["id"], deadline_s=give_up_s):
-        if not on_terminal():
-            continue
-        if state is not None:
-            note(f"{clock(event.at_s)}  {execution['name']}: {state.value}")
-        elif event.kind == "reason_changed":
-            reason = event.data.get("reason")
-            note(f"{clock(event.at_s)}  waits: {reason.get('sentence') if isinstance(reason, dict) else ''}")
-        elif words := store_words(event.kind, event.data):
-            note(f"{clock(event.at_s)}  {words}")
-    return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
+        if event.kind == "reason_changed":
+            waiting.tell()
+        elif on_terminal() and (words := state or store_words(event.kind, event.data)):
+            note(f"{clock(event.at_s)}  {execution['name']}: {words}")
+    return read()
 
 
 def wait_for_array(client: Client, array_id: str, timeout_s: float | None) -> Array:

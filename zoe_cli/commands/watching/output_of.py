@@ -8,6 +8,7 @@ from typing import Annotated, cast
 
 import typer
 
+from zoe_cli.commands.watching.waiting_note import WaitingNote
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.views import note_left_files, slower_ways
 from zoe_cli.context import options
@@ -61,6 +62,7 @@ def logs(
         return
     if following and tail is None:
         with options(context).following() as client:
+            WaitingNote(lambda: _plain(client, execution_id)).tell()
             follow(client, execution_id, chosen.id)
             note_left_files(_plain(client, execution_id))
         return

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from zoe_cli.commands.watching.waiting_note import WaitingNote
 from zoe_cli.commands.words.views import slower_ways
-from zoe_cli.context import on_terminal
 from zoe_cli.output import note, show_output
 from zoe_client.errors import Unreachable
 from zoe_client.quick.plain import Execution, Service
@@ -53,10 +53,10 @@ def follow_quickly(client: QuickClient, execution: Execution) -> OutputPosition:
 
 def _pieces(client: QuickClient, execution_id: str, followed: OutputPosition) -> Iterator[bytes]:
     path = f"/executions/{execution_id}/services/{followed.service_id}/logs/stream"
-    said, why = False, ""
+    said, waiting = False, WaitingNote(lambda: client.execution(execution_id))
     for event in client.stream(path):
         if event is None or event.kind != "log":
-            why = _print_reason(client, execution_id, why)
+            waiting.tell()
             continue
         if not said:
             said = True
@@ -64,16 +64,6 @@ def _pieces(client: QuickClient, execution_id: str, followed: OutputPosition) ->
                 note(f"note: {text}")
         yield base64.b64decode(json.loads(event.data)["data"])
         followed.offset = int(event.id)
-
-
-def _print_reason(client: QuickClient, execution_id: str, said: str) -> str:
-    """Print the reason for waiting on a terminal if it changed; return the last reason."""
-    if not on_terminal():
-        return said
-    reason = client.execution(execution_id)["reason"]
-    if reason is not None and reason["sentence"] != said:
-        note(f"waits: {reason['sentence']}")
-    return said if reason is None else reason["sentence"]
 
 
 def _ending(execution: Execution) -> Service:
