@@ -42,6 +42,10 @@ def test_the_applications_own_exit_code(stack: Stack, zoe: Zoe) -> None:
     assert (execution["state"], execution["exit_code"]) == ("failed", 42)
     assert zoe("wait", execution["id"]).code == 1
     assert zoe("logs", execution["id"]).out == "bad luck\n"
+    end = f"the last lines of main-0 (`zoe logs {execution['id']} main-0` prints all):\n  bad luck\n"
+    assert end in failed.err
+    assert zoe("show", execution["id"]).err == end
+    assert "exit code 42" in zoe("ls", "-n", "1").out
 
 
 def test_a_drained_node_takes_nothing_until_it_is_released(stack: Stack, zoe: Zoe) -> None:

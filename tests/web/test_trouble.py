@@ -37,6 +37,8 @@ def test_names_and_output_never_run_as_markup(admin: Visitor, client: Client) ->
         admin.open(f"/executions/{execution.id}{path}")
         expect(page.get_by_role("heading", level=1)).to_contain_text("<img")
         admin.settled()
+    admin.open(f"/executions/{execution.id}")
+    expect(page.get_by_role("region", name="Last lines of the output")).to_contain_text("<script>")
     admin.open(f"/executions/{execution.id}/logs")
     expect(page.get_by_role("log")).to_contain_text("<script>")
     admin.open("/executions")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
+from zoe_cli.commands.watching.last_lines import note_last_lines
 from zoe_cli.commands.watching.promising import is_refused, wait_for_decision
 from zoe_cli.commands.words.array_rows import array_rows
 from zoe_cli.commands.words.dates import coming, duration, requested_deadline
@@ -286,6 +287,8 @@ def _wait(context: typer.Context, execution: Execution, how: Submission) -> Exec
 
             follow(client, execution["id"], followed.service_id, followed.offset)
         ended = wait_for(client, execution, give_up_s)
+        if not how.following:
+            note_last_lines(client, ended)
     if how.following:
         note_left_files(ended)
     return ended

@@ -190,6 +190,11 @@ def show(
     lines = [*facts(execution), *more, ("", ""), *timeline(execution)]
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
     write(table(service_rows(execution)))
+    if execution["state"] == ExecutionState.FAILED:
+        from zoe_cli.commands.watching.last_lines import note_last_lines
+
+        with options(context).client() as sdk, suppress(ZoeError):
+            note_last_lines(sdk, execution)
 
 
 def _show_array_or_workflow(context: typer.Context, whole_id: str, only_steps: bool) -> None:

@@ -13,7 +13,7 @@ from zoe_cli.output import note
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, size
 from zoe_client.quick.plain import Execution, Service, Summary
-from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
+from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, Cause, ExecutionState, Mark
 
 
 def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
@@ -231,4 +231,5 @@ def _reason_code(execution: Summary) -> str:
         return execution["reason"]["code"]
     if execution["cause"] is None or execution["state"] == ExecutionState.SUCCEEDED:
         return ""
-    return execution["cause"]
+    exit_code = execution["exit_code"]
+    return f"exit code {exit_code}" if execution["cause"] == Cause.EXITED and exit_code else execution["cause"]

@@ -13,6 +13,7 @@ import { DescriptionTab } from "./description";
 import { Differences } from "./differences";
 import { EventsTab } from "./events";
 import { IdleWarning } from "./idle-warning";
+import { LastLines } from "./last-lines";
 import { LogsTab } from "./logs";
 import { askAgainMs } from "./progress";
 import { ProgressBar } from "./progress-bar";
@@ -48,6 +49,7 @@ export default function ExecutionPage() {
       <PromiseCard key={`promise ${execution.id}`} execution={execution} />
       <IdleWarning execution={execution} events={events} />
       <Results execution={execution} />
+      <LastLines key={`last lines ${execution.id}`} execution={execution} />
       {waits ? (
         // Offers say themselves why it waits, and what would help.
         !execution.offers && <Waiting execution={execution} operates={operates} />

@@ -149,6 +149,7 @@ function story(row: Summary): string {
     return row.reason ? `${row.reason.sentence}${when}` : `waits${when}`;
   }
   if (row.outcome !== null && row.message) return row.message;
+  if (row.outcome === "failed" && row.exit_code) return `exit code ${row.exit_code}`;
   if (ended !== undefined && started !== undefined) return `ran for ${duration(ended - started)}`;
   if (ready !== undefined && queued !== undefined) return `up since ${moment(ready)}`;
   return row.message;
