@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from zoe_cli.output import Format
+from zoe_client.http.server import DEFAULT_URL as DEFAULT_URL  # noqa: PLC0414 - commands read it here
 from zoe_client.words.documentation import page_address
 
 if TYPE_CHECKING:
     from zoe_client.client import Client
     from zoe_client.quick.quick import QuickClient
 
-DEFAULT_URL = "http://127.0.0.1:5100"
 # A command that follows an execution for hours should survive a restart of the API.
 FOLLOWING_PATIENCE_S = 30.0
 
@@ -83,12 +83,10 @@ class Options:
         """
         url, token = self.url, self.token or (None if self.token_file is None else token_in(self.token_file))
         if not (url and token):
-            from zoe_client.contexts import read_contexts
+            from zoe_client.contexts import with_context
 
             with plainly():
-                chosen = read_contexts().find(self.context)
-            if chosen is not None and (url is None or url.rstrip("/") == chosen.url):
-                url, token = chosen.url, token or chosen.token
+                url, token = with_context(url, token, self.context)
         url = checked_url(url or DEFAULT_URL)
         return url, checked_token(token) if token else _without_token(url)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from zoe_client.errors import *  # noqa: F403
     from zoe_client.running.mapping import *  # noqa: F403
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "client": ("Client",),

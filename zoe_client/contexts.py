@@ -82,6 +82,19 @@ def read_contexts() -> Contexts:
         raise ContextError(f"{path} is not a file of contexts; move it away, and sign in again") from None
 
 
+def with_context(url: str | None, token: str | None, name: str | None = None) -> tuple[str | None, str | None]:
+    """Return address and token, completed from the context with this name or the one in use. ContextError.
+
+    The token of a context goes to its own server only.
+    """
+    if url and token:
+        return url, token
+    context = read_contexts().find(name)
+    if context is None or (url is not None and url.rstrip("/") != context.url):
+        return url, token
+    return context.url, token or context.token
+
+
 def write_contexts(contexts: Contexts) -> None:
     """Replace the file atomically; only its owner may read it. ContextError."""
     path = contexts_file()

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 
 
-def lazy_names(package: str, modules: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package; `modules` maps its modules to their names."""
+def lazy_names(
+    package: str, modules: Mapping[str, Iterable[str]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package; `modules` maps its modules to their names."""
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def read(name: str) -> object:
@@ -18,4 +20,4 @@ def lazy_names(package: str, modules: Mapping[str, Iterable[str]]) -> Callable[[
         setattr(sys.modules[package], name, value)
         return value
 
-    return read
+    return read, lambda: sorted(module_of)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from zoe_client.http.flow import AsyncFlow
 from zoe_client.http.problems import problem_of, unreachable
+from zoe_client.http.server import chosen_server
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.streams import ResumedStream
 from zoe_client.http.transport import Model, OwnPosition, given_parameters, http_options, model_of, retries
@@ -21,19 +22,24 @@ class AsyncTransport:
 
     def __init__(
         self,
-        url: str,
-        token: str,
+        url: str | None = None,
+        token: str | None = None,
         *,
         timeout_s: float = 10.0,
         patience_s: float = 0.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
+        if url is None or token is None:
+            url, token = chosen_server(url, token)
         self.url = url.rstrip("/")
         self._token = token
         self._patience_s = patience_s
         self._position = OwnPosition()
         self._http = httpx.AsyncClient(transport=transport, **http_options(self.url, token, timeout_s, transport))
         self.flow = AsyncFlow(self._http)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
 
     async def __aenter__(self) -> Self:
         return self

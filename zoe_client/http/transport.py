@@ -15,6 +15,7 @@ from zoe_client.errors import Refused, Unreachable, ZoeError, bad_name, checked_
 from zoe_client.http.flow import BlockingFlow
 from zoe_client.http.problems import problem_of, unreachable
 from zoe_client.http.proxies import proxy_for
+from zoe_client.http.server import chosen_server
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.streams import ResumedStream
 from zoe_client.http.tls import trust_of_this_machine
@@ -67,23 +68,28 @@ class Transport:
 
     While the server does not answer, requests that may safely be repeated are retried for up to `patience_s`: reads,
     and requests marked as safe. Others are retried only if no connection was made. `transport` replaces the network in
-    tests."""
+    tests. Without `url` and `token`, `chosen_server` finds them."""
 
     def __init__(
         self,
-        url: str,
-        token: str,
+        url: str | None = None,
+        token: str | None = None,
         *,
         timeout_s: float = 10.0,
         patience_s: float = 0.0,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
+        if url is None or token is None:
+            url, token = chosen_server(url, token)
         self.url = url.rstrip("/")
         self._token = token
         self._patience_s = patience_s
         self._position = OwnPosition()
         self._http = httpx.Client(transport=transport, **http_options(self.url, token, timeout_s, transport))
         self.flow = BlockingFlow(self._http)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
 
     def __enter__(self) -> Self:
         return self

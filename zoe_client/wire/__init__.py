@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.storage.slos import *  # noqa: F403
     from zoe_client.wire.storage.traffic import *  # noqa: F403
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "batch.arrays": (

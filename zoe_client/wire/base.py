@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -45,11 +46,19 @@ text.
 """
 
 
+_IN_SHORT = frozenset({"id", "name", "state"})
+
+
 class Wire(BaseModel):
     """Base of all messages; requests with unknown keys are refused."""
 
     # JSON has no NaN; as null it would count as missing.
     model_config = ConfigDict(extra="forbid", from_attributes=True, ser_json_inf_nan="strings")
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Return id, name and state of what has an id, all fields of others: a notebook prints the last value."""
+        every = super().__repr_args__()
+        return [(key, value) for key, value in every if key in _IN_SHORT] if hasattr(self, "id") else every
 
 
 class Numbers(Wire):
