@@ -22,6 +22,7 @@ from zoe_client.wire import AuditEntryView, HandOverView
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.events import OwnerChanged
 from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.executions.metering import ONE
 from zoe_lib.domain.executions.use import DAY_S
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_lib.store.sql.visible import shares as share_rows
@@ -131,6 +132,25 @@ def test_the_usage_of_what_ended_stays_with_who_used_it(lab: Lab) -> None:
     assert used_by(lab, "bob") == 0
 
 
+def test_usage_and_statements_charge_the_owner_at_that_time(lab: Lab) -> None:
+    lab.given()
+    lab.bob.cancel(lab.running)
+    until(lambda: lab.bob.execution(lab.running).state is ExecutionState.CANCELLED)
+    execution = lab.api.store.execution(lab.running)
+    began_s, handed_s = execution.services[0].started_at_s or 0.0, execution.former_owners[0].until_s
+    charged = [
+        use for use in lab.api.store.billing.metered(0, 2**62, "red", [lab.running]) if use.meter == "core_hours"
+    ]
+    ended_s, cores = execution.services[0].ended_at_s or 0.0, execution.application.total_resources().cores_milli / 1000
+    assert {use.user: use.units / ONE[use.meter] * 3600 for use in charged} == pytest.approx(
+        {"ada": cores * (handed_s - began_s), "bob": cores * (ended_s - handed_s)}, abs=1e-4
+    )
+    for user in ("ada", "bob"):
+        found = [use for use in lab.api.store.billing.metered(0, 2**62, "red") if use.user == user]
+        core_s = sum(use.units / ONE[use.meter] * 3600 for use in found if use.meter == "core_hours")
+        assert used_by(lab, user) == pytest.approx(core_s, abs=1e-4)
+
+
 def used_by(lab: Lab, user: str) -> float:
     """Return core-seconds of ended executions, today."""
     today = int(time.time() // DAY_S)
@@ -156,7 +176,7 @@ def test_it_is_done_in_parts_and_files_come_last(lab: Lab, monkeypatch: pytest.M
     assert [(move.tenant, move.user, move.to) for move in moves] == [("red", "ada", "bob")]
 
 
-def test_concurrently_changed_execution_is_handed_over_next_time(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrently_ended_execution_is_handed_over_too(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     append = PostgresStore.append
     late: list[str] = []
 
@@ -170,8 +190,8 @@ def test_concurrently_changed_execution_is_handed_over_next_time(lab: Lab, monke
     lab.ada.share(lab.running, ShareLevel.CONTROL, "carol")
     monkeypatch.setattr(PostgresStore, "append", slow)
     first = lab.given()
-    assert (first.executions, first.executions_left) == (2, True)  # its use has to be in the sums first
-    assert (lab.given().executions, owners(lab.bob)[lab.running]) == (1, "bob")
+    assert (first.executions, first.executions_left) == (3, False)
+    assert owners(lab.bob)[lab.running] == "bob"
     assert used_by(lab, "bob") == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -31,12 +31,36 @@ COPIES = 1500
 
 
 # -- the computation of before the sums, over all executions ---------------------------------------------------------
-def use_of_all(executions: Iterable[Execution], now_s: float | None) -> Mapping[DayOfUser, ResourceSeconds]:
+@dataclass(frozen=True)
+class HandedOver:
+    """An execution as it was before a hand-over."""
+
+    before: Execution
+    at_s: float
+
+
+def use_of_all(
+    executions: Iterable[Execution], hand_overs: Mapping[str, list[HandedOver]], now_s: float | None
+) -> Mapping[DayOfUser, ResourceSeconds]:
+    """Each owner has the use so far at the end of its time, less that of the owners before."""
     result: dict[DayOfUser, ResourceSeconds] = defaultdict(ResourceSeconds)
-    for ended in executions:
-        for day, used in parts(ended, now_s):
-            result[DayOfUser(day, ended.tenant, ended.user)] += used
+    for last in executions:
+        counted: dict[int, ResourceSeconds] = defaultdict(ResourceSeconds)
+        for one, until_s in (*((h.before, h.at_s) for h in hand_overs.get(last.id, ())), (last, now_s)):
+            so_far: dict[int, ResourceSeconds] = defaultdict(ResourceSeconds)
+            for day, used in parts(one, until_s):
+                so_far[day] += used
+            for day, used in so_far.items():
+                if used != counted[day]:
+                    result[DayOfUser(day, one.tenant, one.user)] += less(used, counted[day])
+            counted = so_far
     return dict(result)
+
+
+def less(used: ResourceSeconds, before: ResourceSeconds) -> ResourceSeconds:
+    return ResourceSeconds(
+        used.core_s - before.core_s, used.memory_byte_s - before.memory_byte_s, used.store_bytes - before.store_bytes
+    )
 
 
 def parts(one: Execution, now_s: float | None) -> Iterator[tuple[int, ResourceSeconds]]:
@@ -102,6 +126,7 @@ def test_sums_equal_those_over_all_executions(
     chance = random.Random(f"sums {seed}")
     monkeypatch.setattr(sums, "ENTRIES_AT_ONCE", 25)
     known: dict[str, Execution] = {}
+    hand_overs: dict[str, list[HandedOver]] = defaultdict(list)
     removed: set[str] = set()
     for number in range(EXECUTIONS):
         one = submitted(any_store, number, chance)
@@ -111,8 +136,10 @@ def test_sums_equal_those_over_all_executions(
         ]
         if chance.random() < 0.4:
             told = told or [ev.Queued(at_s=one.submitted_at_s)]
-        if told:
-            one = any_store.append(one.id, told, one.version, None)
+        for event in told:
+            if isinstance(event, ev.OwnerChanged):
+                hand_overs[one.id].append(HandedOver(one, event.at_s))
+            one = any_store.append(one.id, [event], one.version, None)
         if one.state in (ExecutionState.SUBMITTED, ExecutionState.QUEUED) and chance.random() < 0.5:
             at_s = one.submitted_at_s + STEPS * factor
             refused = ev.Refused(at_s=at_s, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
@@ -120,25 +147,36 @@ def test_sums_equal_those_over_all_executions(
         known[one.id] = one
         if chance.random() < 0.3:
             any_store.sum_up()
+        if chance.random() < 0.4:
+            event = ev.OwnerChanged(at_s=one.submitted_at_s + (STEPS + 1) * factor, former=one.user, user="carol")
+            hand_overs[one.id].append(HandedOver(one, event.at_s))
+            known[one.id] = any_store.append(one.id, [event], one.version, None)
         if chance.random() < 0.1:
             cut_s = chance.uniform(0, 20 * DAY_S)
             any_store.prune(cut_s + LIMITS.retention_s)
             removed |= {e.id for e in known.values() if e.terminal and e.marks[Mark.ENDED] < cut_s}
-        check(any_store, known, removed, chance)
+        check(any_store, known, hand_overs, removed, chance)
     while any_store.sum_up():
-        check(any_store, known, removed, chance)
-    check(any_store, known, removed, chance)
+        check(any_store, known, hand_overs, removed, chance)
+    check(any_store, known, hand_overs, removed, chance)
     assert any(execution.terminal for execution in known.values())
     assert any(use.store_bytes for use in any_store.daily_use(0, 10**6, NOW_S).values()) or seed != 1
 
 
-def check(store: ExecutionStore, known: Mapping[str, Execution], removed: set[str], chance: random.Random) -> None:
-    now_s, tenant = chance.choice([None, NOW_S]), chance.choice([None, "red"])
+def check(
+    store: ExecutionStore,
+    known: Mapping[str, Execution],
+    hand_overs: Mapping[str, list[HandedOver]],
+    removed: set[str],
+    chance: random.Random,
+) -> None:
+    running = any(not known[name].terminal for name in hand_overs)  # without a time, no running service counts
+    now_s, tenant = chance.choice([NOW_S] if running else [None, NOW_S]), chance.choice([None, "red"])
     first = chance.choice([0, 0, 9])
     last = chance.choice([10**6, 25])
     wanted = {
         key: use
-        for key, use in use_of_all(known.values(), now_s).items()
+        for key, use in use_of_all(known.values(), hand_overs, now_s).items()
         if first <= key.day <= last and tenant in (None, key.tenant)
     }
     answer = store.daily_use(first, last, now_s, tenant)

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -53,8 +54,8 @@ WEIGHTS = {
     **dict.fromkeys(("queued", "start_planned", "service_starting", "service_started", "requeued"), 30),
     **dict.fromkeys(("elastic_placed", "storage_granted", "inputs_decided", "service_ended"), 10),
     **dict.fromkeys(("modified", "scaled", "storage_withdrawn", "service_retried", "ended"), 6),
-    **dict.fromkeys(("stopping", "service_lost", "service_ready", "storage_transferred"), 3),
-    **dict.fromkeys(("owner_changed", "refused", "running"), 1),
+    **dict.fromkeys(("stopping", "service_lost", "service_ready", "storage_transferred", "owner_changed"), 3),
+    **dict.fromkeys(("refused", "running"), 1),
 }
 NUMBERS = itertools.count(1)
 
@@ -204,6 +205,22 @@ def stretches(store: PostgresStore, one: Execution, first: Application) -> Itera
         yield began, end_us, amounts
 
 
+def by_owner(store: PostgresStore, one: Execution, found: Iterable[Held]) -> Iterator[tuple[str, int, int | None, Any]]:
+    """Split what was held where the owner changed."""
+    changes = [entry for entry in store.journal(0, 10_000, execution_id=one.id) if entry.kind == "owner_changed"]
+    since, owners = -(2**62), list[tuple[str, int, int]]()
+    for entry in changes:
+        owners.append((str(entry.data["former"]), since, us(entry.at_s)))
+        since = us(entry.at_s)
+    owners.append((one.user, since, 2**62))
+    for began, ended, amounts in found:
+        for user, since, until in owners:
+            if ended is None and since <= began < until:
+                yield user, began, None, amounts
+            elif ended is not None and max(began, since) < min(ended, until):
+                yield user, max(began, since), min(ended, until), amounts
+
+
 def held(found: Sequence[Held], from_us: int, to_us: int) -> Counter[str]:
     total: Counter[str] = Counter()
     for began, ended, amounts in found:
@@ -258,7 +275,8 @@ def test_months_add_up_to_the_journal(module_store: PostgresStore, seed: int, zo
     done = [run(store, tenant, chance) for _ in range(chance.randrange(1, 4))]
     of_users: dict[str, list[Held]] = defaultdict(list)
     for ended, first in done:
-        of_users[store.execution(ended.id).user] += stretches(store, ended, first)
+        for user, *part in by_owner(store, ended, stretches(store, ended, first)):
+            of_users[user].append(tuple(part))
     borders = [first_moment(month, zone) for month in (*MONTHS, "2027-02")]
     statements = [store.billing.statement(month, NOW_S, tenant) for month in MONTHS]
     for (from_us, to_us), statement in zip(itertools.pairwise(borders), statements, strict=True):

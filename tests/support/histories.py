@@ -72,9 +72,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.Running(at_s=at_s)
     yield ev.ScalingBlind(at_s=at_s, why="" if int(at_s) % 2 else "no answer")
     yield ev.IdleWarned(at_s=at_s, used_at_s=at_s - 1, ends_at_s=at_s + 60)
-    if (
-        not execution.terminal and execution.user != "eve"
-    ):  # ended executions are handed over once their use is in the sums
+    if execution.user != "eve":
         yield ev.OwnerChanged(at_s=at_s, former=execution.user, user="eve")
     if execution.deadline_s is not None:
         yield ev.DeadlineMissed(at_s=at_s, miss=miss_of(execution, execution.deadline_s))

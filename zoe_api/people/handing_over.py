@@ -97,9 +97,6 @@ def _arrays(
 def _executions(store: ExecutionStore, tenant: str, user: str, to: str, request_id: str) -> tuple[int, bool]:
     """Give some executions to the new owner; return how many, and whether there may be more."""
     found = store.executions(ExecutionQuery(visibility=Visibility(tenant), user=user, limit=EXECUTIONS_MAX)).executions
-    if any(execution.terminal for execution in found):
-        while store.sum_up():  # ended executions stay in the former owner's usage
-            pass
     given = sum(_give_execution(store, execution, to, request_id) for execution in found)
     return given, given < len(found) or len(found) == EXECUTIONS_MAX
 
@@ -107,7 +104,7 @@ def _executions(store: ExecutionStore, tenant: str, user: str, to: str, request_
 def _give_execution(
     store: ExecutionStore, found: Execution, to: str, request_id: str, clock: Clock = SYSTEM_CLOCK
 ) -> bool:
-    """Hand over one execution; return False if it has ended, since its use is not summed yet, or changes too often."""
+    """Hand over one execution; return False if it changes too often."""
     execution = found
     for _ in range(_ATTEMPTS_MAX):
         event = OwnerChanged(at_s=clock.now_s(), cause_id=request_id, former=found.user, user=to)
@@ -115,7 +112,7 @@ def _give_execution(
             store.append(execution.id, [event], execution.version, None)
         except ConcurrentUpdate:
             execution = store.execution(execution.id)
-            if execution.terminal != found.terminal or execution.user != found.user:
+            if execution.user != found.user:
                 return False
         else:
             return True

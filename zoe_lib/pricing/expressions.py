@@ -53,6 +53,11 @@ def check_condition(text: str, sample: Values) -> None:
     is_true(text, sample)
 
 
+def variables(text: str, known: Collection[str]) -> frozenset[str]:
+    """Return the variables that an expression uses; ExpressionError for unknown ones."""
+    return frozenset() if _AMOUNT.fullmatch(text) else frozenset(_compile(text, tuple(sorted(known))).variables())
+
+
 def amount_of(text: str, values: Values) -> Decimal:
     """Return an amount of at least 0: the text itself, or the result of its expression for these values."""
     if _AMOUNT.fullmatch(text):

@@ -19,6 +19,7 @@ from zoe_lib.pricing.expressions import (
     check_condition,
     check_percent,
     is_true,
+    variables,
 )
 from zoe_lib.pricing.zones import moment_us
 
@@ -105,6 +106,23 @@ def read_price_list(document: object) -> PriceList:
         discounts=_rows(document, "discounts"),
         credits=_rows(document, "credits"),
     )
+
+
+def check_names(prices: PriceList) -> None:
+    """Raise DescriptionError with all rates that go by the name of an application. Lists in force may have some."""
+    found = [
+        Diagnostic(
+            pointer("rates", index, key),
+            Code.UNKNOWN_REFERENCE,
+            "application is a name that users choose, and so they would choose their price",
+            "use tenant, user or device",
+        )
+        for index, row in enumerate(prices.rates)
+        for key, text in (("when", row.when), ("rate", row.amount))
+        if text and "application" in variables(text, NAMES)
+    ]
+    if found:
+        raise DescriptionError(found)
 
 
 def _percent(rows: tuple[Row, ...], values: Mapping[str, str | float], *, together: bool) -> Decimal:

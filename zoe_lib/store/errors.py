@@ -86,7 +86,7 @@ class PriceListRefused(StoreError):  # noqa: N818
 
 
 class StatementRefused(StoreError):  # noqa: N818
-    """The month cannot be closed now."""
+    """The month cannot be closed or opened now."""
 
 
 class BatchRefused(StoreError):  # noqa: N818

@@ -13,6 +13,7 @@ from zoe_lib.domain.values.finish_times import Promise, PromiseOffers
 from zoe_lib.domain.values.forecast import Forecast
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.locality import InputPlaces
+from zoe_lib.domain.values.owners import FormerUser
 from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.domain.values.storage import InputRead
 from zoe_lib.domain.values.transfers import StoreTransfers
@@ -114,7 +115,8 @@ class Execution:
     before the present grant, in all attempts. `places`: share of its inputs on the nodes at this attempt's placement.
     `conditions`: its conditions for the queue, present and past. `earlier`: the time lost before its present attempt.
     `missed`: its deadline, if it was missed. `promise`: the promise in force. `offers`: the offers, while none is
-    accepted. `transfers`: bytes moved with its own credentials that have ended; None: unknown.
+    accepted. `transfers`: bytes moved with its own credentials that have ended; None: unknown. `former_owners`: the
+    owners before hand-overs, oldest first.
     """
 
     id: ExecutionId
@@ -149,6 +151,7 @@ class Execution:
     promise: Promise | None = None
     offers: PromiseOffers | None = None
     transfers: StoreTransfers | None = None
+    former_owners: tuple[FormerUser, ...] = ()
 
     @property
     def terminal(self) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 
 from zoe_lib.domain.executions.execution import Execution, Mark
 from zoe_lib.domain.executions.promises import requested_rates
 from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.owners import FormerUser
 
 DAY_S = 86400.0
 
@@ -48,8 +50,8 @@ def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Ma
     """
     result: dict[DayOfUser, ResourceSeconds] = defaultdict(ResourceSeconds)
     for execution in executions:
-        for day, used in _parts(execution, now_s):
-            result[DayOfUser(day, execution.tenant, execution.user)] += used
+        for user, day, used in _parts(execution, now_s):
+            result[DayOfUser(day, execution.tenant, user)] += used
     return dict(result)
 
 
@@ -72,18 +74,43 @@ def granted_until(before: Mapping[int, float], since_s: float | None, until_s: f
     return result
 
 
-def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[int, ResourceSeconds]]:
-    """Yield the use of an execution in parts, each with its day."""
+def granted_to_owners(
+    granted_s: Mapping[int, float], user: str, former: Sequence[FormerUser]
+) -> Iterator[tuple[str, int, float]]:
+    """Yield the seconds of each day for which bandwidth was granted, with the owner at that time."""
+    before: Mapping[int, float] = {}
+    for owner in (*former, FormerUser(user, inf, granted_s)):
+        for day, seconds in owner.granted_s.items():
+            if seconds > before.get(day, 0.0):
+                yield owner.user, day, seconds - before.get(day, 0.0)
+        before = owner.granted_s
+
+
+def _parts(execution: Execution, now_s: float | None) -> Iterator[tuple[str, int, ResourceSeconds]]:
+    """Yield the use of an execution in parts, each with its owner and day."""
+    owners = tuple(_owners(execution))
     for service in execution.services:
         end_s = service.ended_at_s if service.ended_at_s is not None else now_s
         if service.started_at_s is not None and end_s is not None:
             amount = execution.component_of(service).reservation
-            for day, seconds in _days(service.started_at_s, end_s):
-                yield day, ResourceSeconds(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
+            for user, since_s, until_s in owners:
+                for day, seconds in _days(max(service.started_at_s, since_s), min(end_s, until_s)):
+                    used = ResourceSeconds(amount.cores_milli / 1000 * seconds, float(amount.memory_bytes) * seconds)
+                    yield user, day, used
     rates = requested_rates(execution.application)
     if rates is not None:
-        for day, seconds in granted_by_day(execution, execution.marks.get(Mark.ENDED, now_s)).items():
-            yield day, ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)
+        granted_s = granted_by_day(execution, execution.marks.get(Mark.ENDED, now_s))
+        for user, day, seconds in granted_to_owners(granted_s, execution.user, execution.former_owners):
+            yield user, day, ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)
+
+
+def _owners(execution: Execution) -> Iterator[tuple[str, float, float]]:
+    """Yield each owner, with the time from which and until which it was the owner."""
+    since_s = -inf
+    for former in execution.former_owners:
+        yield former.user, since_s, former.until_s
+        since_s = former.until_s
+    yield execution.user, since_s, inf
 
 
 def _days(from_s: float, to_s: float) -> Iterable[tuple[int, float]]:

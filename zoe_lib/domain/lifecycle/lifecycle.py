@@ -31,6 +31,7 @@ from zoe_lib.domain.executions.use import granted_by_day
 from zoe_lib.domain.values.deadlines import EarlierAttempts
 from zoe_lib.domain.values.finish_times import Promise, PromiseAdjustment
 from zoe_lib.domain.values.frozen import changed
+from zoe_lib.domain.values.owners import FormerUser
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee
 
 # event -> the states of the execution in which it is legal
@@ -568,7 +569,19 @@ def _apply_refused(event: ev.Refused, execution: Execution, version: int) -> Exe
 def _apply_owner_changed(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
     if event.former != execution.user:
         raise IllegalTransition(execution, event, f"its owner is {execution.user}")
-    return changed(execution, version=version, user=event.user)
+    until_s = _owned_until(execution, event.at_s)
+    granted_s = granted_by_day(execution, execution.marks.get(Mark.ENDED, until_s))
+    former = FormerUser(event.former, until_s, granted_s)
+    return changed(execution, version=version, user=event.user, former_owners=(*execution.former_owners, former))
+
+
+def _owned_until(execution: Execution, at_s: float) -> float:
+    """Return when the owner's use ends: not before the end of an execution that has ended, whatever the clocks say."""
+    former_s = [former.until_s for former in execution.former_owners]
+    if not execution.terminal:
+        return max([at_s, *former_s])
+    ends_s = [service.ended_at_s for service in execution.services if service.ended_at_s is not None]
+    return max([at_s, *former_s, *ends_s, execution.marks.get(Mark.ENDED, at_s)])
 
 
 _RULES: Mapping[type[ev.Event], Callable[[ev.Event, Execution, int], Execution]] = dict(_change.registry)

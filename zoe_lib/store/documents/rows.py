@@ -14,6 +14,7 @@ from zoe_lib.domain.values.deadlines import NO_EARLIER, DeadlineMiss, EarlierAtt
 from zoe_lib.domain.values.finish_times import Promise, PromiseOffers
 from zoe_lib.domain.values.forecast import Forecast
 from zoe_lib.domain.values.locality import InputPlaces
+from zoe_lib.domain.values.owners import FormerUser
 from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import InputRead
@@ -69,6 +70,7 @@ _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
     "promise": ("promise", lambda e: encode(e.promise)),
     "offers": ("offers", lambda e: encode(e.offers)),
     "transfers": ("transfers", lambda e: encode(e.transfers)),
+    "former_owners": ("former_owners", lambda e: encode(e.former_owners) or None),
 }
 
 
@@ -121,6 +123,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         promise=None if row.promise is None else decode(Promise, row.promise),
         offers=None if row.offers is None else decode(PromiseOffers, row.offers),
         transfers=None if row.transfers is None else decode(StoreTransfers, row.transfers),
+        former_owners=tuple(decode(FormerUser, former) for former in row.former_owners or ()),
         conditions=NO_CONDITIONS if row.conditions is None else decode(Conditions, row.conditions),
     )
 

@@ -27,7 +27,8 @@ _AMOUNTS = ("rate", "amount", "discount", "credit", "unused")
 class Statement:
     """The lines of a month. `until_us`: the end of the counted use, which is the month's end once it has passed.
 
-    `gaps`: sentences on meters without a price. `currency`: None without any price list.
+    `issued`: somebody but an admin has got one of a closed month. `gaps`: sentences on meters without a price.
+    `currency`: None without any price list.
     """
 
     month: Month
@@ -37,13 +38,14 @@ class Statement:
     closed: bool
     lines: tuple[Line, ...]
     gaps: tuple[str, ...]
+    issued: bool = False
 
     def for_user(self, user: str | None) -> Statement:
         """Return the part of one user; all of it for None."""
         if user is None:
             return self
         kept = tuple(line for line in self.lines if line.user == user)
-        return Statement(self.month, self.zone, self.currency, self.until_us, self.closed, kept, gaps(kept, self.zone))
+        return changed(self, lines=kept, gaps=gaps(kept, self.zone))
 
 
 class BillingStore:
@@ -63,6 +65,8 @@ class BillingStore:
     set_budget = write_method(prices.set_budget)
     clear_budget = write_method(prices.clear_budget)
     metered = read_method(metering.read_metered)
+    mark_issued = write_method(prices.mark_issued)
+    reopen = write_method(prices.reopen)
 
     def statement(self, month: str, now_s: float, tenant: str | None = None) -> Statement:
         """Return the statement of a month, of one tenant or of all: as it was closed, or up to now; ValueError for an
@@ -71,7 +75,7 @@ class BillingStore:
         return self.database.read(lambda c: _statement(c, month, now_s, tenant))
 
     def close(self, month: str, now_s: float, by: str) -> Statement:
-        """Close a month that ended at least a day ago: its statements never change again. Repeating it is safe.
+        """Close a month that ended at least a day ago: its statements stay as they are. Repeating it is safe.
 
         ValueError for an invalid month; StatementRefused if it is too early, or an earlier month with use is open.
         """
@@ -131,7 +135,7 @@ class _Reader:
     def __call__(self, from_us: int, to_us: int) -> Sequence[MeteredUse]:
         end = to_us if self.until_us is None else min(to_us, self.until_us)
         read = metering.read_metered
-        return read(self.connection, from_us, end, self.tenant, None, self.ids, True) if end > from_us else ()
+        return read(self.connection, from_us, end, self.tenant, self.ids, True) if end > from_us else ()
 
 
 def _all_time(now_s: float) -> tuple[int, int]:
@@ -151,7 +155,8 @@ def _statement(connection: Connection, name: str, now_s: float, tenant: str | No
     until_us = min(max(microseconds(now_s), month.from_us), month.to_us)
     if closed is not None:
         kept = tuple(_line(entry) for document in closed for entry in document["lines"])
-        return Statement(month, zone, currency, month.to_us, True, kept, gaps(kept, zone))
+        issued = prices.is_issued(connection, name)
+        return Statement(month, zone, currency, month.to_us, True, kept, gaps(kept, zone), issued)
     reader = _Reader(connection, tenant, None, until_us)
     found = lines(lists, month.from_us, until_us, reader, lambda *of: metering.missed_share(connection, *of))
     return Statement(month, zone, currency, until_us, False, found, gaps(found, zone))

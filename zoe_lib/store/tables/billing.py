@@ -52,6 +52,7 @@ statements = Table(
     Column("document", JSONB, nullable=False),
     Column("closed_at_s", Double, nullable=False),
     Column("closed_by", Text, nullable=False),
+    Column("issued_at_s", Double),  # of the month itself: when somebody but an admin got a statement, or a file of it
 )
 
 budgets = Table(

@@ -56,6 +56,7 @@ executions = Table(
     Column("promise", JSONB(none_as_null=True)),  # the promise in force
     Column("offers", JSONB(none_as_null=True)),  # the offers
     Column("transfers", JSONB(none_as_null=True)),  # moved with its own credentials that have ended; NULL: unknown
+    Column("former_owners", JSONB(none_as_null=True)),  # owners before hand-overs, oldest first; NULL: none
     Column("array_id", Text),  # its array
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)

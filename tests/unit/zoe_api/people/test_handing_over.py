@@ -94,7 +94,6 @@ def test_executions_arrays_schedules_and_files_get_the_new_owner() -> None:
     made = there(one(1), ended, one(3, user="eve"), one(4, tenant=ELSEWHERE))
     array = Array("a0123456789abcd", "many", TENANT, USER, application(), 1.0, parse_array("0-1", 9)[0])
     made.store.submit_array(array, "cause")
-    made.store.sum_up = lambda: False
     told = handed_over(made)
     users = {number: made.store.execution(f"execution-{number:04}").user for number in range(1, 5)}
     assert users == {1: PEER, 2: PEER, 3: "eve", 4: USER}
@@ -121,16 +120,19 @@ def test_files_wait_until_all_executions_are_handed_over(monkeypatch: pytest.Mon
     assert (told.executions, told.executions_left, told.files) == (1, False, "moved")
 
 
-def test_execution_ended_meanwhile_is_left_for_the_next_part() -> None:
+def test_execution_ended_meanwhile_is_handed_over_in_the_same_part() -> None:
     made = there(one(1))
+    append = made.store.append
 
     def busy(*_: Any) -> Any:
         ended = after(one(1), ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS))
         made.store._state.put(ended)
+        made.store.append = append
         raise ConcurrentUpdate("ended")
 
     made.store.append = busy
-    assert handing_over._executions(made.store, TENANT, USER, PEER, "r") == (0, True)
+    assert handing_over._executions(made.store, TENANT, USER, PEER, "r") == (1, False)
+    assert made.store.execution("execution-0001").user == PEER
 
 
 def test_execution_that_changes_too_often_is_left_too() -> None:

@@ -2,7 +2,8 @@
 
 Services have rows with their reservations at their time. Grants and views have events in the journal: each counts until
 the next such event of its execution. Moved bytes count at the time of their event. All stay until the execution is
-removed; `keep` copies them then. Times are rounded to microseconds, so that sums over consecutive times are exact.
+removed; `keep` copies them then. All of it is the use of the owner at its time. Times are rounded to microseconds, so
+that sums over consecutive times are exact.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from zoe_lib.domain.executions.events import (
 from zoe_lib.domain.executions.execution import Mark
 from zoe_lib.domain.executions.metering import Meter, MeteredUse
 from zoe_lib.store.documents.text import storable
+from zoe_lib.store.sql.billing.owners import OWNER
 
-_NAMES = "one.id AS execution_id, one.tenant, one.user_name, one.application ->> 'name' AS application"
+_NAMES = (
+    "one.id AS execution_id, one.tenant, one.user_name, one.former_owners, one.application ->> 'name' AS application"
+)
 _NOTHING = "0::bigint AS cores_milli, 0::bigint AS memory_bytes, '{}'::jsonb AS devices"
 _OVERLAPS = "coalesce({end}, 'infinity') > CAST(:from_us AS bigint) / 1e6 - 1 AND {start} < :to_us / 1e6 + 1"
 _WANTED = """
-    (CAST(:tenant AS text) IS NULL OR one.tenant = :tenant) AND (CAST(:user AS text) IS NULL OR one.user_name = :user)
-    AND (NOT :chosen OR one.id = ANY(CAST(:ids AS text[])))
+    (CAST(:tenant AS text) IS NULL OR one.tenant = :tenant) AND (NOT :chosen OR one.id = ANY(CAST(:ids AS text[])))
 """
 _ENDS = f"'{Requeued.kind}', '{Ended.kind}'"
 _SERVICES = f"""
@@ -60,16 +63,21 @@ _VIEWS = _BY_EVENTS.format(
     wanted=_WANTED,
     having="jsonb_path_exists(one.application, '$.storage.inputs[*].pushdown')",
 )
-_OF_PRESENT = f"""
+_HELD = f"""
     {_SERVICES}
     UNION ALL
-    SELECT execution_id, tenant, user_name, application, from_s, to_s, {_NOTHING},
+    SELECT execution_id, tenant, user_name, former_owners, application, from_s, to_s, {_NOTHING},
            coalesce((data ->> 'read_bytes_per_s')::bigint, 0) + coalesce((data ->> 'write_bytes_per_s')::bigint, 0), 0
     FROM ({_GRANTS}) AS grants WHERE kind = '{StorageGranted.kind}'
     UNION ALL
-    SELECT execution_id, tenant, user_name, application, from_s, to_s, {_NOTHING}, 0,
+    SELECT execution_id, tenant, user_name, former_owners, application, from_s, to_s, {_NOTHING}, 0,
            jsonb_array_length(jsonb_path_query_array(data, '$.inputs[*] ? (@.view != "")'))
     FROM ({_VIEWS}) AS views WHERE kind = '{InputsDecided.kind}'
+"""  # noqa: S608
+_OF_PRESENT = f"""
+    SELECT execution_id, tenant, owner.user_name, application, greatest(from_s, owner.since_s) AS from_s,
+           least(to_s, owner.until_s) AS to_s, cores_milli, memory_bytes, devices, bytes_per_s, views
+    FROM ({_HELD}) AS one CROSS JOIN LATERAL {OWNER}
 """  # noqa: S608
 _COLUMNS = (
     "execution_id, tenant, user_name, application, from_s, to_s, cores_milli, memory_bytes, devices, bytes_per_s, views"
@@ -80,13 +88,18 @@ _OF_ALL = f"""
     SELECT {_COLUMNS} FROM metered AS one
     WHERE {_WANTED.replace("one.id", "one.execution_id")} AND {_OVERLAPS.format(start="from_s", end="to_s")}
 """  # noqa: S608
-_MOVED = f"""
+_TRANSFERS = f"""
     SELECT {_NAMES}, journal.at_s, (journal.data -> 'transfers' ->> 'read_bytes')::bigint AS read_bytes,
            (journal.data -> 'transfers' ->> 'written_bytes')::bigint AS written_bytes
     FROM executions AS one
     JOIN journal ON journal.execution_id = one.id AND journal.kind = '{StorageTransferred.kind}'
     WHERE {_WANTED} AND one.transfers IS NOT NULL
           AND (one.transfers ->> 'at_s')::double precision > CAST(:from_us AS bigint) / 1e6 - 1
+"""  # noqa: S608
+_MOVED = f"""
+    SELECT execution_id, tenant, owner.user_name, application, at_s, read_bytes, written_bytes
+    FROM ({_TRANSFERS}) AS one
+    JOIN LATERAL {OWNER} ON at_s >= coalesce(since_s, '-infinity') AND at_s < coalesce(until_s, 'infinity')
 """  # noqa: S608
 _MOVED_BY_ALL = f"""
     {_MOVED}
@@ -143,24 +156,26 @@ _SUMS = text(f"""
     ) AS meters (meter, bytes)
     WHERE bytes > 0
 """)  # noqa: S608
-# For services with samples: the unused share of their reservations, over all of their time.
+# For services with samples: the unused share of their reservations, over all of their time, for each owner.
 _UNUSED = text(f"""
     SELECT tenant, user_name, application, execution_id,
-           1 - least(sum(cpu_s) / nullif(sum(cores_milli / 1000.0 * lasted_s), 0), 1) AS cores,
-           1 - least(sum(peak * lasted_s) / nullif(sum(memory_bytes * lasted_s), 0), 1) AS memory
+           1 - least(sum(cpu_s * owned_s / lasted_s) / nullif(sum(cores_milli / 1000.0 * owned_s), 0), 1) AS cores,
+           1 - least(sum(peak * owned_s) / nullif(sum(memory_bytes * owned_s), 0), 1) AS memory
     FROM (
-        SELECT {_WHOSE}, sampled.cpu_s, sampled.peak, services.cores_milli, services.memory_bytes,
-               coalesce(services.ended_at_s, sampled.last_s) - services.started_at_s AS lasted_s
+        SELECT {_WHOSE.replace("user_name", "owner.user_name")}, sampled.cpu_s, sampled.peak, services.cores_milli,
+               services.memory_bytes, ends_s - services.started_at_s AS lasted_s,
+               least(ends_s, owner.until_s) - greatest(services.started_at_s, owner.since_s) AS owned_s
         FROM services
-        JOIN (SELECT id AS execution_id, tenant, user_name, application ->> 'name' AS application
-              FROM executions AS one WHERE {_WANTED}) AS one USING (execution_id)
+        JOIN (SELECT {_NAMES} FROM executions AS one WHERE {_WANTED}) AS one USING (execution_id)
         JOIN LATERAL (
             SELECT max(cpu_s) AS cpu_s, max(memory_bytes)::double precision AS peak, max(at_s) AS last_s
             FROM usage_samples WHERE service_id = services.id
         ) AS sampled ON sampled.cpu_s IS NOT NULL
+        CROSS JOIN LATERAL coalesce(services.ended_at_s, sampled.last_s) AS ends_s
+        CROSS JOIN LATERAL {OWNER}
         WHERE {_OVERLAPS.format(start="services.started_at_s", end="services.ended_at_s")}
     ) AS measured
-    WHERE lasted_s > 0
+    WHERE lasted_s > 0 AND owned_s > 0
     GROUP BY tenant, user_name, application, execution_id
 """)  # noqa: S608
 _MISSED = text("""
@@ -175,17 +190,16 @@ def read_metered(
     from_us: int,
     to_us: int,
     tenant: str | None = None,
-    user: str | None = None,
     ids: Collection[str] | None = None,
     with_unused: bool = False,
 ) -> Sequence[MeteredUse]:
     """Return the use between two moments, in microseconds since the epoch, by tenant, user, application, meter and
     device; of given executions, by execution. Running services count until the end of that time.
     """
-    if not storable(tenant, user, *(ids or ())):
+    if not storable(tenant, *(ids or ())):
         return ()
     asked = {
-        "from_us": from_us, "to_us": to_us, "tenant": tenant, "user": user,
+        "from_us": from_us, "to_us": to_us, "tenant": tenant,
         "chosen": ids is not None, "each": ids is not None, "ids": list(ids or ()),
     }  # fmt: skip
     shares: dict[tuple[object, ...], float | None] = {}
@@ -211,6 +225,6 @@ def missed_share(connection: Connection, tenant: str, from_us: int, to_us: int) 
 
 def keep(connection: Connection, ids: Collection[str]) -> None:
     """Copy the use of these executions before they are removed; nothing if there was never a price list."""
-    ever = {"from_us": -(2**62), "to_us": 2**62, "tenant": None, "user": None, "chosen": True, "ids": list(ids)}
+    ever = {"from_us": -(2**62), "to_us": 2**62, "tenant": None, "chosen": True, "ids": list(ids)}
     connection.execute(_KEEP, ever)
     connection.execute(_KEEP_MOVED, ever)

@@ -13,10 +13,10 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.executions.metering import microseconds
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.pricing.price_list import PriceList, read_price_list
+from zoe_lib.pricing.price_list import PriceList, check_names, read_price_list
 from zoe_lib.pricing.zones import month_of, text_of
 from zoe_lib.store.documents.text import storable
-from zoe_lib.store.errors import NotFound, PriceListRefused
+from zoe_lib.store.errors import NotFound, PriceListRefused, StatementRefused
 from zoe_lib.store.tables.billing import budgets, price_lists, statements
 
 NO_TENANT = ""
@@ -92,6 +92,7 @@ def check_price_list(
 ) -> PriceList:
     """Return the price list that `set_price_list` would store, or raise its exceptions."""
     prices = read_price_list(dict(document))
+    check_names(prices)
     _check_time(connection, prices, now_s, past)
     others = read_price_lists(connection)
     for name in ("currency", "zone"):
@@ -169,6 +170,35 @@ def write_closed(
     if rows:
         connection.execute(insert(statements), rows)
     return True
+
+
+def mark_issued(connection: Connection, month: str, now_s: float) -> None:
+    """Note that a statement of a closed month has left the hands of admins: it stays closed from then on."""
+    row = update(statements).where(statements.c.month == month, statements.c.tenant == NO_TENANT)
+    connection.execute(row.where(statements.c.issued_at_s.is_(None)).values(issued_at_s=now_s))
+
+
+def is_issued(connection: Connection, month: str) -> bool:
+    """Return whether a statement of a closed month was issued."""
+    wanted = select(statements.c.issued_at_s).where(statements.c.month == month, statements.c.tenant == NO_TENANT)
+    return connection.execute(wanted).scalar_one_or_none() is not None
+
+
+def reopen(connection: Connection, month: str) -> None:
+    """Open the last closed month again, as long as no statement of it was issued; StatementRefused."""
+    connection.execute(LOCK)
+    wanted = select(statements.c.month).where(statements.c.tenant == NO_TENANT, statements.c.month >= month)
+    later = sorted(connection.execute(wanted).scalars())
+    if month not in later:
+        raise StatementRefused(f"{month} is not closed")
+    if later != [month]:
+        raise StatementRefused(f"{month} cannot be opened again before the later months, such as {later[-1]}")
+    if is_issued(connection, month):
+        raise StatementRefused(
+            f"{month} cannot be opened again: its statements were issued; correct them by the budget or the prices of "
+            "a later month"
+        )
+    connection.execute(delete(statements).where(statements.c.month == month))
 
 
 def read_budgets(connection: Connection) -> Sequence[Budget]:

@@ -1,6 +1,6 @@
 """Sums of ended executions, so that the cost of a query grows with recent events, not with all stored ones.
 
-Of an ended execution, only its owner may change, and only once its end is in the sums: these stay its former owner's.
+Of an ended execution, only its owner may change, which changes no sum: what ran is the use of its owner at that time.
 The ids of the journal are in the order of commits. So the sums of all ends up to a journal id never change; a reader
 adds the ends after that id, and the active executions.
 """
@@ -16,9 +16,11 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 from zoe_lib.domain.executions.events import Ended, Refused
 from zoe_lib.domain.executions.execution import ExecutionState, Mark
 from zoe_lib.domain.executions.promises import requested_rates
-from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds, granted_until
-from zoe_lib.store.documents.codec import encode, field_names
+from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds, granted_to_owners, granted_until
+from zoe_lib.domain.values.owners import FormerUser
+from zoe_lib.store.documents.codec import decode, encode, field_names
 from zoe_lib.store.documents.documents import Applications
+from zoe_lib.store.sql.billing.owners import OWNER
 from zoe_lib.store.sql.executions.executions import applications_of
 from zoe_lib.store.tables.executions import NOT_TERMINAL
 from zoe_lib.store.tables.executions import journal as journal_entries
@@ -42,16 +44,18 @@ _GOING_ON = f"""
 """  # noqa: S608
 _UNTIL_NOW = f"({_ENDED} UNION ALL {_GOING_ON})"
 # Reservations of services since their processes started, split at midnight UTC.
-_RESERVED = """
+_RESERVED = f"""
     SELECT day, tenant, user_name, sum(cores_milli / 1000.0::double precision * seconds) AS core_s,
            sum(memory_bytes * seconds) AS memory_byte_s
     FROM (
-        SELECT one.tenant, one.user_name, services.cores_milli, services.memory_bytes::double precision, day,
-               least(services_end, (day + 1) * :day_s) - greatest(services.started_at_s, day * :day_s) AS seconds
-        FROM {chosen} AS one
+        SELECT one.tenant, owner.user_name, services.cores_milli, services.memory_bytes::double precision, day,
+               least(services_end, owner.until_s, (day + 1) * :day_s)
+               - greatest(services.started_at_s, owner.since_s, day * :day_s) AS seconds
+        FROM {{chosen}} AS one
         JOIN services ON services.execution_id = one.id AND services.started_at_s IS NOT NULL
                          AND coalesce(services.ended_at_s, CAST(:now_s AS double precision)) IS NOT NULL
         CROSS JOIN LATERAL coalesce(services.ended_at_s, CAST(:now_s AS double precision)) AS services_end
+        CROSS JOIN LATERAL {OWNER}
         CROSS JOIN LATERAL generate_series(
             greatest(floor(services.started_at_s / :day_s)::bigint, :from_day),
             least(floor(services_end / :day_s)::bigint, :to_day)
@@ -60,10 +64,10 @@ _RESERVED = """
     ) AS parts
     WHERE seconds > 0
     GROUP BY day, tenant, user_name
-"""
+"""  # noqa: S608
 # The amount is in the description, which only Python can read.
 _GRANTED = f"""
-    SELECT id, tenant, user_name, application_hash, marks, granted_s FROM {{chosen}} AS one
+    SELECT id, tenant, user_name, application_hash, marks, granted_s, former_owners FROM {{chosen}} AS one
     WHERE (CAST(:tenant AS text) IS NULL OR tenant = :tenant)
           AND (granted_s <> '{{{{}}}}' OR jsonb_exists(marks, '{Mark.STORAGE_GRANTED}'))
 """  # noqa: S608
@@ -179,9 +183,10 @@ def _use(
         rates = requested_rates(parsed[row.application_hash])
         if rates is None:
             continue
-        for day, seconds in _granted_seconds(row, span["now_s"]).items():
+        former = [decode(FormerUser, entry) for entry in row.former_owners or ()]
+        for user, day, seconds in granted_to_owners(_granted_seconds(row, span["now_s"]), row.user_name, former):
             if from_day <= day <= to_day:
-                key = DayOfUser(day, row.tenant, row.user_name)
+                key = DayOfUser(day, row.tenant, user)
                 moved = ResourceSeconds(store_bytes=float(rates.read + rates.write) * seconds)
                 result[key] = result.get(key, ResourceSeconds()) + moved
     return result

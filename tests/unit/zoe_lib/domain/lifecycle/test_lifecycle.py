@@ -30,6 +30,7 @@ from zoe_lib.domain.lifecycle.lifecycle import (
 from zoe_lib.domain.values.deadlines import DeadlineMiss
 from zoe_lib.domain.values.finish_times import FinishTerms, PromiseNotice, PromiseOffers
 from zoe_lib.domain.values.forecast import Forecast
+from zoe_lib.domain.values.owners import FormerUser
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.domain.values.storage import InputRead
 from zoe_lib.domain.values.transfers import StoreTransfers
@@ -130,7 +131,8 @@ def test_terminal_states_are_final() -> None:
 def test_an_owner_changes_in_every_state_and_nothing_else_does(state: ExecutionState) -> None:
     execution = replace(queued("x"), state=state, user="ada")
     given = apply(execution, ev.OwnerChanged(at_s=1.0, former="ada", user="bob"))
-    assert given == replace(execution, user="bob", version=execution.version + 1)
+    former = (FormerUser("ada", 1.0),)
+    assert given == replace(execution, user="bob", former_owners=former, version=execution.version + 1)
     with pytest.raises(IllegalTransition, match="its owner is bob"):
         apply(given, ev.OwnerChanged(at_s=1.0, former="ada", user="eve"))
 
