@@ -143,6 +143,36 @@ def test_months_with_use_are_closed_in_their_order(api: Api) -> None:
     assert close(LAST_MONTH).closed
 
 
+def test_a_month_closed_by_mistake_is_opened_again_until_its_statements_are_issued(api: Api) -> None:
+    set_prices(api)
+    use(api, 1, "ada", 1.0)
+    admin, ada = api.client(api.admin), make_token(api.store, tenant="red", user="ada")
+    before = admin.statement(LAST_MONTH, "*")
+    with pytest.raises(Refused, match="is not closed"):
+        admin.admin.reopen_statement(LAST_MONTH)
+    admin.admin.close_statement(LAST_MONTH)
+    assert admin.statement(LAST_MONTH, "*").closed, "an admin looks at it"
+    with pytest.raises(Refused, match="months were closed by it"):
+        admin.admin.remove_price_list(1, past=True)
+    zoe(api, "admin", "statement", "reopen", LAST_MONTH)
+    opened = admin.statement(LAST_MONTH, "*")
+    assert (opened.closed, opened.lines) == (False, before.lines)
+    set_prices(api, discounts=[])
+    admin.admin.close_statement(LAST_MONTH)
+    assert api.client(ada).statement(LAST_MONTH).closed
+    with pytest.raises(Refused, match="were issued"):
+        admin.admin.reopen_statement(LAST_MONTH)
+
+
+def test_a_file_of_a_closed_month_is_issued(api: Api) -> None:
+    set_prices(api)
+    use(api, 1, "ada", 1.0)
+    zoe(api, "admin", "statement", "close", LAST_MONTH)
+    zoe(api, "statement", "--month", LAST_MONTH, "--tenant", "*", "-o", "csv")
+    with pytest.raises(Refused, match="were issued"):
+        api.client(api.admin).admin.reopen_statement(LAST_MONTH)
+
+
 def test_an_execution_has_its_price(api: Api) -> None:
     set_prices(api)
     one = use(api, 1, "ada", 10.0)
@@ -170,6 +200,19 @@ def test_unpriced_use_is_reported_without_an_amount(api: Api) -> None:
         ("mean", "core_hours", "1.00"), ("mean", "memory_gib_hours", "0.20"),
     ]  # fmt: skip
     assert "not priced" in zoe(api, "statement", "--month", LAST_MONTH, "--tenant", "red")
+
+
+def test_a_rate_by_a_name_that_users_choose_is_refused(api: Api) -> None:
+    rates = [
+        {"meter": "core_hours", "when": 'application == "free"', "rate": "0"},
+        {"meter": "core_hours", "rate": 'application.startsWith("a") ? "1" : "2"'},
+        {"meter": "core_hours", "when": 'user == "application"', "rate": "3"},
+    ]
+    for path in ("price-lists:check", "price-lists"):
+        body = {"document": {**PRICES, "rates": rates}, "past": True}
+        found = problem(api.http(api.admin).post(f"/api/v1/admin/{path}", json=body))["errors"]
+        assert [entry["pointer"] for entry in found] == ["/rates/0/when", "/rates/1/rate"]
+        assert "name that users choose" in found[0]["message"]
 
 
 def test_a_list_is_refused_with_all_its_errors(api: Api) -> None:

@@ -29,6 +29,7 @@ from zoe_client.wire import (
 )
 from zoe_client.wire.base import ID_MAX
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.executions.metering import microseconds
 from zoe_lib.pricing.statement import Line, in_force
 from zoe_lib.store.postgres.billing import Statement
@@ -110,18 +111,27 @@ def get_statement(
         raise ApiProblem(Code.ROLE_MISSING, "statements of other tenants are for operators")
     found = _statement(caller.services, month, None if wanted == "*" else wanted)
     view = _view(found.for_user(None if caller.principal.operator else caller.user))
-    if form == "csv" or (form is None and _CSV in caller.request.headers.get("accept", "")):
-        return _as_csv(view)
-    return view
+    as_csv = form == "csv" or (form is None and _CSV in caller.request.headers.get("accept", ""))
+    if found.closed and not found.issued and (as_csv or Scope.ADMIN not in caller.principal.scopes):
+        caller.store.billing.mark_issued(month, caller.services.clock.now_s())
+    return _as_csv(view) if as_csv else view
 
 
 @router.post("/admin/statements/{month}/close", response_model=StatementView)
 def close_statement(month: MonthName, caller: AsAdmin) -> StatementView:
-    """Close a month for all tenants, a day after its end at the earliest: its statements never change again."""
+    """Close a month for all tenants, a day after its end at the earliest: its statements stay as they are."""
     try:
         return _view(caller.store.billing.close(month, caller.services.clock.now_s(), caller.user))
     except ValueError as error:
         raise ApiProblem(Code.INVALID_REQUEST, str(error)) from None
+
+
+@router.post("/admin/statements/{month}/reopen", response_model=StatementView)
+def reopen_statement(month: MonthName, caller: AsAdmin) -> StatementView:
+    """Open the last closed month again, as long as only admins have seen its statements, and none as CSV."""
+    caller.store.billing.reopen(month)
+    caller.services.spending.forget()
+    return _view(_statement(caller.services, month, None))
 
 
 @router.get("/budgets", response_model=BudgetList)

@@ -83,8 +83,12 @@ class Administration:
         return self._transport.do("DELETE", f"/admin/price-lists/{list_id}", parameters=parameters)
 
     def close_statement(self, month: str) -> wire.StatementView:
-        """Close a month for all tenants: its statements never change again."""
+        """Close a month for all tenants: its statements stay as they are."""
         return self._transport.call(wire.StatementView, "POST", f"/admin/statements/{path_part(month)}/close")
+
+    def reopen_statement(self, month: str) -> wire.StatementView:
+        """Open the last closed month again, as long as only admins have seen its statements."""
+        return self._transport.call(wire.StatementView, "POST", f"/admin/statements/{path_part(month)}/reopen")
 
     def budgets(self) -> wire.BudgetList:
         """Return all budgets and the amounts spent."""

@@ -28,6 +28,7 @@ class AsyncAdministration(AsyncPart):
     check_price_list = awaited(Administration.check_price_list)
     remove_price_list = awaited(Administration.remove_price_list)
     close_statement = awaited(Administration.close_statement)
+    reopen_statement = awaited(Administration.reopen_statement)
     budgets = awaited(Administration.budgets)
     set_budget = awaited(Administration.set_budget)
     clear_budget = awaited(Administration.clear_budget)

@@ -161,7 +161,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.SUBMISSIONS_CLOSED: (403, "No submissions are taken now"),
     Code.INVALID_PRICE_LIST: (422, "The price list is invalid"),
     Code.PRICE_LIST_REFUSED: (409, "The price list would change past prices"),
-    Code.STATEMENT_REFUSED: (409, "The month cannot be closed now"),
+    Code.STATEMENT_REFUSED: (409, "The month cannot be closed or opened now"),
     Code.QUOTA_EXCEEDED: (429, "The quota of executions is used up"),
     Code.TIME_LIMIT_TOO_LONG: (422, "The time limit is longer than your tenant's quota allows"),
     Code.PRIORITY_TOO_HIGH: (422, "The priority is higher than you may set"),

@@ -15,7 +15,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.documents.load import load_json
-from zoe_client.wire import PriceListView
+from zoe_client.wire import PriceListView, StatementView
 
 app = typer.Typer(help="Price lists: what executions cost, and from when on.", no_args_is_help=True)
 statements = typer.Typer(help="Statements of all tenants.", no_args_is_help=True)
@@ -86,9 +86,22 @@ def remove_prices(
 def close(
     context: typer.Context, month: Annotated[str, typer.Argument(metavar="MONTH", help="Such as 2026-11.")]
 ) -> None:
-    """Close a month, a day after its end at the earliest: its statements never change again."""
+    """Close a month, a day after its end at the earliest: its statements stay as they are."""
     with options(context).client() as client:
         found = client.admin.close_statement(month)
+    _emit_month(context, found)
+
+
+def reopen(
+    context: typer.Context, month: Annotated[str, typer.Argument(metavar="MONTH", help="The last closed one.")]
+) -> None:
+    """Open a month that was closed by mistake, as long as only admins have seen its statements, and none as CSV."""
+    with options(context).client() as client:
+        found = client.admin.reopen_statement(month)
+    _emit_month(context, found)
+
+
+def _emit_month(context: typer.Context, found: StatementView) -> None:
     for text in found.gaps:
         note(f"note: {text}")
     rows = [(found.month, found.total, found.currency or "", len({line.tenant for line in found.lines}))]
@@ -129,3 +142,4 @@ add(app, "ls", list_prices, ("zoe admin prices ls --history",))
 add(app, "show", show_prices, ("zoe admin prices show", "zoe admin prices show 3 -o json"))
 add(app, "rm", remove_prices, ("zoe admin prices rm 4",), results=False)
 add(statements, "close", close, ("zoe admin statement close 2026-11",))
+add(statements, "reopen", reopen, ("zoe admin statement reopen 2026-11",))
