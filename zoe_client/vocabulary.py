@@ -226,6 +226,9 @@ class Mark(TextEnum):
     STARTED = "started"
     READY = "ready"
     IDLE_WARNED = "idle_warned"
+    OPENED = "opened"
+    PROLOGUE_ENDED = "prologue_ended"
+    EPILOGUE_DUE = "epilogue_due"
     VIEW_FAILED = "view_failed"
     ENDED = "ended"
 
@@ -255,6 +258,7 @@ class Cause(TextEnum):
     REQUEUED = "requeued"
     SCALED_DOWN = "scaled_down"
     NO_PROMISE = "no_promise"
+    PROLOGUE_FAILED = "prologue_failed"
 
 
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
@@ -286,6 +290,7 @@ class ReasonCode(TextEnum):
     PROMISE = "promise"
     BOOKED = "booked"
     CREDENTIAL = "credential"
+    PROLOGUE = "prologue"
 
 
 class WaitCause(StrEnum):

@@ -38,6 +38,7 @@ from zoe_master.backends.base import Backend, BackendError, BackendUnavailable, 
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
 from zoe_master.background.activity import ServiceActivity
+from zoe_master.background.attempt_runner import AttemptRunner, ProgramRefused, check_program
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
@@ -52,6 +53,7 @@ from zoe_master.background.retention import ExecutionRetention, removal_interval
 from zoe_master.background.run_times_thread import RunTimesThread
 from zoe_master.background.scaling_thread import ScalingThread
 from zoe_master.background.schedule_thread import ScheduleThread
+from zoe_master.loop.attempt_programs import AttemptProgramKind
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
 from zoe_master.loop.promises.decisions import PromiseDecisions
@@ -173,7 +175,9 @@ class Process:
             if storage is not None:
                 parts.callback(storage.close)
             numbers = SystemUsers(self._store.accounts, self._settings.user_ids_first, self._settings.user_ids_last)
-            master = self._master(epoch, backend, storage, numbers, hit)
+            programs = programs_of(self._settings, self._waker)
+            parts.callback(programs.close)
+            master = self._master(epoch, backend, storage, numbers, hit, programs)
             prices = StoredPrices(lambda: [entry.prices for entry in self._store.billing.price_lists()], self._clock)
             decisions = PromiseDecisions(master.run_times, prices)
             report = storage.report if storage is not None else None
@@ -189,7 +193,13 @@ class Process:
             self._loop(master, backend, answering, storage, progress)
 
     def _master(
-        self, epoch: int, backend: Backend, storage: ThreadedReconciler | None, numbers: SystemUsers, hit: Hit
+        self,
+        epoch: int,
+        backend: Backend,
+        storage: ThreadedReconciler | None,
+        numbers: SystemUsers,
+        hit: Hit,
+        programs: AttemptRunner,
     ) -> Master:
         settings, accounts = self._settings, self._store.accounts
         return Master(
@@ -204,6 +214,7 @@ class Process:
             port_secrets=PortSecrets(derived_key(settings.keys_dir, PURPOSE)),
             system_users=numbers,
             secret_values=ExecutionSecrets(accounts, Path(settings.keys_dir), settings.services_api_url),
+            programs=programs,
         )
 
     def _threads(
@@ -353,6 +364,13 @@ def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str]
     return credentials
 
 
+def programs_of(settings: Settings, waker: TickWaker) -> AttemptRunner:
+    """Return the runner of the prologue and the epilogue that are set."""
+    wanted = {AttemptProgramKind.PROLOGUE: settings.prologue, AttemptProgramKind.EPILOGUE: settings.epilogue}
+    programs = {kind: path for kind, path in wanted.items() if path}
+    return AttemptRunner(programs, settings.prologue_epilogue_timeout_s, waker.wake)
+
+
 def main() -> int:
     """Run the master until SIGTERM or SIGINT."""
     settings = _settings()
@@ -369,9 +387,11 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: process.stop())
     try:
+        check_program("prologue", settings.prologue)
+        check_program("epilogue", settings.epilogue)
         metrics.serve(settings.master_metrics_host, settings.master_metrics_port)
         process.run()
-    except (*_REFUSALS, metrics.PortTaken) as refusal:
+    except (*_REFUSALS, metrics.PortTaken, ProgramRefused) as refusal:
         print(f"zoe-master: {refusal}", file=sys.stderr)
         return 2
     finally:

@@ -73,6 +73,9 @@ MARKS = {
     Mark.STARTED: "every essential service's process runs",
     Mark.READY: "every essential service is ready",
     Mark.IDLE_WARNED: "it was unused for as long as the policy allows (the newest warning; a use removes it)",
+    Mark.OPENED: "the programs of the admin for this attempt are known (only with a prologue or an epilogue)",
+    Mark.PROLOGUE_ENDED: "the prologue of the admin has ended, or there is none",
+    Mark.EPILOGUE_DUE: "the epilogue of the admin has not ended; then the mark goes",
     Mark.VIEW_FAILED: "an attempt that read an input through a view failed; all later ones read plain objects",
     Mark.ENDED: "nothing of it is left",
 }
@@ -98,6 +101,7 @@ CAUSES = {
     Cause.NO_PROMISE: "it could not be promised to end by its deadline, and no offer was accepted in time",
     Cause.SCALED_DOWN: "a user asked for fewer elastic services",
     Cause.REQUEUED: "a user asked for another attempt",
+    Cause.PROLOGUE_FAILED: "the prologue of the admin failed; the message has its output",
     Cause.STORAGE_UNAVAILABLE: "the storage controller did not put the bandwidth in force that it requires",
 }
 

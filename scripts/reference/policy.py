@@ -183,6 +183,8 @@ REASONS = {
     "dependencies": "it runs after other executions, which have not ended",
     "credential": "it has its nodes, and its services wait for its credential of the object store: the storage "
     "controller has not answered (only in `zoe explain`, while it starts)",
+    "prologue": "it has its nodes, and its services wait for the prologue of the admin (only in `zoe explain`, while "
+    "it starts)",
 }
 FILTERS_TEXT = """\
 ## Filters

@@ -23,6 +23,7 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend, SimulatedClock
+from zoe_master.loop.attempt_programs import ProgramRunner
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick import Tick
 from zoe_master.state.crash_points import CrashPoint, Hit, never_crash
@@ -68,6 +69,7 @@ class World:
         images: frozenset[str] | None = None,
         store: ExecutionStore | None = None,
         controller: StorageController | None = None,
+        programs: ProgramRunner | None = None,
     ) -> None:
         self.clock = SimulatedClock(1000.0)
         self.store: ExecutionStore = store or MemoryStore()
@@ -75,6 +77,7 @@ class World:
         self.backend = backend_type(nodes, self.clock, self.waker, behave=behave, images=images)
         self.hit: Hit = never_crash
         self.controller = controller
+        self.programs = programs
         self._count = 0
         self.restart()
 
@@ -85,7 +88,15 @@ class World:
         epoch = until(lambda: self.store.try_lead("test"))
         assert epoch is not None
         reconciler = self.keeper_of(self.controller) if self.controller is not None else None
-        self.master = Master(self.store, self.backend, epoch, clock=self.clock, hit=self._reach, storage=reconciler)
+        self.master = Master(
+            self.store,
+            self.backend,
+            epoch,
+            clock=self.clock,
+            hit=self._reach,
+            storage=reconciler,
+            programs=self.programs,
+        )
 
     def keeper_of(self, controller: StorageController) -> StorageReconciler:
         """What a new master asks the storage controller with."""

@@ -64,6 +64,9 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.StorageDeclined(at_s=at_s, write_bytes_per_s=GIB, why=f"declined at {at_s}")
     yield ev.StorageWithdrawn(at_s=at_s, read_bytes_per_s=GIB, why=f"withdrawn at {at_s}")
     yield ev.TenantCredentialUsed(at_s=at_s)
+    yield ev.AttemptOpened(at_s=at_s, prologue=True, epilogue=True)
+    yield ev.PrologueEnded(at_s=at_s, exit_code=0, output="mounted")
+    yield ev.EpilogueEnded(at_s=at_s, exit_code=1, output=f"failed at {at_s}")
     generation = 1 if execution.transfers is None else execution.transfers.generation + 3
     moved = StoreTransfers(generation, int(at_s * 1000) % 10**15, 7 * generation, 12.5, 30.25, at_s=at_s)
     yield ev.StorageTransferred(at_s=at_s, attempt=execution.attempt, transfers=moved)

@@ -228,7 +228,8 @@ def _starting(execution: Execution, caller: Caller) -> ReasonView | None:
     if answer["reason"] is None:  # in the master's last snapshot it was still queued, and was to start
         return None
     found = ReasonView.model_validate(answer["reason"])
-    return found if found.code == ReasonCode.CREDENTIAL else None  # others: back in the queue
+    of_starting = (ReasonCode.CREDENTIAL, ReasonCode.PROLOGUE)
+    return found if found.code in of_starting else None  # others: back in the queue
 
 
 def _missing_secrets(services: Services, execution: Execution) -> str:

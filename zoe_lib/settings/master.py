@@ -68,6 +68,17 @@ class MasterSettings(FileSettings):
         pattern=r"^https?://[^\s]+$",
         description="Prometheus that components may be scaled by (`scaling.query`): users can learn any of its series.",
     )
+    prologue: str = Field(
+        default="",
+        description="Program that runs beside the master before the first service of each attempt starts; empty: none.",
+    )
+    epilogue: str = Field(
+        default="",
+        description="Program that runs beside the master after the last service of each attempt; empty: none.",
+    )
+    prologue_epilogue_timeout_s: float = Field(
+        default=60.0, gt=0, le=3600, description="A prologue or an epilogue that runs for longer is killed, and failed."
+    )
     replay_s_max: float = Field(default=300.0, gt=0, description="Time limit of `zoe replay`.")
     replay_cpu_s_max: int = Field(default=240, gt=0, description="Maximum CPU time of a replay, in seconds.")
     replay_memory_bytes_max: int = Field(

@@ -32,6 +32,7 @@ from zoe_master.backends.base import (
     ServiceStart,
     ServiceStorage,
 )
+from zoe_master.loop.attempt_programs import AttemptPrograms
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
@@ -59,6 +60,7 @@ class PlanExecutor:
         system_users: SystemUsers,
         secret_values: ExecutionSecrets,
         hit: Hit,
+        programs: AttemptPrograms,
     ) -> None:
         self._cache = cache
         self._backend = backend
@@ -67,6 +69,7 @@ class PlanExecutor:
         self._system_users = system_users
         self._secrets = secret_values
         self._hit = hit
+        self._programs = programs
 
     def carry_out(self, plan: Plan, tick: TickContext, locality: Told) -> None:
         """Journal the plan: starts with the places of their inputs, elastic placements, and services to take back."""
@@ -151,26 +154,31 @@ class PlanExecutor:
     ) -> None:
         to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
         own, patience_s = self._connectors.own, self._cache.policy.storage_patience_s
-        if to_start and not own.is_awaited(execution, tick.now_s, patience_s):
-            if own.gave_up(execution) and Mark.TENANT_CREDENTIAL not in execution.marks:
-                said = ev.TenantCredentialUsed(at_s=tick.now_s, cause_id=tick.plan_id)
-                if self._cache.append(execution, [said]) is None:
-                    return
-            access, needs_secret = (
-                self._connectors.access(execution),
-                any(c.has_secret for c in execution.application.components),
-            )
-            secret = self._sign_ins.secret(execution) if needs_secret else ""
-            system_user = self._system_users.user_for(execution.tenant, execution.user)
-            components = execution.application.components
-            given = {
-                component.name: self._secrets.secrets_for(execution, component.secret_names) for component in components
-            }
-            for service in to_start:
-                start = start_of(execution, service, tick.plan_id, access, secret)
-                api = self._secrets.api(execution, start.component)
-                self._hand_over(replace(start, system_user=system_user, secrets=given[service.component], api=api))
-            self._hit(CrashPoint.SERVICE_HANDED_OVER)
+        if not to_start or own.is_awaited(execution, tick.now_s, patience_s):
+            return
+        opened = self._programs.opened(execution, observations, tick)
+        if opened is None:
+            return
+        execution = opened
+        if own.gave_up(execution) and Mark.TENANT_CREDENTIAL not in execution.marks:
+            said = ev.TenantCredentialUsed(at_s=tick.now_s, cause_id=tick.plan_id)
+            if self._cache.append(execution, [said]) is None:
+                return
+        access, needs_secret = (
+            self._connectors.access(execution),
+            any(c.has_secret for c in execution.application.components),
+        )
+        secret = self._sign_ins.secret(execution) if needs_secret else ""
+        system_user = self._system_users.user_for(execution.tenant, execution.user)
+        components = execution.application.components
+        given = {
+            component.name: self._secrets.secrets_for(execution, component.secret_names) for component in components
+        }
+        for service in to_start:
+            start = start_of(execution, service, tick.plan_id, access, secret)
+            api = self._secrets.api(execution, start.component)
+            self._hand_over(replace(start, system_user=system_user, secrets=given[service.component], api=api))
+        self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: ServiceStart) -> None:
         """Hand over the services; if the back-end does not accept one now, the next tick repeats it."""

@@ -16,15 +16,16 @@ from zoe_lib.domain.cluster.platform import BackendCapabilities
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.arrays import Array
 from zoe_lib.domain.executions.events import Forecasted
-from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark, awaits_prologue
 from zoe_lib.domain.executions.promises import StoreCapacity
 from zoe_lib.domain.lifecycle.consequences import due_at_s
 from zoe_lib.domain.values.forecast import Forecast
-from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend
 from zoe_master.loop.arrays import ArrayObserver
+from zoe_master.loop.attempt_programs import AttemptPrograms, ProgramRunner
 from zoe_master.loop.conditions import ConditionObserver
 from zoe_master.loop.culling import ExecutionCulling, LastUses
 from zoe_master.loop.executor import PlanExecutor
@@ -75,6 +76,7 @@ class Master:
         last_uses: LastUses | None = None,
         paths: Look | None = None,
         changes_per_set: int = CHANGES_PER_SET,
+        programs: ProgramRunner | None = None,
     ) -> None:
         spark_config = spark_config or SparkConfig()
         self._store = store
@@ -89,7 +91,10 @@ class Master:
         self._image_gate = ImageGate(self._cache, backend)
         self.port_secrets = port_secrets or PortSecrets()
         users, secrets = system_users or SystemUsers(), secret_values or ExecutionSecrets()
-        self._executor = PlanExecutor(self._cache, backend, spark_config, self.port_secrets, users, secrets, hit)
+        self._programs = AttemptPrograms(self._cache, programs)
+        self._executor = PlanExecutor(
+            self._cache, backend, spark_config, self.port_secrets, users, secrets, hit, self._programs
+        )
         self._reasons = ReasonWriter(self._cache)
         self._culling = ExecutionCulling(self._cache, last_uses or store.last_uses)
         self._grants = GuaranteeGrants(
@@ -155,6 +160,7 @@ class Master:
         self._grants.sync(plan, tick, storage)
         self._publish_capabilities(now_s)
         self._executor.drive(observations, tick)
+        self._programs.finish(tick)
         self._keep_forecasts(tick)
         self._log(snapshot, plan_id, read_to)
         self.latest = self._result(snapshot, plan, tick, plan_s, read_to)
@@ -237,6 +243,15 @@ class Master:
         return self._own_credentials.waiting_reason(
             execution_id, self._clock.now_s(), self._cache.policy.storage_patience_s
         )
+
+    def waits_for_prologue(self, execution_id: ExecutionId) -> Reason | None:
+        """Return the reason of a starting execution whose prologue runs; None without one. Callable from any thread."""
+        execution = self._cache.get(execution_id)
+        if execution is None or execution.state is not ExecutionState.STARTING or not awaits_prologue(execution):
+            return None
+        since_s = self._clock.now_s() - execution.marks[Mark.OPENED]
+        sentence = f"It has its nodes, and waits for the prologue of the admin, which began {since_s:.0f} s ago."
+        return Reason(ReasonCode.PROLOGUE, sentence)
 
     @property
     def cache(self) -> StateCache:

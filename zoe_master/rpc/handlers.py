@@ -198,7 +198,10 @@ class RpcHandlers:
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return why an execution is not started, per node, or why its services are not."""
         question = _read(_AboutExecution, body)
-        if (waits := self._master.waits_for_credential(question.execution_id)) is not None:
+        waits = self._master.waits_for_credential(question.execution_id)
+        if waits is None:
+            waits = self._master.waits_for_prologue(question.execution_id)
+        if waits is not None:
             return {"reason": encode(waits)}
         with _in_time():
             answer = self._tick().explain(question.execution_id, CpuBudget(left))

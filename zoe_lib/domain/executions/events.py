@@ -236,6 +236,36 @@ class StorageWithdrawn(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class AttemptOpened(Event):
+    """Before its first service starts: which of the admin's programs run for this attempt."""
+
+    kind: ClassVar[str] = "attempt_opened"
+    prologue: bool
+    epilogue: bool
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class PrologueEnded(Event):
+    """The admin's prologue ended: with exit code 0, its services start. No exit code: it was ended; `output` says why.
+
+    `output`: the end of what it wrote.
+    """
+
+    kind: ClassVar[str] = "prologue_ended"
+    exit_code: int | None = None
+    output: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class EpilogueEnded(Event):
+    """The admin's epilogue ended, after the last service; how it ended changes nothing. Fields as for the prologue."""
+
+    kind: ClassVar[str] = "epilogue_ended"
+    exit_code: int | None = None
+    output: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class TenantCredentialUsed(Event):
     """Its services sign in to the object store as its tenant: its own credential did not come in time."""
 
@@ -459,6 +489,9 @@ EVENT_TYPES: dict[str, type[Event]] = {
         StorageDeclined,
         StorageWithdrawn,
         TenantCredentialUsed,
+        AttemptOpened,
+        PrologueEnded,
+        EpilogueEnded,
         StorageTransferred,
         InputsDecided,
         ElasticPlaced,

@@ -33,6 +33,7 @@ __all__ = [
     "Service",
     "ServiceId",
     "ServiceState",
+    "awaits_prologue",
     "new_service",
     "new_services",
     "pause_of",
@@ -52,6 +53,7 @@ PLATFORM_CAUSES = frozenset(
         Cause.STOPPED,
         Cause.KILLED,
         Cause.STORAGE_UNAVAILABLE,
+        Cause.PROLOGUE_FAILED,
     }
 )
 
@@ -202,6 +204,11 @@ class Execution:
         if not self.application.malleable:
             return ()
         return tuple(s for s in self.current() if not s.core)
+
+
+def awaits_prologue(execution: Execution) -> bool:
+    """Return whether the admin's prologue of this attempt has not ended."""
+    return Mark.OPENED in execution.marks and Mark.PROLOGUE_ENDED not in execution.marks
 
 
 def pause_of(execution: Execution, until_s: float) -> float:

@@ -41,6 +41,7 @@ _BY_REASON = {
     ReasonCode.BOOKED: WaitCause.OTHERS_AHEAD,
     ReasonCode.DEPENDENCIES: WaitCause.CONDITIONS,
     ReasonCode.CREDENTIAL: WaitCause.STORAGE,
+    ReasonCode.PROLOGUE: WaitCause.MASTER,
 }
 
 _WHY_AGAIN = {

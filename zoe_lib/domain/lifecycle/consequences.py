@@ -20,6 +20,7 @@ from zoe_lib.domain.executions.execution import (
     Outcome,
     Service,
     ServiceState,
+    awaits_prologue,
 )
 from zoe_lib.domain.executions.guaranteed import awaits_promise
 from zoe_lib.domain.executions.promises import awaits_grant, awaits_inputs
@@ -348,6 +349,8 @@ def _never_started(execution: Execution, now_s: float, cause_id: str) -> ev.Even
 
 def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     if any(service.alive for service in execution.services):
+        return None
+    if awaits_prologue(execution) or Mark.EPILOGUE_DUE in execution.marks:
         return None
     if will_retry(execution, policy):
         grown = _grown_memory(execution)

@@ -20,6 +20,7 @@ from zoe_lib.domain.executions.execution import (
     Outcome,
     Service,
     ServiceState,
+    awaits_prologue,
     new_service,
     new_services,
     pause_of,
@@ -58,6 +59,9 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.StorageDeclined: frozenset({E.STARTING, E.RUNNING}),
     ev.StorageWithdrawn: frozenset({E.STARTING, E.RUNNING}),
     ev.TenantCredentialUsed: frozenset({E.STARTING, E.RUNNING}),
+    ev.AttemptOpened: frozenset({E.STARTING}),
+    ev.PrologueEnded: frozenset({E.STARTING, E.STOPPING}),
+    ev.EpilogueEnded: frozenset({E.STOPPING}),
     ev.StorageTransferred: frozenset(E),
     ev.InputsDecided: frozenset({E.STARTING}),
     ev.ElasticPlaced: frozenset({E.STARTING, E.RUNNING}),
@@ -364,6 +368,30 @@ def _apply_storage_withdrawn(event: ev.StorageWithdrawn, execution: Execution, v
     del marks[Mark.STORAGE_GRANTED]
     granted_s = granted_by_day(execution, event.at_s)
     return changed(execution, version=version, marks=marks, granted_s=granted_s, storage_problem=event.why)
+
+
+@_change.register
+def _apply_attempt_opened(event: ev.AttemptOpened, execution: Execution, version: int) -> Execution:
+    if Mark.OPENED in execution.marks:
+        raise IllegalTransition(execution, event, "this attempt was opened before")
+    due = [Mark.OPENED, *([] if event.prologue else [Mark.PROLOGUE_ENDED]), *([Mark.EPILOGUE_DUE] * event.epilogue)]
+    return changed(execution, version=version, marks=_with_marks(execution, event, *due))
+
+
+@_change.register
+def _apply_prologue_ended(event: ev.PrologueEnded, execution: Execution, version: int) -> Execution:
+    if not awaits_prologue(execution):
+        raise IllegalTransition(execution, event, "it awaits no prologue")
+    return changed(execution, version=version, marks=_with_marks(execution, event, Mark.PROLOGUE_ENDED))
+
+
+@_change.register
+def _apply_epilogue_ended(event: ev.EpilogueEnded, execution: Execution, version: int) -> Execution:
+    if Mark.EPILOGUE_DUE not in execution.marks or awaits_prologue(execution):
+        raise IllegalTransition(execution, event, "it awaits no epilogue")
+    marks = dict(execution.marks)
+    del marks[Mark.EPILOGUE_DUE]
+    return changed(execution, version=version, marks=marks)
 
 
 @_change.register
