@@ -222,6 +222,9 @@ def test_impossible_restore_changes_nothing(
     cut = tmp_path / "cut"
     cut.write_bytes(file.read_bytes()[:-100])
     assert "not a complete backup" in refused(setup(empty_url, keys, "restore", cut))
+    for bytes_kept in (0, 1, len(file.read_bytes()) // 2):
+        cut.write_bytes(file.read_bytes()[:bytes_kept])
+        assert "not a complete backup" in refused(setup(empty_url, keys, "restore", cut))
     fewer, garbage, newer = (tmp_path / name for name in ("fewer", "garbage", "newer"))
     changed(file, fewer, "tables/tokens", lambda content: b"")
     assert "rows of tokens" in refused(setup(empty_url, keys, "restore", fewer))

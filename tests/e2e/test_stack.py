@@ -19,13 +19,13 @@ from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded.home import Home
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_embedded.restore import restore_home
+from zoe_embedded.restore import kept_databases, remove_kept, restore_home
 from zoe_embedded.runtimes.binaries import find_wheel
 from zoe_embedded.stack import Stack, StackError
 from zoe_lib.domain.executions.execution import ExecutionState
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store.backup.backup import back_up
-from zoe_lib.store.errors import StoreError
+from zoe_lib.store.errors import NotFound, StoreError
 
 BY_ROOT = os.geteuid() == 0
 
@@ -137,13 +137,22 @@ def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -
     (tmp_path / "broken").write_bytes((tmp_path / "zoe.backup").read_bytes()[:-50])
     with pytest.raises(StoreError, match="not a complete backup"):
         restore_home(first.home, tmp_path / "broken")
+    assert not [name for name in databases(first.home) if name.startswith("zoe_")], "nothing is left behind"
     for at_s in (1e9, 1e9 + 3600):  # a second restore keeps what the first one kept
         restored, _ = restore_home(first.home, tmp_path / "zoe.backup", at_s=at_s)
         assert restored.manifest.rows("executions") == len(kept)
     assert databases(first.home) >= {"zoe", "zoe_before_20010909_014640", "zoe_before_20010909_024640"}
     with pytest.raises(psycopg2.Error, match="already exists"):
         restore_home(first.home, tmp_path / "zoe.backup", at_s=1e9)
+    assert databases(first.home) >= {"zoe", "zoe_before_20010909_014640", "zoe_before_20010909_024640"}
+    with pytest.raises(NotFound, match="zoe is no database that a restore has kept"):
+        remove_kept(first.home, ["zoe_before_20010909_014640", "zoe"])
+    assert next(name for name, _ in kept_databases(first.home)) == "zoe_before_20010909_014640"
+    remove_kept(first.home, ["zoe_before_20010909_014640", "zoe_before_20010909_024640"])
+    assert kept_databases(first.home) == []
     with forked_stack(home) as second, client(second) as api:
+        with pytest.raises(BlockingIOError):
+            kept_databases(first.home)
         assert ids(api) == kept
         assert done.id in kept
         assert api.wait(api.submit(script("true")).id, 60).state is ExecutionState.SUCCEEDED
