@@ -21,6 +21,9 @@ def test_all_of_a_user_is_cancelled_by_an_operator_and_nothing_of_others(api: Ap
     assert {*done.output.split()} >= {*theirs}
     assert elsewhere.execution(theirs[1]).state is ExecutionState.CANCELLED
     assert bob.execution(other).state is ExecutionState.SUBMITTED
+    assert CliRunner().invoke(app, ["--url", api.url, "--token", api.admin, "cancel", "--user", "ada"]).exit_code == 0
+    unknown = CliRunner().invoke(app, ["--url", api.url, "--token", api.admin, "cancel", "--user", "nosuch"])
+    assert (unknown.exit_code, "no user nosuch" in unknown.output) == (3, True)
     refused = CliRunner().invoke(app, ["--url", api.url, "--token", api.token, "cancel", "--user", "bob"])
     assert refused.exit_code != 0
     assert bob.execution(other).state is ExecutionState.SUBMITTED

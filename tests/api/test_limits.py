@@ -184,3 +184,10 @@ def test_the_command_gives_json(api: Api) -> None:
         app, ["--url", api.url, "--token", api.admin, "admin", "limit", "set", "--read", "40MB/s", "-o", "json"]
     )
     assert json.loads(done.stdout) == {"tenant": "*", "user": None, "amounts": {"read_bytes_per_s": 40_000_000}}
+
+
+@pytest.mark.parametrize("amount", ["cores_milli", "memory_bytes"])
+def test_a_limit_that_lets_nothing_run_is_refused(shared_api: Api, amount: str) -> None:
+    with pytest.raises(Refused) as refused:
+        shared_api.client(shared_api.admin).admin.set_limit(LimitAmounts(**{amount: 0}), "red")
+    assert "of 0 lets nothing run" in str(refused.value.problem)

@@ -34,6 +34,12 @@ def zoe(api: Api, *words: str, code: int = 0) -> str:
         ("node_holds", {"n1": {"tenant": "nosuch"}}, "tenant nosuch does not exist; known: red"),
         ("tenant_limits", {"red": {"cores_milli": 0}}, "cores_milli of 0 lets nothing run"),
         ("user_limits", {"*": {"memory_bytes": 0}}, "memory_bytes of 0 lets nothing run"),
+        ("user_limits", {"red/nosuch": {"cores_milli": 9}}, "user nosuch does not exist"),
+        ("node_windows", {"n1": [{"since_s": 1, "until_s": 2}]}, "the hold of node n1 has ended before now"),
+        ("node_holds", {"n1": {"since_s": 1, "until_s": 2}}, "the hold of node n1 has ended before now"),
+        ("default_time_limit_s", 1e300, "1e+300 is above the maximum of 315360000"),
+        ("idle_after_s", 1e300, "1e+300 is above the maximum of 3153600000"),
+        ("ageing_s", 1e300, "1e+300 is above the maximum of 3153600000"),
     ],
 )
 def test_names_and_values_that_mean_nothing_are_refused(
@@ -42,10 +48,11 @@ def test_names_and_values_that_mean_nothing_are_refused(
     http = shared_api.http(shared_api.admin)
     policy = http.get("/api/v1/policy").json()
     refused = problem(http.put("/api/v1/policy", json={**policy, field: value}))
+    assert problem(http.post("/api/v1/policy/dry-run", json={**policy, field: value}))["errors"] == refused["errors"]
     assert refused["code"] == "invalid_policy"
     (error,) = refused["errors"]
     assert error["message"].startswith(said)
-    assert error["pointer"].startswith(f"/body/{field}/")
+    assert error["pointer"].startswith(f"/body/{field}")
     assert shared_api.store.policy().version == 0
 
 
@@ -70,6 +77,19 @@ def test_a_node_that_does_not_exist_is_not_drained(api: Api) -> None:
     hold = {"node_holds": {"nosuch": {"tenant": None}}, "version": policy.version}
     refused = api.http(api.admin).put("/api/v1/policy", json={**policy.model_dump(mode="json"), **hold})
     assert refused.json()["errors"][0]["message"] == "there is no node nosuch; known: n1, n2"
+
+
+def test_a_release_of_nothing_changes_no_policy(api: Api) -> None:
+    master = api.start_master().master
+    until(lambda: master.latest)
+    zoe(api, "nodes", "drain", "n1")
+    version = api.store.policy().version
+    assert "there is no node nosuch" in zoe(api, "nodes", "release", "nosuch", code=2)
+    assert "none of these nodes is drained" in zoe(api, "nodes", "release", "n2")
+    assert api.store.policy().version == version
+    zoe(api, "nodes", "release", "--all")
+    assert (api.store.policy().version, dict(api.store.policy().node_holds)) == (version + 1, {})
+    assert "none of these nodes is drained" in zoe(api, "nodes", "release", "--all")
 
 
 def test_a_change_tells_what_it_changes_and_is_taken_back_by_undo(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

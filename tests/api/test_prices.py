@@ -20,7 +20,7 @@ from tests.support.applications import GIB, application, component, execution
 from tests.support.documents import sized
 from tests.support.waiting import until
 from zoe_cli.main import app
-from zoe_client import Refused
+from zoe_client import NotFound, Refused
 from zoe_client.wire import SubmitRequest
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.executions import events as ev
@@ -127,6 +127,8 @@ def test_users_see_their_part_and_operators_the_whole(api: Api, file: Path) -> N
     assert {line.tenant for line in everything.lines} == {"red", "blue"}
     with pytest.raises(Refused, match="operators"):
         api.client(eve).statement(LAST_MONTH, "red")
+    with pytest.raises(NotFound, match="nosuch"):
+        api.client(operator).statement(LAST_MONTH, "nosuch")
     assert api.client(eve).statement(LAST_MONTH).lines == []
     assert {"set_price_list"} <= {entry.action for entry in api.store.accounts.audit(None, 50)}
 

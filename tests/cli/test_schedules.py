@@ -37,7 +37,8 @@ def test_an_application_is_stored_and_dispatched(server: Server, zoe: Zoe, repor
     wrong = zoe("dispatch", "report", "--param", "dya=x")
     assert (wrong.code, "there is no parameter 'dya'" in wrong.err) == (2, True)
     assert zoe("app", "show", "report", "-o", "json").json()["document"]["params"] == REPORT["params"]
-    assert zoe("schedule", "add", "daily", "@daily", "report").code == 0
+    added = zoe("schedule", "add", "daily", "@daily", "report")
+    assert (added.code, "its times are in UTC" in added.err) == (0, True)
     removed = zoe("app", "rm", "report")
     said = "schedule daily of ada is refused while neither ada nor the tenant has report stored"
     assert (removed.code, said in removed.err) == (0, True), removed.err

@@ -151,7 +151,7 @@ def _check_subject(accounts: AccountStore, subject: LimitSubject, amounts: Amoun
     if subject.tenant == EVERY and subject.user not in (None, EVERY):
         raise ApiProblem(Code.INVALID_REQUEST, "give the tenant in which the user has the limit")
     _check_names(accounts, subject)
-    errors = list(_amounts_of_tenants(subject, amounts))
+    errors = [*_amounts_of_tenants(subject, amounts), *_amounts_of_nothing(amounts)]
     if errors:
         raise ApiProblem(Code.INVALID_REQUEST, errors=errors)
 
@@ -168,6 +168,13 @@ def _amounts_of_tenants(subject: LimitSubject, amounts: Amounts) -> Iterator[Dia
         if name not in AMOUNTS_OF_USERS:
             text = f"{name} is a limit of tenants; users have limits of {', '.join(AMOUNTS_OF_USERS)}"
             yield Diagnostic(pointer=f"/body/amounts/{name}", code="not_of_users", message=text)
+
+
+def _amounts_of_nothing(amounts: Amounts) -> Iterator[Diagnostic]:
+    for name in ("cores_milli", "memory_bytes"):
+        if amounts.get(name) == 0:
+            text = f"{name} of 0 lets nothing run; clear it, or give null, for no limit, or set executions to 0"
+            yield Diagnostic(pointer=f"/body/amounts/{name}", code="too_low", message=text)
 
 
 def _view(limits: Limits, subject: LimitSubject) -> LimitView:

@@ -110,6 +110,8 @@ def get_statement(
     if wanted != caller.tenant and not caller.principal.operator:
         raise ApiProblem(Code.ROLE_MISSING, "statements of other tenants are for operators")
     found = _statement(caller.services, month, None if wanted == "*" else wanted)
+    if not found.lines and wanted not in (caller.tenant, "*"):
+        check_tenant(caller.services.accounts, wanted)  # a tenant that was removed still has lines
     view = _view(found.for_user(None if caller.principal.operator else caller.user))
     as_csv = form == "csv" or (form is None and _CSV in caller.request.headers.get("accept", ""))
     if found.closed and not found.issued and (as_csv or Scope.ADMIN not in caller.principal.scopes):

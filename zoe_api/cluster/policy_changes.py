@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 
 from zoe_client.documents.diagnostics import pointer
+from zoe_client.vocabulary import SECONDS_MAX
 from zoe_client.wire import Diagnostic, PolicyView
+from zoe_client.wire.cluster.policy import WEIGHT_MAX
+from zoe_client.wire.people.people import TIME_LIMIT_S_MAX
 from zoe_lib.domain.executions.limits import EVERY
+from zoe_lib.domain.values.frozen import value
 
 _BY_TENANT = ("tenant_shares", "tenant_limits", "user_limits", "priorities_max")
 _NAMED_MAX = 5
+# Of numbers without a bound in the wire model, which must be able to show what is in force.
+_MOST: Mapping[str, float] = MappingProxyType(
+    {
+        "default_time_limit_s": TIME_LIMIT_S_MAX,
+        "ageing_s": SECONDS_MAX,
+        "usage_half_life_s": SECONDS_MAX,
+        "idle_after_s": SECONDS_MAX,
+        "idle_warning_s": SECONDS_MAX,
+        "fair_share_age_weight": WEIGHT_MAX,
+    }
+)
 
 
-def mistakes(
-    wanted: PolicyView, present: PolicyView, tenants: Collection[str], nodes: Collection[str]
-) -> Iterator[Diagnostic]:
-    """Yield the mistakes among the values that change; what is in force stays possible. nodes: those that the master
-    has observed.
-    """
+@value(frozen=True, slots=True)
+class Installed:
+    """The names that a policy may use: `is_user` tells whether a user exists; `nodes` are those observed so far."""
+
+    tenants: Collection[str]
+    nodes: Collection[str]
+    is_user: Callable[[str], bool]
+
+
+def mistakes(wanted: PolicyView, present: PolicyView, there: Installed, now_s: float) -> Iterator[Diagnostic]:
+    """Yield the mistakes among the values that change; what is in force stays possible."""
     for field in _BY_TENANT:
         for name in getattr(wanted, field).keys() - getattr(present, field).keys() - {EVERY}:
-            if name.partition("/")[0] not in tenants and name.partition("/")[0] != EVERY:
-                yield _diagnostic((field, name), "unknown", f"tenant {name} does not exist; {_known(tenants)}")
+            tenant, _, user = name.partition("/")
+            if tenant not in there.tenants and tenant != EVERY:
+                text = f"tenant {tenant} does not exist; {_known(there.tenants)}"
+                yield _diagnostic((field, name), "unknown", text)
+            elif user and not there.is_user(user):
+                yield _diagnostic((field, name), "unknown", f"user {user} does not exist")
+    for field, most in _MOST.items():
+        if getattr(wanted, field) > most and getattr(wanted, field) != getattr(present, field):
+            yield _diagnostic((field,), "too_high", f"{getattr(wanted, field):g} is above the maximum of {most:.0f}")
     yield from _limits_of_nothing(wanted, present)
-    yield from _holds(wanted, present, tenants, nodes)
+    yield from _holds(wanted, present, there, now_s)
 
 
 def _limits_of_nothing(wanted: PolicyView, present: PolicyView) -> Iterator[Diagnostic]:
@@ -36,18 +64,24 @@ def _limits_of_nothing(wanted: PolicyView, present: PolicyView) -> Iterator[Diag
                     yield _diagnostic((field, name, amount), "too_low", text)
 
 
-def _holds(
-    wanted: PolicyView, present: PolicyView, tenants: Collection[str], nodes: Collection[str]
-) -> Iterator[Diagnostic]:
-    there = {name: [hold, *present.node_windows.get(name, ())] for name, hold in present.node_holds.items()}
-    known = {*there, *present.node_windows, *nodes}
+def _holds(wanted: PolicyView, present: PolicyView, there: Installed, now_s: float) -> Iterator[Diagnostic]:
+    held = {name: [hold, *present.node_windows.get(name, ())] for name, hold in present.node_holds.items()}
+    held |= {name: [*held.get(name, ()), *windows] for name, windows in present.node_windows.items()}
+    known = {*held, *there.nodes}
+    for field in ("node_holds", "node_windows"):
+        for name in getattr(wanted, field):
+            if there.nodes and name not in known:
+                yield _diagnostic((field, name), "unknown", f"there is no node {name}; {_known(there.nodes)}")
     found = [("node_holds", name, hold) for name, hold in wanted.node_holds.items()]
     found += [("node_windows", name, hold) for name, windows in wanted.node_windows.items() for hold in windows]
     for field, name, hold in found:
-        if nodes and name not in known:
-            yield _diagnostic((field, name), "unknown", f"there is no node {name}; {_known(nodes)}")
-        if hold.tenant is not None and hold.tenant not in tenants and hold not in there.get(name, ()):
-            yield _diagnostic((field, name), "unknown", f"tenant {hold.tenant} does not exist; {_known(tenants)}")
+        if hold in held.get(name, ()):
+            continue
+        if hold.tenant is not None and hold.tenant not in there.tenants:
+            text = f"tenant {hold.tenant} does not exist; {_known(there.tenants)}"
+            yield _diagnostic((field, name), "unknown", text)
+        if hold.until_s is not None and hold.until_s <= now_s:
+            yield _diagnostic((field, name), "too_low", f"the hold of node {name} has ended before now")
 
 
 def _known(names: Collection[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fastapi import Response
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from zoe_api.access.access import AsOperator, AsReader, Reader, check
 from zoe_api.access.views import visible_policy
 from zoe_api.access.wire_forms import node_view, policy_of, policy_view
-from zoe_api.cluster.policy_changes import mistakes
+from zoe_api.cluster.policy_changes import Installed, mistakes
 from zoe_api.cluster.replays import replay
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
@@ -46,6 +47,8 @@ from zoe_lib.domain.cluster.policy import Policy, without_ended_holds
 from zoe_lib.domain.executions.gateway import HeldOnNode
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.documents.codec import encode
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.store import PostgresStore
 
 router = api_router(tag="cluster")
@@ -104,7 +107,7 @@ def set_policy(
     present, now_s = store.policy(), clock.now_s()
     policy = _sound(without_ended_holds(policy_of(body, present), now_s), master)
     check_if_match(if_match, present.version)
-    _check_names(body, present, store)
+    _check_names(body, present, store, now_s)
     as_held = replace(policy, node_holds=present.node_holds, node_windows=present.node_windows)
     if replace(as_held, version=present.version) != present:
         check(caller.principal, Scope.ADMIN)
@@ -118,8 +121,9 @@ def set_policy(
 
 
 @router.post("/policy/dry-run", response_model=DryRunView)
-def try_policy(body: PolicyView, caller: AsOperator, master: MasterDep) -> DryRunView:
+def try_policy(clock: ClockDep, body: PolicyView, caller: AsOperator, store: StoreDep, master: MasterDep) -> DryRunView:
     """Compare a proposed policy with the one in force on the present queue; nothing changes."""
+    _check_names(body, store.policy(), store, clock.now_s())
     return DryRunView(
         **ask(
             master,
@@ -167,11 +171,20 @@ def get_status(caller: AsReader, store: StoreDep) -> StatusView:
     )
 
 
-def _check_names(body: PolicyView, present: Policy, store: PostgresStore) -> None:
+def _check_names(body: PolicyView, present: Policy, store: PostgresStore, now_s: float) -> None:
     tenants = {tenant.name for tenant in store.accounts.tenants()}
-    found = list(mistakes(body, policy_view(present), tenants, {node.name for node in store.platform()}))
+    there = Installed(tenants, {node.name for node in store.platform()}, partial(_is_user, store.accounts))
+    found = list(mistakes(body, policy_view(present), there, now_s))
     if found:
         raise ApiProblem(Code.INVALID_POLICY, errors=found)
+
+
+def _is_user(accounts: AccountStore, user: str) -> bool:
+    try:
+        accounts.user(user)
+    except NotFound:
+        return False
+    return True
 
 
 def _sound(policy: Policy, master: MasterClient) -> Policy:

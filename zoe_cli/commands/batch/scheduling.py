@@ -60,7 +60,7 @@ def add_one(
     what: Annotated[
         str, typer.Argument(metavar="APP|FILE", help="Stored application, or a file with a description or a workflow.")
     ],
-    zone: Annotated[str, typer.Option(help="Time zone of the times, such as Europe/Paris.")] = "UTC",
+    zone: Annotated[str | None, typer.Option(help="Time zone of the times, such as Europe/Paris [UTC].")] = None,
     parameters: Parameters = None,
     version: Version = None,
     run_name: Annotated[str | None, typer.Option("--name", help="Name of its runs.")] = None,
@@ -97,6 +97,9 @@ def add_one(
     from zoe_client.wire import ScheduleRequest
     from zoe_client.wire.batch.schedules import AHEAD_S_MAX
 
+    if zone is None:
+        note("note: its times are in UTC; give --zone for another time zone")
+    zone = zone or "UTC"
     file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
     read: LocatedDocument | None = None if file is None else read_document(file)
     given: dict[str, Any] = {"application": what} if read is None else {"document": read.document}

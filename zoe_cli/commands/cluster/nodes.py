@@ -154,8 +154,7 @@ def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: No
     _check_choice(named, every)
     with options(context).client() as client:
         known = [node.name for node in client.nodes().nodes]
-        if unknown := sorted({*(named or ())} - {*known}):
-            raise typer.BadParameter(f"there is no node {', '.join(unknown)}; see zoe nodes")
+        _check_known(named, known)
         policy = client.policy()
         for name in named or known:
             present = policy.node_holds.get(name)
@@ -212,8 +211,13 @@ def _with_hold(policy: PolicyView, node: str, hold: NodeHoldView) -> PolicyView:
 def _release(context: typer.Context, named: list[str] | None, every: bool, begin_s: float | None) -> None:
     _check_choice(named, every)
     with options(context).client() as client:
-        _note_unknown(named, [node.name for node in client.nodes().nodes])
         policy = client.policy()
+        held = {*policy.node_holds, *(name for name, windows in policy.node_windows.items() if windows)}
+        _check_known(named, [*(node.name for node in client.nodes().nodes), *held])
+        if held.isdisjoint(named or held):
+            note("note: none of these nodes is drained or reserved")
+            listed(context)
+            return
         stay = {name: _staying(named, begin_s, name, [hold]) for name, hold in policy.node_holds.items()}
         windows = {name: _staying(named, begin_s, name, several) for name, several in policy.node_windows.items()}
         if begin_s is not None and (_count(stay), _count(windows)) == (len(stay), _count(policy.node_windows)):
@@ -246,10 +250,9 @@ def _check_choice(named: list[str] | None, every: bool) -> None:
         raise typer.BadParameter("name nodes, or give --all")
 
 
-def _note_unknown(named: list[str] | None, known: Sequence[str]) -> None:
-    for name in named or ():
-        if name not in known:
-            note(f"note: node {name} is unknown now")
+def _check_known(named: list[str] | None, known: Sequence[str]) -> None:
+    if unknown := sorted({*(named or ())} - {*known}):
+        raise typer.BadParameter(f"there is no node {', '.join(unknown)}; see zoe nodes")
 
 
 app.callback()(with_output(listing))

@@ -136,7 +136,15 @@ def _cancel_matching(context: typer.Context, chosen: _Chosen, descendants: bool)
             note("zoe: new ones are submitted faster than they are cancelled: zoe cancel ID --descendants")
             _print_ids(context, done)
             raise typer.Exit(Exit.CONFLICT)
+        if not done and chosen.user is not None and not _has_any(client, whose):
+            note(f"zoe: no user {chosen.user} has ever submitted anything here; see zoe ls --user")
+            raise typer.Exit(Exit.NOT_FOUND)
     _print_ids(context, done)
+
+
+def _has_any(client: QuickClient, whose: Mapping[str, str]) -> bool:
+    """Return whether there are executions or arrays of this user, ended ones included."""
+    return bool(client.executions(**whose, limit=1)["executions"] or client.arrays(**whose, limit=1)["arrays"])
 
 
 def _cancel_one(client: QuickClient, one: str, descendants: bool) -> list[str]:

@@ -77,6 +77,7 @@ def master() -> Master:
     made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
     made._clock = ManualClock(10.0)
     made.waits_for_credential = lambda _: None
+    made.waits_for_prologue = lambda _: None
     made.run_times = LearnedRunTimes()
     return made
 
