@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.after_event import AdminsDay
 from tests.support.api import Api
 from tests.support.documents import document, part
+from tests.support.master import NODES
 from tests.support.people import make_token
 from tests.support.postgres import PostgresServer
 from tests.support.statements import statements_of
@@ -23,8 +25,6 @@ from zoe_lib.store.backup.restore import restore
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.simulated import ServiceBehaviour
 
-PRICES = {"currency": "EUR", "digits": 6, "from": "2026-01-01", "rates": [{"meter": "core_hours", "rate": "1000"}]}
-
 
 class Before:
     """What the lost installation had: an ended execution of ada's, and a queued one."""
@@ -33,7 +33,7 @@ class Before:
         master = api.start_master()
         master.behaviours["short"] = ServiceBehaviour(run_s=0.2)
         client, admin = api.client(), api.client(api.admin)
-        admin.admin.set_price_list(PRICES, past=True)
+        self.day = AdminsDay(api.store, admin, api.url)
         self.ended = client.submit(document(part("short", ends_application=True))).id
         until(lambda: client.execution(self.ended).state is ExecutionState.SUCCEEDED)
         api.stop_master()
@@ -83,7 +83,7 @@ def test_sums_go_on_at_once_and_what_is_old_is_removed(restored: Api, before: Be
     assert not restored.store.sum_up(), "one transaction sums up all entries"
     assert use_of(restored) == before.use
     with statements_of(restored.store) as asked:
-        assert restored.store.prune(time.time() + 365 * DAY_S) == 1
+        assert restored.store.prune(time.time() + 365 * DAY_S) == 2
     assert len(asked) < 40
     assert [e.id for e in restored.client().executions().executions] == [before.queued]
     assert use_of(restored) == before.use
@@ -102,6 +102,23 @@ def test_a_second_restore_of_the_same_backup_uses_no_id_and_no_epoch_of_the_firs
         assert earlier is not None
         assert later > earlier + 1000
     postgres_server.drop_database(url)
+
+
+@pytest.mark.parametrize(("times", "nodes"), [(1, 2), (2, 2), (1, 1)], ids=["once", "twice", "a node lost, too"])
+def test_an_admin_goes_on_with_everything(
+    restored: Api, before: Before, backup: Path, postgres_server: PostgresServer, tmp_path: Path, times: int, nodes: int
+) -> None:
+    """After a restore, after a second one of the same backup an hour later, and after one with a node fewer."""
+    again, url = restored, None
+    if times == 2:
+        url = postgres_server.create_empty_database()
+        restore(url, backup, tmp_path / "keys", time.time() + 3600)
+        again = Api(url)
+    again.start_master(nodes=NODES[:nodes]).behaviours["short"] = ServiceBehaviour(run_s=0.2)
+    before.day.check(again.store, again.client(again.admin), again.url)
+    if url is not None:
+        again.close()
+        postgres_server.drop_database(url)
 
 
 def test_statements_are_equal_line_by_line(restored: Api, before: Before) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.clocks import Clocks, find_library
+from tests.support.after_event import AdminsDay
 from tests.support.documents import job
 from tests.support.installation import Installation
 from tests.support.postgres import connect
@@ -27,23 +28,36 @@ def library() -> Path:
     return library
 
 
-@pytest.mark.parametrize("seconds", [HOUR_S, -HOUR_S])
+@pytest.mark.parametrize(
+    ("seconds", "killed"), [(HOUR_S, False), (-HOUR_S, False), (HOUR_S, True)], ids=["ahead", "back", "and killed"]
+)
 def test_work_and_samples_go_on_when_the_clock_jumps(
-    installation: Installation, client: Client, postgres_url: str, library: Path, tmp_path: Path, seconds: int
+    installation: Installation,
+    client: Client,
+    postgres_url: str,
+    library: Path,
+    tmp_path: Path,
+    seconds: int,
+    killed: bool,
 ) -> None:
     clocks = Clocks(library, tmp_path)
     installation.forked = False
-    installation.start_master(ZOE_USAGE_INTERVAL_S="0.2", **clocks.preloaded("master"))
+    master = installation.start_master(ZOE_USAGE_INTERVAL_S="0.2", **clocks.preloaded("master"))
+    day = AdminsDay(installation.store, client, client.url)
     running = client.submit(job("sleep", "600")).id
     until(lambda: client.execution(running).state is ExecutionState.RUNNING, lambda: installation.log("master"))
     until(lambda: samples(postgres_url) > 0)
     clocks.jump("master", seconds)
+    if killed:
+        master.kill()
+        installation.start_master(ZOE_USAGE_INTERVAL_S="0.2", **clocks.preloaded("master"))
     until(lambda: wrong_by(client, seconds), lambda: installation.log("master"))
     before = newest_sample(postgres_url)
     until(lambda: newest_sample(postgres_url) != before, lambda: installation.log("master"))
     assert client.wait(client.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
     client.cancel(running)
     assert client.wait(running, 60).state is ExecutionState.CANCELLED
+    day.check(installation.store, client, client.url, promises=False)
 
 
 def wrong_by(client: Client, seconds: int) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import zmq
 
+from tests.support.after_event import AdminsDay
 from tests.support.documents import job, sized
 from tests.support.installation import REPOSITORY, Installation, free_port
 from tests.support.postgres import PostgresServer, connect
@@ -85,6 +86,8 @@ def test_programs_run_beside_newer_ones(installation: Installation, postgres_url
     installation.start_api(port)
     with installation.client(f"http://127.0.0.1:{port}") as client:
         assert client.wait(client.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
+        day = AdminsDay(installation.store, client, client.url)
+        day.check(installation.store, client, client.url)
 
 
 def test_executions_running_during_an_upgrade_are_adopted(
@@ -94,6 +97,7 @@ def test_executions_running_during_an_upgrade_are_adopted(
     port = free_port()
     master, api = installation.start_master(), installation.start_api(port)
     with installation.client(f"http://127.0.0.1:{port}") as client:
+        day = AdminsDay(installation.store, client, client.url)
         running = client.submit(job("sh", "-c", "echo begun; until test -e {workspace}/go; do sleep 0.1; done"))
         until(lambda: client.execution(running.id).state is ExecutionState.RUNNING)
         waiting = client.submit(sized(64, "true"))
@@ -111,3 +115,4 @@ def test_executions_running_during_an_upgrade_are_adopted(
             ended = client.wait(execution.id, 60)
             assert (ended.state, ended.attempt, len(ended.services)) == (ExecutionState.SUCCEEDED, 1, 1)
         assert b"".join(client.follow_logs(running.id, running.services[0].id)) == b"begun\n"
+        day.check(installation.store, client, client.url)

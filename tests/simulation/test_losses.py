@@ -60,6 +60,18 @@ def test_an_hour_without_the_database_costs_its_time_and_nothing_else() -> None:
     used = world.store.daily_use(0, 1, None)
     assert sum(use.core_s for use in used.values()) == pytest.approx(20.0), "no second of the hour is charged"
     assert world.store.counts()[ExecutionState.SUCCEEDED] == 2
+    # Afterwards an admin goes on: sums, retention and new work are as before.
+    while world.store.sum_up():
+        pass
+    before = world.store.daily_use(0, 1, None)
+    later = world.submit(runs("short"))
+    world.run(30.0, check_invariants)
+    assert world.state(later) is ExecutionState.SUCCEEDED
+    while world.store.prune(world.clock.now_s() + 365 * DAY_S):
+        pass
+    after = world.store.daily_use(0, 1, None)
+    assert sum(use.core_s for use in after.values()) == pytest.approx(sum(u.core_s for u in before.values()) + 10.0)
+    assert world.state(day) is ExecutionState.RUNNING
 
 
 def test_a_node_that_is_lost_during_that_hour_costs_no_retries() -> None:
