@@ -50,7 +50,12 @@ class Refused(ZoeError):  # noqa: N818
 
 
 class InvalidDescription(Refused):
-    """The description has errors; `problem.errors` lists all of them."""
+    """The description has errors; `problem.errors` lists all of them, and the message names them."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        findings = (f"{found.pointer or '(document)'}: {found.message}" for found in problem.errors)
+        self.args = ("\n".join([str(self), *findings]),)
 
 
 class NeverFits(Refused):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from tests.support.needs import need_program
 from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# Where pictures for the docs go; they are drawn anew only on request.
+PICTURES = ROOT / "docs" / "images" if os.environ.get("ZOE_TEST_PICTURES") == "1" else None
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 _OF_COLOURS = ["color-contrast", "link-in-text-block"]
 WAIT_MS = 30_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, ViewportSize, expect
 from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.waiting import until
-from tests.support.web import ROOT, Visitor, cancel_all
+from tests.support.web import PICTURES, Visitor, cancel_all
 from zoe_client import Client
 from zoe_client.wire import NodeHoldView, PolicyView
 from zoe_embedded.stack import Stack
@@ -46,9 +45,9 @@ PAGES = {
 }
 # They say that there is no object store; with one, their pictures are drawn in the tests of storage.
 OF_STORES = {"rules", "metrics", "controllers", "store-nodes"}
+# Their pictures are drawn from the playground.
+OF_PLAYGROUND = {"executions", "nodes", "queue", "storage", "usage", "users", "tenants"}
 DESK, TELEPHONE = ViewportSize(width=1280, height=800), ViewportSize(width=360, height=640)
-# Where pictures for the docs go; they are drawn anew only when somebody asks for it.
-PICTURES = ROOT / "docs" / "images" if os.environ.get("ZOE_TEST_PICTURES") == "1" else None
 
 
 def comes_to_be(client: Client, execution_id: str, state: ExecutionState) -> None:
@@ -89,7 +88,7 @@ def test_every_page_is_accessible_and_fits_a_telephone(browser: Browser, stack: 
         visitor.open(path.format(id=scene))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         visitor.settled()
-        found[name] = wrong(visitor, name, None if name in OF_STORES else PICTURES)
+        found[name] = wrong(visitor, name, None if name in OF_STORES | OF_PLAYGROUND else PICTURES)
     visitor.close()
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert visitor.errors == []

@@ -9,8 +9,7 @@ from playwright.sync_api import expect
 
 from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
-from tests.support.web import Visitor
-from tests.web.test_everyone import PICTURES
+from tests.support.web import PICTURES, Visitor
 from zoe_client import Client
 from zoe_lib.domain.executions.execution import ExecutionState
 

@@ -22,8 +22,8 @@ from tests.support.postgres import PostgresServer
 from tests.support.prometheus import prometheus
 from tests.support.stack import running_stack
 from tests.support.storage_controller import MB, TOKEN, Served, served_controller
-from tests.support.web import Visitor
-from tests.web.test_everyone import PICTURES, wrong
+from tests.support.web import PICTURES, Visitor
+from tests.web.test_everyone import wrong
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.stack import Stack
@@ -107,8 +107,6 @@ def test_operators_see_each_tenants_bandwidth_of_the_last_hours(admin: Visitor) 
         expect(over_time.get_by_label(own)).to_be_visible()
         expect(over_time.get_by_label(re.compile(r"Bandwidth of another, .*Latest: read: 3\.0 MB/s"))).to_be_visible()
     assert admin.violations() == []
-    if PICTURES is not None:
-        page.screenshot(path=PICTURES / "web-storage.png")
 
 
 def test_operators_see_who_asks_for_how_much(admin: Visitor, controller: Served) -> None:

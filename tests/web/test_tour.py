@@ -7,8 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.support.documents import document, part
-from tests.support.web import Visitor
-from tests.web.test_everyone import PICTURES
+from tests.support.web import PICTURES, Visitor
 from zoe_client import Client
 
 READINGS = "region,dwelling,kwh\nnorth,flat,231\nnorth,house,518\nsouth,flat,204\nsouth,house,477\n"

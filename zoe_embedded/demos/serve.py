@@ -39,12 +39,12 @@ def main() -> int:
             home, settings = prepare_home(arguments.settings, programs=[MEMCACHED], spark=False)
             with served_store(home, settings) as site:
                 tell_store(console, site)
-                _tell(console, site.stack)
-                return _keep_up(console, site.stack, site)
+                tell_address(console, site.stack)
+                return keep_up(console, site.stack, site)
         home, settings = prepare_home(arguments.settings, spark=False)
         with Stack(home, settings=settings, spark_optional=True) as stack:
-            _tell(console, stack)
-            return _keep_up(console, stack)
+            tell_address(console, stack)
+            return keep_up(console, stack)
     except FAILURES as error:
         console.print(str(error), style="red", markup=False)
         return 1
@@ -53,7 +53,7 @@ def main() -> int:
         return 0
 
 
-def _keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
+def keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
     """Restart processes that end by themselves, until that happens too often. A server of Swift stays away until an
     admin restarts it, as with any store.
     """
@@ -73,7 +73,8 @@ def _keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
                 return 1
 
 
-def _tell(console: Console, stack: Stack) -> None:
+def tell_address(console: Console, stack: Stack) -> None:
+    """Print the address, the admin's account, and how to use both."""
     if not stack.url.endswith(f":{stack.preferred_port}"):
         console.print(
             f"[yellow]Port {stack.preferred_port} is in use by another program, so the URL has another port.[/yellow]"

@@ -61,6 +61,7 @@ def storage_site(
     given: Mapping[str, object] | None = None,
     others: Sequence[StoreUser] = (),
     *,
+    spark: bool = True,
     spark_optional: bool = False,
     **options: Any,
 ) -> Iterator[Site]:
@@ -111,7 +112,9 @@ def storage_site(
         database_url = postgres.start()
         upgrade(database_url)
         undo.enter_context(controller.serve(store, admin, database_url, rates))
-        stack = undo.enter_context(Stack(home, settings=settings, spark_optional=spark_optional, stops_database=False))
+        stack = undo.enter_context(
+            Stack(home, spark, settings=settings, spark_optional=spark_optional, stops_database=False)
+        )
         _wait_for_answers(stack)
         yield Site(stack, store, user, controller)
 

@@ -36,7 +36,7 @@ def keep_up(monkeypatch: pytest.MonkeyPatch, every_s: float) -> tuple[int | None
     code: int | None = None
     try:
         made: Any = stack
-        code = serve._keep_up(console, made)
+        code = serve.keep_up(console, made)
     except Stopped:
         pass
     return code, console.export_text()

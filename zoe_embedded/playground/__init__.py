@@ -1,0 +1,1 @@
+"""`make playground`: a filled installation to try things on."""
