@@ -7,8 +7,11 @@ RUN := $(BIN)/python
 # Settings of the stack to start, for `serve` and the demos.
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
+# `make check` uses mypy's daemon, which ends after an hour without use; MYPY=mypy leaves it out.
+MYPY ?= mypy
+
 .DEFAULT_GOAL := help
-.PHONY: hooks mpi wheels test-python test-chaos test-soak sbom audit check web docs-site test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-start bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
+.PHONY: hooks mpi wheels test-python test-chaos test-soak sbom audit check web docs-site test-web help demo demo-storage demo-deadline serve dev playground test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-start bench-replay drill-postgres bench-scheduler-smoke study clean test-changed test-slice test-costs test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -53,8 +56,14 @@ serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in 
 	@$(RUN) -m scripts.site || echo '[docs] Zoe starts without its documentation; make docs-site shows why'
 	@$(RUN) -m zoe_embedded.demos.serve $(GIVEN) $(if $(STORAGE),--storage)
 
+dev: setup ## the same with reload: a saved Python file restarts API and master, Vite reloads the web UI
+	@$(RUN) -m scripts.dev
+
+playground: setup web ## the same with two tenants, ended executions, a queue and a store, in a home of its own, to try things on (SETTINGS=FILE)
+	@$(RUN) -m zoe_embedded.playground $(GIVEN)
+
 check: setup ## lint, and the nearest unit tests of the present change, in seconds (BASE=COMMIT: since that commit)
-	@$(RUN) -m scripts.testing.check
+	@MYPY="$${MYPY:-dmypy run --timeout 3600}" $(RUN) -m scripts.testing.check
 
 hooks: ## check each commit by `make check`, and let git blame look behind commits that only move code
 	@git config core.hooksPath scripts/hooks && git config blame.ignoreRevsFile .git-blame-ignore-revs && echo 'make check runs before each commit'
@@ -105,7 +114,7 @@ test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that re
 	@$(RUN) -m scripts.testing.run --long storage rates
 
 lint: setup ## ruff, mypy --strict, import-linter, sizes of folders and functions, plain language; biome and TypeScript for the web UI
-	@failed=; for check in "ruff check ." "ruff format --check ." mypy lint-imports "python -m scripts.rooms --quiet" "python -m scripts.language --quiet" "python -m scripts.testing.gates" "python -m scripts.web check"; \
+	@failed=; for check in "ruff check ." "ruff format --check ." "$(MYPY)" lint-imports "python -m scripts.rooms --quiet" "python -m scripts.language --quiet" "python -m scripts.testing.gates" "python -m scripts.web check"; \
 	do $(BIN)/$$check || failed="$$failed, $$check"; done; [ -z "$$failed" ] || { echo "lint failed: $${failed#, }"; exit 1; }
 
 format: setup ## format the sources

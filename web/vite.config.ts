@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-// For `npm run dev`: the API of a running `make serve`, as if of the same origin.
+// For `make dev`, or `npm run dev` beside `make serve`: the API, as if of the same origin, so the host stays the page's.
 const API = process.env.ZOE_URL ?? "http://127.0.0.1:5100";
 
 const page = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -10,7 +10,7 @@ const page = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 export default defineConfig({
   plugins: [react()],
   // rjsf names it in a helper for tests; it would bring a validator that builds code at run time.
-  resolve: { alias: { "@rjsf/validator-ajv8": "/src/pages/catalogue/validator.ts" } },
+  resolve: { alias: { "@rjsf/validator-ajv8": page("src/pages/catalogue/validator.ts") } },
   build: {
     outDir: "../zoe_api/static",
     emptyOutDir: true,
@@ -24,6 +24,6 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: { "/api": { target: API, changeOrigin: true }, "/docs": { target: API, changeOrigin: true } },
+    proxy: { "/api": { target: API, ws: true }, "/docs": { target: API } },
   },
 });

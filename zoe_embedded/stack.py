@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -197,6 +197,15 @@ class Stack:
                 self._processes[place] = self._spawn(_name(process))
                 stories.append(f"{_name(process)} had ended with {process.returncode} and was restarted")
         return stories
+
+    def restart(self, names: Collection[str]) -> None:
+        """Kill these processes, and start them and all ended ones; return when all are ready. Raises StackError."""
+        for process in self._processes:
+            if _name(process) in names:
+                process.kill()
+                process.wait()
+        self.revive()
+        self._ready_on_our_port(last=True)
 
     def _start(self) -> None:
         self._lock = self._take_lock()

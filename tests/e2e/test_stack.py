@@ -156,3 +156,13 @@ def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -
         assert ids(api) == kept
         assert done.id in kept
         assert api.wait(api.submit(script("true")).id, 60).state is ExecutionState.SUCCEEDED
+
+
+def test_a_restarted_process_is_replaced_and_all_is_ready_again(home: Path) -> None:
+    with ForkedStack(Home(home, by_root=BY_ROOT), spark=False) as stack:
+        before = stack.processes
+        stack.restart({"zoe_api.main"})
+        assert stack.processes["zoe_api.main"] != before["zoe_api.main"]
+        assert stack.processes["zoe_master.main"] == before["zoe_master.main"]
+        with Client(stack.url, stack.token) as client:
+            assert client.status().master is not None
