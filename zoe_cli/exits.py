@@ -42,7 +42,10 @@ MEANINGS: dict[Exit, str] = {
     Exit.APPLICATION_FAILED: (
         "the application failed or was cancelled; the JSON has its own exit code, which `--exit-code-from-app` returns"
     ),
-    Exit.USAGE: "usage error: an unknown option, an invalid description, or a request that is refused",
+    Exit.USAGE: (
+        "usage error: an unknown option, an invalid description, or a request that is refused; or a file of this "
+        "machine cannot be read or written"
+    ),
     Exit.NOT_FOUND: (
         "the execution, service, token, catalogue entry, or rule, node or object of the store does not exist, or you "
         "may not see it"

@@ -15,7 +15,7 @@ import typer
 from zoe_cli.context import DEFAULT_URL, Options, on_terminal
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.lazy_group import LazyGroup
-from zoe_cli.output import Format, note, report, write
+from zoe_cli.output import Format, end_for_file, note, report, write
 from zoe_client.errors import ZoeError
 from zoe_client.words.documentation import page_address
 
@@ -107,7 +107,7 @@ def command() -> Any:
 
 
 def main() -> None:
-    """Run the command line; every error of the SDK has its exit code."""
+    """Run the command line; every error of the SDK, and of a file of this machine, has its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets an escape instead of a traceback.
@@ -120,6 +120,8 @@ def main() -> None:
     except ValueError as error:
         _end_if_invalid(error)
         raise
+    except OSError as error:
+        end_for_file(error)
     except SystemExit as end:
         if end.code == Exit.INTERRUPTED:
             note("interrupted; submitted executions continue")

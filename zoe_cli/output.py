@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
@@ -12,7 +13,7 @@ from zoe_cli.aligned import plain_table
 from zoe_cli.exits import Exit
 from zoe_cli.rows import Rows
 from zoe_cli.text import LogText, json_text, printable
-from zoe_client.errors import Refused, Unreachable, ZoeError
+from zoe_client.errors import InvalidDescription, Refused, Unreachable, ZoeError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -58,25 +59,39 @@ def write(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        end_of_pipe()
+    except OSError as error:
+        end_for_output(error)
 
 
-def end_of_pipe() -> NoReturn:
-    """Exit because the reader of standard output has gone."""
+def end_for_output(error: OSError) -> NoReturn:
+    """Exit because standard output cannot be written: its reader has gone, or its disk is full."""
     # The interpreter flushes once more at exit, which must not fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise SystemExit(Exit.BROKEN_PIPE)
+    if isinstance(error, BrokenPipeError):
+        raise SystemExit(Exit.BROKEN_PIPE)
+    note(f"zoe: cannot write the output: {error.strerror}")
+    raise SystemExit(Exit.USAGE)
+
+
+def end_for_file(error: OSError) -> NoReturn:
+    """Exit because a file of this machine cannot be read or written, or the reader of a pipe has gone."""
+    if isinstance(error, BrokenPipeError):
+        raise SystemExit(Exit.BROKEN_PIPE)
+    where = f"{error.filename}: " if error.filename is not None else ""
+    note(f"zoe: {where}{error.strerror or error}")
+    raise SystemExit(Exit.USAGE)
 
 
 def note(text: str) -> None:
     """Write a line for people to standard error."""
-    print(printable(text), file=sys.stderr, flush=True)
+    # Where standard error is closed or full, the exit code still tells.
+    with suppress(OSError):
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def report(error: ZoeError) -> None:
     """Report a problem with all its diagnostics and the hint."""
-    note(f"zoe: {error}")
+    note(f"zoe: {str(error).splitlines()[0] if isinstance(error, InvalidDescription) else error}")
     if isinstance(error, Refused):
         report_diagnostics(error.problem.errors)
         if error.problem.hint:
@@ -136,5 +151,5 @@ def _write_bytes(data: bytes) -> None:
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        end_of_pipe()
+    except OSError as error:
+        end_for_output(error)

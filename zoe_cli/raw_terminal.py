@@ -34,11 +34,13 @@ def name_of_terminal() -> str:
 
 
 def attach(terminal: Terminal, in_terminal: bool) -> None:
-    """Return when the program has ended, or the user has left; ZoeError if the server ended the connection."""
+    """Return when the program has ended, or the user has left; ZoeError if the server ended the connection,
+    OSError if the output cannot be written.
+    """
     woken, wakeup = os.pipe()
     for descriptor in (woken, wakeup):
         os.set_blocking(descriptor, False)
-    failed: list[ZoeError] = []
+    failed: list[ZoeError | OSError] = []
     reader = threading.Thread(target=_show, args=(terminal, wakeup, failed), daemon=True)
     with _raw(in_terminal), _resizing(wakeup, in_terminal):
         reader.start()
@@ -51,16 +53,14 @@ def attach(terminal: Terminal, in_terminal: bool) -> None:
         raise failed[0]
 
 
-def _show(terminal: Terminal, wakeup: int, failed: list[ZoeError]) -> None:
+def _show(terminal: Terminal, wakeup: int, failed: list[ZoeError | OSError]) -> None:
     """Write the output until the end. The end of standard output's reader ends the terminal."""
     try:
         for is_error, data in terminal.outputs():
             rest = memoryview(data)
             while rest:
                 rest = rest[os.write(2 if is_error else 1, rest) :]
-    except BrokenPipeError:
-        terminal.message = "the reader of the output has gone"
-    except ZoeError as error:
+    except (OSError, ZoeError) as error:
         failed.append(error)
     finally:
         with suppress(OSError):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from zoe_cli.context import options
 from zoe_cli.output import Format
@@ -16,6 +17,25 @@ from zoe_cli.output import Format
 Command = Callable[..., None]
 
 OutputOption = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.", show_default=False)]
+
+
+def usage_of(argument: Any) -> str:
+    """Return an argument in a usage line: optional ones in brackets, repeatable ones with three dots."""
+    name: str = argument.metavar or argument.name.upper()
+    if name.startswith("[") and name.endswith("]"):
+        name = name[1:-1]
+    if argument.nargs != 1 and "..." not in name:
+        name += "..."
+    return name if argument.required else f"[{name}]"
+
+
+class UsageCommand(TyperCommand):
+    """A command whose usage line has no braces."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words after the command's name."""
+        arguments = (parameter for parameter in self.get_params(ctx) if isinstance(parameter, TyperArgument))
+        return ["[OPTIONS]", *(usage_of(argument) for argument in arguments if not argument.hidden)]
 
 
 def add(
@@ -33,7 +53,8 @@ def add(
     """
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
     context = {"allow_interspersed_args": not options_first}
-    app.command(name, epilog=epilog, context_settings=context)(with_output(command) if results else command)
+    register = app.command(name, cls=UsageCommand, epilog=epilog, context_settings=context)
+    register(with_output(command) if results else command)
 
 
 def with_output(command: Command) -> Command:

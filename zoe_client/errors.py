@@ -15,10 +15,15 @@ ZoeError
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from zoe_client.wire import Problem
+
+
+_HEAD = re.compile(r"[^,;:]+")
+_WORDS = re.compile(r"[a-z]{4,}")
 
 
 class ZoeError(Exception):
@@ -46,7 +51,7 @@ class Refused(ZoeError):  # noqa: N818
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        super().__init__(": ".join(part for part in (problem.title, problem.detail) if part))
+        super().__init__(_sentence(problem.title, problem.detail))
 
 
 class InvalidDescription(Refused):
@@ -80,6 +85,17 @@ class NotAllowed(Refused):
 
 class Conflict(Refused):
     """The object was changed concurrently, or its state does not allow the request."""
+
+
+def _sentence(title: str, detail: str) -> str:
+    """Return title and detail without saying the same twice: `It does not exist, or ...` and `x does not exist` are
+    `x does not exist, or ...`.
+    """
+    head = _HEAD.match(title)
+    said = set(_WORDS.findall(head[0].lower())) if head else set[str]()
+    if head and said and said <= set(_WORDS.findall(detail.lower())):
+        return detail + title[head.end() :]
+    return ": ".join(part for part in (title, detail) if part)
 
 
 def is_part(text: str) -> bool:

@@ -11,6 +11,7 @@ import typer
 from scripts.reference.tables import page, table
 from zoe_cli.exits import MEANINGS
 from zoe_cli.main import app
+from zoe_cli.registry import usage_of
 
 INTRODUCTION = """\
 `zoe` connects to one Zoe over HTTP. Results go to standard output, notes and errors to standard error. With `-o json`
@@ -45,7 +46,7 @@ def commands(group: Any, before: str = "zoe") -> Iterator[tuple[str, Any]]:
 
 def _command(words: str, command: Any) -> Iterator[str]:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    usage = " ".join([words, "[OPTIONS]", *map(_usage, arguments)])
+    usage = " ".join([words, "[OPTIONS]", *map(usage_of, arguments)])
     yield f"## {words}\n"
     yield f"    {usage}\n"
     yield f"{command.help}\n"
@@ -53,12 +54,6 @@ def _command(words: str, command: Any) -> Iterator[str]:
     if command.epilog:
         lines = [line.strip() for line in command.epilog.split("\n\n")[1:]]
         yield "```sh\n" + "".join(f"{line}\n" for line in lines) + "```\n"
-
-
-def _usage(argument: Any) -> str:
-    text = argument.metavar or argument.name.upper()
-    text += "..." if argument.nargs == -1 else ""
-    return text if argument.required else f"[{text}]"
 
 
 def _options(command: Any) -> str:

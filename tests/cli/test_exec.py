@@ -51,6 +51,14 @@ def begun(client: Client, execution_id: str, opening: TerminalOpening = SLEEP): 
     return terminal, outputs
 
 
+def test_the_end_of_the_outputs_reader_ends_the_command_like_any_other(stack: Stack, ada: Client, running: str) -> None:
+    line = f"{ZOE} exec {running} -- sh -c 'yes' | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", line], capture_output=True, timeout=60, check=False, env=own_environment(stack, ada)
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (Exit.BROKEN_PIPE, b"y\n", b"")
+
+
 def test_streams_are_apart_and_binary_and_the_exit_code_is_passed_on(stack: Stack, ada: Client, running: str) -> None:
     data = os.urandom(3_000_000)
     done = executed(stack, ada, running, "--", "sh", "-c", "echo bad >&2; cat; exit 7", data=data)

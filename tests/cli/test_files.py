@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Zoe
 from tests.support.documents import job
 from tests.support.stack import zoe
 from zoe_client import Client
+from zoe_client.calls.files import Files
 from zoe_embedded.stack import Stack
 
 
@@ -40,6 +43,45 @@ def test_a_directory_goes_up_and_comes_back(stack: Stack, tree: Path, tmp_path: 
     found = sorted(path.relative_to(tmp_path / "back") for path in (tmp_path / "back").rglob("*"))
     assert found == sorted(path.relative_to(tree) for path in tree.rglob("*"))
     assert (tmp_path / "back/sub/100%.csv").read_text() == "x,y\n"
+
+
+@pytest.fixture
+def zoe_here(request: pytest.FixtureRequest) -> Zoe:
+    """Run the command line in this process; `zoe` is a process of its own here."""
+    found: Zoe = request.getfixturevalue("zoe")
+    return found
+
+
+def interrupted_after(monkeypatch: pytest.MonkeyPatch, method: str, count: int) -> list[str]:
+    """Interrupt the transfer after this many files; return the list that gets the names of all of them."""
+    real, names = getattr(Files, method), list[str]()
+
+    def transfer(self: Files, *given: Any) -> None:
+        if len(names) == count:
+            raise KeyboardInterrupt
+        names.append(Path(given[0]).name)
+        real(self, *given)
+
+    monkeypatch.setattr(Files, method, transfer)
+    return names
+
+
+def test_an_interrupted_directory_copy_goes_on_in_the_same_directory(
+    stack: Stack, zoe_here: Zoe, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for method, words in (("upload", (str(tree), ":again")), ("download", (":again", str(tmp_path / "again")))):
+        with monkeypatch.context() as patch:
+            names = interrupted_after(patch, method, 2)
+            assert zoe_here("cp", "-r", *words).code == 130
+        with monkeypatch.context() as patch:
+            rest = interrupted_after(patch, method, 9)
+            assert zoe_here("cp", "-r", *words).code == 0
+        assert (len(names), len(rest)) == (2, 2)
+        assert not set(names) & set(rest)
+    found = sorted(path.relative_to(tmp_path / "again") for path in (tmp_path / "again").rglob("*"))
+    assert found == sorted(path.relative_to(tree) for path in tree.rglob("*"))
+    assert zoe_here("cp", "-r", str(tree), ":again").code == 0
+    assert "tree/" in zoe(stack, "ls", ":again", "-o", "name").stdout.split()  # a complete copy leaves no record
 
 
 def test_where_a_file_goes(stack: Stack, tree: Path, tmp_path: Path) -> None:

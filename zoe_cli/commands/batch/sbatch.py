@@ -16,6 +16,7 @@ from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.job_environment import variables_read_by
 from zoe_cli.output import note, write
+from zoe_cli.registry import UsageCommand
 from zoe_cli.text import printable
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import IndexState
@@ -55,7 +56,7 @@ class Draft:
 def register(app: typer.Typer) -> None:
     """Add the command; its options are sbatch's, so Typer parses none of them but --help."""
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
-    app.command("sbatch", epilog=_EPILOG, context_settings=settings)(sbatch)
+    app.command("sbatch", cls=UsageCommand, epilog=_EPILOG, context_settings=settings)(sbatch)
 
 
 def sbatch(

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.inside.copy_record import CopyRecord
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.file_places import FORMS, FilePlace, read_place
 from zoe_cli.context import on_terminal, options
@@ -49,15 +50,16 @@ def copy(
 ) -> None:
     """Copy files to or from a workspace or the object store.
 
-    Repeat an interrupted copy to resume it. A file appears under its name when it is complete. In a workspace, bytes
-    that are not UTF-8, unprintable characters and `%` are written `%XX`.
+    Repeat an interrupted copy to resume it, also of a directory. A file appears under its name when it is complete. A
+    directory goes into an existing TARGET, under its own name. In a workspace, bytes that are not UTF-8, unprintable
+    characters and `%` are written `%XX`.
     """
     if len(paths) < 2:
         raise typer.BadParameter("name at least one source, and the target")
     *sources, target = paths
     to, froms = read_place(target), [read_place(source) for source in sources]
     with options(context).following() as client:
-        copier = _Copier(client.files, recursive)
+        copier = _Copier(client.files, recursive, client.url)
         for source, place in zip(sources, froms, strict=True):
             match place, to:
                 case None, FilePlace():
@@ -97,10 +99,12 @@ def fetch(
 
 
 class _Copier:
-    def __init__(self, files: Files, recursive: bool) -> None:
+    def __init__(self, files: Files, recursive: bool, server: str = "") -> None:
         self._files = files
         self._recursive = recursive
+        self._server = server
         self._left_out = 0
+        self._record: CopyRecord | None = None
 
     def close(self) -> None:
         """Exit with an error if a file could not be read; all others are copied."""
@@ -115,7 +119,8 @@ class _Copier:
         target = to.below(name) if many or self._is_directory(to) else to
         if source.is_dir():
             self._check_recursive(str(source))
-            self._upload_directory(source, target)
+            with self._recorded(f"up {source.resolve()} {to.root} {to.path} {many}", target.path) as path:
+                self._upload_directory(source, FilePlace(target.root, path))
         elif not source.is_file():
             raise typer.BadParameter(f"{source} is not a file")
         else:
@@ -125,13 +130,14 @@ class _Copier:
 
     def download(self, place: FilePlace, target: Path, many: bool) -> None:
         """Copy a file or directory into a directory of this machine, or to a path."""
-        entry = self._files.find(place.path, place.root)
+        entry, key = self._files.find(place.path, place.root), f"down {place} {target.absolute()} {many}"
         if many or target.is_dir():
             target.mkdir(parents=True, exist_ok=True)
             target = target / local_name(entry) if entry.name else target
         if entry.kind == "directory":
             self._check_recursive(str(place))
-            self._download_directory(place, target)
+            with self._recorded(key, str(target.absolute())) as path:
+                self._download_directory(place, Path(path))
         elif not target.parent.is_dir():
             raise typer.BadParameter(f"{target.parent} is not a directory")
         else:
@@ -152,12 +158,16 @@ class _Copier:
         if target.path:
             needed = target.below("any").needs_directory
             self._files.make_directory(needed, target.root)
+        present = self._sizes(target)
         for path in sorted(source.iterdir()):
             below, mode = target.below(remote_name(path)), path.lstat().st_mode
             if stat.S_ISDIR(mode):
                 self._upload_directory(path, below)
             elif path.is_file():
-                self._upload_file(path, below)
+                found = path.stat()
+                with self._once(below.path, found.st_size, found.st_mtime_ns, present.get(remote_name(path))) as wanted:
+                    if wanted:
+                        self._upload_file(path, below)
             else:
                 note(f"left out: {path} is not a file")
 
@@ -189,7 +199,40 @@ class _Copier:
         if entry.kind == "directory":
             self._download_directory(place, target)
         else:
-            self.fetch(place, target)
+            present = target.stat().st_size if target.is_file() else None
+            with self._once(place.path, entry.size_bytes, entry.modified_at_s, present) as wanted:
+                if wanted:
+                    self.fetch(place, target)
+
+    @contextmanager
+    def _recorded(self, key: str, target: str) -> Iterator[str]:
+        """Yield the target of this directory copy, or that of the interrupted one which it goes on with."""
+        record = self._record = CopyRecord(f"{self._server} {key}", target)
+        complete = False
+        try:
+            yield record.target
+            complete = True
+        finally:
+            record.close(complete)
+            self._record = None
+
+    @contextmanager
+    def _once(self, path: str, size: int, modified: float, present: int | None) -> Iterator[bool]:
+        """Yield whether a file is to be copied, and record it. present: its size at the target, if it is there."""
+        record, version = self._record, f"{size} {modified}"
+        done = record is not None and present == size and record.is_done(path, version)
+        yield not done
+        if record is not None and not done:
+            record.add(path, version)
+
+    def _sizes(self, directory: FilePlace) -> dict[str, int]:
+        """Return the files in a directory of which an interrupted copy may have copied some."""
+        if self._record is None or not self._record.is_resumed:
+            return {}
+        try:
+            return {entry.name: entry.size_bytes for entry in self._files.list(directory.path, directory.root)}
+        except NotFound:
+            return {}
 
     def _leave_out(self, place: FilePlace, refused: Exception) -> None:
         self._left_out += 1

@@ -11,7 +11,7 @@ from zoe_cli.commands.inside.choosing import chosen_service
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import note
+from zoe_cli.output import end_for_output, note
 from zoe_cli.registry import add
 from zoe_client.wire import TerminalOpening
 
@@ -65,7 +65,10 @@ def execute(
     with options(context).client() as client:
         chosen = chosen_service(client.execution(execution_id), service)
         with client.terminal(execution_id, chosen.id, opening) as terminal:
-            raw_terminal.attach(terminal, in_terminal)
+            try:
+                raw_terminal.attach(terminal, in_terminal)
+            except OSError as error:
+                end_for_output(error)
     if terminal.exit_code is None:
         note(f"zoe: {terminal.message}")
         raise typer.Exit(Exit.CONFLICT)

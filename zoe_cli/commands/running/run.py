@@ -34,6 +34,7 @@ from zoe_cli.commands.running.submitting import (
 from zoe_cli.commands.watching.ending import Timeout
 from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, PromiseOptions
 from zoe_cli.commands.words.arguments import ExitCodeFromApp
+from zoe_cli.commands.words.dates import duration
 from zoe_cli.commands.words.documents import Settings, load_description, set_in
 from zoe_cli.registry import add
 
@@ -58,7 +59,7 @@ _EXAMPLES = (
 Words = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE",
+        metavar="FILE [-- ARGUMENTS...]",
         help="Description in JSON (- reads standard input), or a script (.py, .sh), whose arguments follow --; with "
         "--image, a command, also after --. Small local files that a command names travel along.",
     ),
@@ -114,6 +115,10 @@ def run(
     finish_by: FinishBy = None,
     confidence: Confidence = None,
     budget: Budget = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option("--time-limit", metavar="DURATION", help="Longest run time, such as 90m; then it is ended."),
+    ] = None,
     retries: Retries = None,
     retry_pause: RetryPause = None,
     retry_exit_codes: RetryExitCodes = None,
@@ -177,11 +182,16 @@ def run(
         RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in,
         *(() if array is None else (counting_instances,)),
         PromiseOptions(finish_by, confidence, budget).put_in,
+        *(() if time_limit is None else (partial(_limited, text=time_limit),)),
         *(() if notify is None else (partial(_notifying, kinds=notify),)),
     ]
     for change in changes:
         document = change(document)
     submit(context, document, how)
+
+
+def _limited(document: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**document, "time_limit_s": duration(text)}
 
 
 def _notifying(document: dict[str, Any], kinds: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from zoe_cli.commands.storage import slos as storage_slos
 from zoe_cli.commands.storage import top as storage_top
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
-from zoe_cli.registry import add, with_output
+from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, rate
@@ -85,7 +85,7 @@ def status(context: typer.Context) -> None:
         write("\n" + table(Rows(("waits", "tenant", "user", "why"), rows)))
 
 
-app.command("status", epilog="Examples:\n\n  zoe storage status\n\n  zoe storage status -o json")(with_output(status))
+add(app, "status", status, ("zoe storage status", "zoe storage status -o json"))
 
 
 def bandwidth_of(client: Client, execution: Execution) -> Iterator[tuple[str, str]]:

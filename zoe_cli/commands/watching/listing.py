@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zoe_cli.commands.watching.attempt_steps import steps
+from zoe_cli.commands.watching.list_pages import ListPage, list_page
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow
 from zoe_cli.commands.words.dates import since
@@ -22,15 +23,14 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_client.errors import NotFound, ZoeError
-from zoe_client.quick.plain import Array, Execution, Page, Service, Summary
+from zoe_client.errors import ZoeError
+from zoe_client.quick.plain import Execution, Service
 from zoe_client.quick.quick import QuickClient
 from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, ExecutionState, ServiceState
 
 if TYPE_CHECKING:
     from zoe_client.wire import EventView
 
-_PAGE_MAX = 500
 _OPENS_MAX = 10  # Each of these sends a request to the master.
 _LABEL_WIDTH = 18
 _WATCH_S = 2.0
@@ -95,7 +95,7 @@ def ls(
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="List again every two seconds until interrupted.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")] = None,
 ) -> None:
     """List executions, newest first, or files.
@@ -121,42 +121,24 @@ def ls(
     }
     with options(context).quick() as client:
         while True:
-            arrays = [] if unfold or cursor or line or missed else _arrays(client, query, limit)
-            _write_list(_pages(client, query, limit, cursor), arrays, options(context).output, sort_by, line)
+            page = list_page(client, query, limit, cursor, arrays=not (unfold or line or missed or sort_by))
+            _write_list(page, options(context).output, sort_by, line)
             if not watch:
                 return
             time.sleep(_WATCH_S)
             write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
-def _arrays(client: QuickClient, query: dict[str, Any], limit: int) -> list[Array]:
-    """Return the newest arrays for these options; none if the server does not support arrays."""
-    how = {"user": query["user"], "all_tenants": query["all_tenants"], "limit": min(limit, _PAGE_MAX)}
-    try:
-        found = client.arrays(**how)["arrays"]
-    except NotFound:
-        return []
-    states, name, since_s = query["state"], (query["name"] or "").casefold(), query["submitted_from_s"] or 0.0
-    return [
-        array
-        for array in found
-        if (not states or array["state"] in states)
-        and name in array["name"].casefold()
-        and array["submitted_at_s"] >= since_s
-    ]
-
-
-def _write_list(page: Page, arrays: list[Array], form: Format, sort_by: str | None, line: str | None) -> None:
-    if sort_by is not None:
-        page["executions"] = sort(page["executions"], sort_by)
+def _write_list(page: ListPage, form: Format, sort_by: str | None, line: str | None) -> None:
+    executions = page.executions if sort_by is None else sort(page.executions, sort_by)
     if line is not None:
-        write(lines(page["executions"], line))
+        write(lines(executions, line))
     else:
-        shown: Mapping[str, object] = {**page, "arrays": arrays} if arrays else page
-        rows = rows_of(page["executions"])
-        emit(shown, form, all_rows(arrays, page["executions"]) if arrays and sort_by is None else rows)
-    if page["next_cursor"]:
-        note(f"more: --cursor {page['next_cursor']}")
+        shown: dict[str, object] = {"executions": executions, "next_cursor": page.cursor, "searched_to_s": None}
+        rows = all_rows(page.arrays, executions) if page.arrays else rows_of(executions)
+        emit({**shown, "arrays": page.arrays} if page.arrays else shown, form, rows)
+    if page.cursor:
+        note(f"more: --cursor {page.cursor}")
 
 
 def show(
@@ -266,14 +248,3 @@ def _opens(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str
 
 def _open_command(service: Service, port: str) -> str:
     return f"zoe open {service['id'].partition('.')[0]} --service {service['name']} --port {port}"
-
-
-def _pages(client: QuickClient, query: dict[str, Any], limit: int, cursor: str | None) -> Page:
-    """Return this many executions, from as many pages as needed."""
-    found: list[Summary] = []
-    while True:
-        page = client.executions(**query, limit=min(limit - len(found), _PAGE_MAX), cursor=cursor)
-        found += page["executions"]
-        cursor = page["next_cursor"]
-        if cursor is None or len(found) >= limit:
-            return {"executions": found, "next_cursor": cursor, "searched_to_s": None}

@@ -18,6 +18,8 @@ from zoe_client.documents.bounds import DOCUMENT_BYTES_MAX
 from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_client.documents.load import load_json
 
+_DATA = (".csv", ".tsv", ".parquet", ".ipynb", ".txt")
+"""Suffixes of files that a program reads, and that describe no application."""
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Description in JSON; - reads standard input.")]
 Settings = Annotated[
     list[str] | None,
@@ -36,6 +38,11 @@ def load(file: Path) -> Any:
         if text.startswith("#!"):
             script = f"`zoe sbatch {_name(file)}` submits it, `zoe sbatch --show {_name(file)}` prints its description"
             raise typer.BadParameter(f"{_name(file)} is a script: {script}") from None
+        if file.suffix.lower() in _DATA:
+            raise typer.BadParameter(
+                f"{_name(file)} is not a description in JSON, nor a script (.py, .sh); `zoe run PROGRAM.py -- "
+                f"{_name(file)}` runs a program on a file"
+            ) from None
         if file.suffix.lower() in (".yaml", ".yml"):
             note(f"hint: descriptions are JSON; {_as_workflow(file)}")
         refuse(error)

@@ -113,21 +113,29 @@ def test_operators_do_not_enter_what_is_not_shared_with_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "end"),
+    ("text", "sentence"),
     [
-        ("a0123456789abcd", " (ids of arrays begin with a: `zoe array show a0123456789abcd`)"),
-        ("w0123456789abcd", " (ids of workflows begin with w: `zoe workflow show w0123456789abcd`)"),
+        (
+            "a0123456789abcd",
+            "a0123456789abcd is the id of an array; name one of its executions, as `zoe array show a0123456789abcd` "
+            "lists them",
+        ),
+        (
+            "w0123456789abcd",
+            "w0123456789abcd is the id of a workflow; name one of its executions, as `zoe workflow show "
+            "w0123456789abcd` lists them",
+        ),
         (
             "a0123456789abcd_3",
-            " (an index of an array has an execution once it has begun: `zoe array show a0123456789abcd`; "
-            "it is held, released and modified with its array)",
+            "execution a0123456789abcd_3 does not exist (an index of an array has an execution once it has begun: "
+            "`zoe array show a0123456789abcd`; it is held, released and modified with its array)",
         ),
-        ("w0123", ""),
-        ("x0123456789abcd", ""),
+        ("w0123", "execution w0123 does not exist"),
+        ("x0123456789abcd", "execution x0123456789abcd does not exist"),
     ],
 )
-def test_the_id_of_something_else_is_told(text: str, end: str) -> None:
-    assert unseen(services(), person(), text) == f"execution {text} does not exist{end}"
+def test_the_id_of_something_else_is_told(text: str, sentence: str) -> None:
+    assert unseen(services(), person(), text) == sentence
 
 
 def test_secrets_are_for_owners_and_operators() -> None:

@@ -1,0 +1,62 @@
+"""Pages of executions and arrays together: each row once, newest first, whatever the sizes of pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zoe_cli.commands.watching.list_pages import list_page
+
+QUERY = {"state": [], "user": None, "name": None, "submitted_from_s": None, "all_tenants": None}
+
+
+class Lists:
+    """The two lists of a server; a cursor is the number of rows before."""
+
+    def __init__(self, executions: list[float], arrays: list[float]) -> None:
+        self._lists = {
+            name: [{"submitted_at_s": at_s, "name": name, "state": "running"} for at_s in sorted(times, reverse=True)]
+            for name, times in (("executions", executions), ("arrays", arrays))
+        }
+
+    def _page(self, name: str, limit: int, cursor: str | None) -> dict[str, Any]:
+        begin = int(cursor or 0)
+        rows = self._lists[name]
+        return {
+            name: rows[begin : begin + limit],
+            "next_cursor": str(begin + limit) if begin + limit < len(rows) else None,
+        }
+
+    def executions(self, *, limit: int, cursor: str | None, **_: object) -> dict[str, Any]:
+        return self._page("executions", limit, cursor)
+
+    def arrays(self, *, limit: int, cursor: str | None, **_: object) -> dict[str, Any]:
+        return self._page("arrays", limit, cursor)
+
+
+TIMES = st.lists(st.integers(0, 10_000), unique=True, max_size=30)
+
+
+@given(times=TIMES, split=st.integers(0, 30), limit=st.integers(1, 12))
+def test_every_row_is_listed_once_and_newest_first(times: list[int], split: int, limit: int) -> None:
+    client: Any = Lists([float(at_s) for at_s in times[:split]], [float(at_s) for at_s in times[split:]])
+    seen: list[float] = []
+    cursor = None
+    while True:
+        page = list_page(client, QUERY, limit, cursor, arrays=True)
+        rows = [row["submitted_at_s"] for row in [*page.executions, *page.arrays]]
+        assert len(rows) == limit or page.cursor is None
+        seen += sorted(rows, reverse=True)
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == sorted(map(float, times), reverse=True)
+
+
+def test_a_cursor_of_another_kind_is_refused() -> None:
+    client: Any = Lists([], [])
+    with pytest.raises(Exception, match="is not a cursor"):
+        list_page(client, QUERY, 5, "x@yesterday", arrays=True)
