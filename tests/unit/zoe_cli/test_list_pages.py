@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from zoe_cli.commands.watching.list_pages import list_page
 
-QUERY = {"state": [], "user": None, "name": None, "submitted_from_s": None, "all_tenants": None}
+QUERY: dict[str, Any] = {"state": [], "user": None, "name": None, "submitted_from_s": None, "all_tenants": None}
 
 
 class Lists:

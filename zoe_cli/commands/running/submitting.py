@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
-from zoe_cli.commands.watching.last_lines import note_last_lines
+from zoe_cli.commands.watching.notes.last_lines import note_last_lines
 from zoe_cli.commands.watching.promising import is_refused, wait_for_decision
 from zoe_cli.commands.words.array_rows import array_rows
 from zoe_cli.commands.words.dates import coming, duration, requested_deadline

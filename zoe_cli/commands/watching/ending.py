@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from zoe_cli.commands.watching.waiting_note import WaitingNote
+from zoe_cli.commands.watching.notes.waiting import WaitingNote
 from zoe_cli.commands.words.arguments import ExitCodeFromApp, WaitedIds
 from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow, plain
 from zoe_cli.commands.words.store_words import store_words

@@ -173,7 +173,7 @@ def show(
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in lines) + "\n")
     write(table(service_rows(execution)))
     if execution["state"] == ExecutionState.FAILED:
-        from zoe_cli.commands.watching.last_lines import note_last_lines
+        from zoe_cli.commands.watching.notes.last_lines import note_last_lines
 
         with options(context).client() as sdk, suppress(ZoeError):
             note_last_lines(sdk, execution)

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 
 import typer
 
-from zoe_cli.commands.watching.waiting_note import WaitingNote
+from zoe_cli.commands.watching.notes.waiting import WaitingNote
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.views import note_left_files, slower_ways
 from zoe_cli.context import options

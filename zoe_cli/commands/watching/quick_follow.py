@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from zoe_cli.commands.watching.waiting_note import WaitingNote
+from zoe_cli.commands.watching.notes.waiting import WaitingNote
 from zoe_cli.commands.words.views import slower_ways
 from zoe_cli.output import note, show_output
 from zoe_client.errors import Unreachable
