@@ -21,7 +21,8 @@ from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from zoe_api.http.request_context import PREFIX
 from zoe_lib.domain.applications.roles import SCOPES, Role, Scope
-from zoe_lib.domain.cluster.policy import WINDOWS_OF_NODE_MAX
+from zoe_lib.domain.cluster.cluster import NodeHold
+from zoe_lib.domain.cluster.policy import WINDOWS_OF_NODE_MAX, Policy
 from zoe_lib.store.people import SealedCredential
 
 DENIED = {"scope_missing", "role_missing", "not_admin"}
@@ -205,6 +206,11 @@ def test_operators_announce_several_windows_of_a_node_and_ended_ones_go(api: Api
     http = api.http(make_token(api.store, "olga", role="operator", scopes=ALL_SCOPES))
     policy, now_s = http.get(f"{PREFIX}/policy").json(), time.time()
     later, soon, over = window(now_s + 9000, now_s + 9999), window(now_s + 50, now_s + 99), window(1.0, 2.0)
+    assert http.put(f"{PREFIX}/policy", json={**policy, "node_holds": {"node-2": over}}).status_code == 422
+    ended = NodeHold(since_s=1.0, until_s=2.0)
+    present = replace(Policy(), node_holds={"node-2": ended}, node_windows={"node-1": (ended,), "node-3": (ended,)})
+    stored = api.store.set_policy(present, policy["version"], now_s, "olga")
+    policy["version"] = stored.version
     given = {
         **policy,
         "node_holds": {"node-2": over},
