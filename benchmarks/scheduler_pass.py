@@ -105,13 +105,13 @@ def _times(picture: Snapshot, policy: Policy | None = None, runs: int = RUNS) ->
 
 def _forecasts(picture: Snapshot, backfill: str) -> list[float]:
     policy, last = Policy(backfill=backfill), picture.queued[-1].id
-    estimates = Estimates({}, learned_first=True)
+    estimates = Estimates({})
     return [_cpu_s(lambda: wait_of(picture, policy, last, estimates)) for _ in range(RUNS)]
 
 
 def _plans(wanted: Execution) -> list[float]:
     """Measure the computation of a plan for `POST /plan`: 1,000 nodes half full, on which it does not start."""
-    picture, policy, estimates = half_full(1_000), Policy(), Estimates({}, learned_first=True)
+    picture, policy, estimates = half_full(1_000), Policy(), Estimates({})
 
     def plan() -> None:
         budget = CpuBudget()

@@ -13,11 +13,10 @@ from heapq import nsmallest
 from statistics import fmean
 from typing import Protocol
 
-from zoe_master.scheduler.ordering.estimate import RunKey
-from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 from zoe_simulator.jobs import Job
 
 _NEIGHBOURS = 5
+_AVERAGED = 2
 # Ended runs per user that are considered: older ones say less, and a long log stays quick to replay.
 _KEPT = 200
 _USERS_MAX = 20_000
@@ -34,18 +33,27 @@ class Predictor(Protocol):
 
 
 class Mean2:
-    """The mean of the last two ended runs of the same user, and of the same application if the log names it."""
+    """The mean of the last two ended runs of the same user, and of the same application if the log names it.
+
+    Tsafrir, Etsion and Feitelson, "Backfilling using system-generated predictions rather than user runtime estimates",
+    IEEE TPDS 18(6), 2007. A single run predicts nothing, as published.
+    """
 
     def __init__(self) -> None:
-        self._runs = RecentRunTimes()
+        self._ended: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()
 
     def expected_run_s(self, job: Job) -> float | None:
-        """Return the mean of two; a single one predicts nothing, as published."""
-        return self._runs.expected_s(_kind(job), least=2)
+        """Return the mean of two."""
+        ended = self._ended.get((job.user, job.application), ())
+        return fmean(ended) if len(ended) == _AVERAGED else None
 
     def learn(self, job: Job) -> None:
-        """Add an ended run."""
-        self._runs.learn(_kind(job), job.run_s)
+        """Add an ended run. Beyond 20,000 applications, the one whose last end is oldest is forgotten."""
+        kind = job.user, job.application
+        self._ended.setdefault(kind, deque(maxlen=_AVERAGED)).append(job.run_s)
+        self._ended.move_to_end(kind)
+        if len(self._ended) > _USERS_MAX:
+            self._ended.popitem(last=False)
 
 
 class Neighbours:
@@ -76,10 +84,6 @@ class Neighbours:
 
 
 PREDICTORS: Mapping[str, Callable[[], Predictor]] = {"mean2": Mean2, "neighbours": Neighbours}
-
-
-def _kind(job: Job) -> RunKey:
-    return "trace", job.user, job.application
 
 
 def _doublings(job: Job) -> tuple[float, float]:

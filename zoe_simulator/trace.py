@@ -58,7 +58,8 @@ class Replay:
 
     With `forecast_every` n, each n-th job gets a forecast of its start if it has to wait; `foretold`: the outcomes.
     With a `predictor`, the expected run time of a job is the prediction at its submission, at most the requested one,
-    and backfill corrects it if the job runs longer. `check` gets the store, and returns a function that is called after
+    and backfill corrects it if the job runs longer. With `learn_limits`, requests are time limits, and the master
+    expects run times by those that it has learned. `check` gets the store, and returns a function that is called after
     every tick with the policy and the executions that the master knows.
     """
 
@@ -70,8 +71,10 @@ class Replay:
         forecast_every: int | None = None,
         check: Callable[[MemoryStore], TickCheck] | None = None,
         predictor: Predictor | None = None,
+        learn_limits: bool = False,
     ) -> None:
         self._trace = trace
+        self._learn_limits = learn_limits
         self._exact = exact_runtimes
         self._predictor = predictor
         self._predicted_s: dict[str, float] = {}
@@ -133,7 +136,7 @@ class Replay:
         snapshot = replace(
             snapshot, queued=(*snapshot.queued, *cache.backlog.submitted_executions)
         )  # not processed by a tick yet
-        wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates(learned_first=True))
+        wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates())
         if wait is not None and wait.seconds < math.inf:
             spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)
             self._told[execution_id] = wait, spread, fmean(self._waits) if self._waits else None
@@ -174,6 +177,8 @@ class Replay:
             self._store.prune(self._clock.now_s())
 
     def _execution(self, job: Job, execution_id: str) -> Execution:
+        if self._learn_limits:
+            return execution_of(job, execution_id, None, job.request_s)
         if self._predictor is None:
             return execution_of(job, execution_id, job.run_s if self._exact else job.request_s)
         predicted_s = self._predictor.expected_run_s(job)
@@ -212,14 +217,15 @@ class Replay:
         self._clock.advance(at_s - self._clock.now_s())
 
 
-def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float | None = None) -> Execution:
+def execution_of(job: Job, execution_id: str, estimate_s: float | None, limit_s: float | None = None) -> Execution:
     """Return the job as a user submits it: one component, all of it core; `limit_s` if the estimate is not the
-    limit.
+    limit. Without a program in the log, each user runs another one.
     """
     component = Component(
         _COMPONENT,
         "trace",
         job.reservation,
+        (job.application or f"user_{job.user}",),
         essential_count=job.services,
         total_count=job.services,
         labels=job.labels,

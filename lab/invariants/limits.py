@@ -88,7 +88,7 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
         passed = [e for e in behind if counts_for(e, holder) and (e.id in plan.starts or e.id in plan.reserved)]
         without = {e.id for e in passed}
         starts_s = _starts_s(snapshot, policy, plan, holder, first, limit, without)
-        if any(_end_s(snapshot, e) > starts_s for e in passed):
+        if any(_end_s(snapshot, policy, e) > starts_s for e in passed):
             held = _held_at(snapshot, policy, plan, holder, starts_s, set())
             if _exceeds(limit, first.application.core_resources(), held):
                 yield f"{first.id} waits for a limit of {_name(holder)}, and {without} that come later delay it"
@@ -118,7 +118,7 @@ def _starts_s(
     """Return when the limit is expected to admit it if the executions in `without` had got nothing; infinite for
     never.
     """
-    ends = {snapshot.now_s, *(_end_s(snapshot, e) for e in (*snapshot.active, *snapshot.queued))}
+    ends = {snapshot.now_s, *(_end_s(snapshot, policy, e) for e in (*snapshot.active, *snapshot.queued))}
     core = first.application.core_resources()
     fits = (
         at_s
@@ -136,21 +136,21 @@ def _held_at(
     held = [
         execution.component_of(service).reservation
         for execution in snapshot.active
-        if counts_for(execution, holder) and _end_s(snapshot, execution) > at_s
+        if counts_for(execution, holder) and _end_s(snapshot, policy, execution) > at_s
         for service in execution.services
         if service.node is not None and service.alive and (service.core or keeps) and not leaving(execution, service)
     ]
     placed = [
         execution.component_of(service).reservation
         for execution, service in _parts({e.id: e for e in snapshot.queued}, {**plan.starts, **plan.reserved})
-        if execution.id not in without and counts_for(execution, holder) and _end_s(snapshot, execution) > at_s
+        if execution.id not in without and counts_for(execution, holder) and _end_s(snapshot, policy, execution) > at_s
         if service.core
     ]
     return total([*held, *placed])
 
 
-def _end_s(snapshot: Snapshot, execution: Execution) -> float:
-    estimates = snapshot.estimates()
+def _end_s(snapshot: Snapshot, policy: Policy, execution: Execution) -> float:
+    estimates = snapshot.estimates(limits_first=policy.limits_first)
     if Mark.PLACED in execution.marks and execution.state in ACTIVE_STATES:
         return estimates.release_s(execution, snapshot.now_s)
     return snapshot.now_s + estimates.guess_s(execution)

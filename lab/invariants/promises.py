@@ -27,7 +27,7 @@ class Promises:
         """Return broken promises, as sentences."""
         head = refused_for_room(snapshot, plan) if policy.backfill != "none" else None
         stays = policy.preemption == "none" and any(e.application.malleable for e in snapshot.active)
-        if head is None or stays or _overdue(snapshot):
+        if head is None or stays or _overdue(snapshot, policy):
             self._circumstances = None
             return []
         ready = tuple(node.name for node in snapshot.nodes if node.ready and not node.holds)
@@ -39,6 +39,6 @@ class Promises:
         return [f"{head.id} could expect to start at {before_s:g} s, and now at {expected_s:g} s"] if broken else []
 
 
-def _overdue(snapshot: Snapshot) -> bool:
-    estimates = snapshot.estimates()
+def _overdue(snapshot: Snapshot, policy: Policy) -> bool:
+    estimates = snapshot.estimates(limits_first=policy.limits_first)
     return any(estimates.release_s(execution, 0.0) < snapshot.now_s for execution in snapshot.active)

@@ -63,7 +63,7 @@ def _left_behind(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution
     Elastic services get what the whole queue leaves, so they do not extend the time.
     """
     shadow_s = expected_start_s(snapshot, policy, _cores_alone(snapshot, plan), head)
-    gives_way, estimates = policy.preemption == "elastic", snapshot.estimates()
+    gives_way, estimates = policy.preemption == "elastic", snapshot.estimates(limits_first=policy.limits_first)
     room = room_of(snapshot, plan, elastic_absent=gives_way, leaving_absent=True)
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)

@@ -115,7 +115,7 @@ def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Ex
 
 def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Release]:
     """Return expected ends of everything that `room_of` counts as held; kept places count as if they started now."""
-    estimates, now_s = snapshot.estimates(), snapshot.now_s
+    estimates, now_s = snapshot.estimates(limits_first=policy.limits_first), snapshot.now_s
     gives_way = policy.preemption == "elastic"
     gateway = gateway_reservation(snapshot.nodes)
     for execution in snapshot.active:

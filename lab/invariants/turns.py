@@ -28,7 +28,7 @@ class Turns:
     def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
         self._snapshot = snapshot
         self._policy = policy
-        self._estimates = snapshot.estimates()
+        self._estimates = snapshot.estimates(limits_first=policy.limits_first)
         self.known = policy.interactive_share == 0
         self._virtual: Mapping[ExecutionId, tuple[float, float]] = {}
         if self.known and policy.order == "psbs":
@@ -78,9 +78,11 @@ class Turns:
         aged = waited_s / policy.ageing_s if policy.ageing_s > 0 else 0.0
         if policy.order == "fair-share":
             return -(math.pow(2.0, -self._use_over_due(execution.tenant)) + policy.fair_share_age_weight * aged)
-        run_s = max(self._estimates.guess_s(execution), 1.0)
+        run_s = max(self._estimates.order_s(execution), 1.0)
         if policy.order == "hrrn":
             return -(waited_s + run_s) / run_s
+        if policy.order == "learned-ratio":
+            return -(waited_s + 4 * 3600) / (run_s + 600)
         if policy.order in _LEARNED and waited_s >= _WINDOW_S:
             return -1e15 - waited_s
         if policy.order in _PUBLISHED:

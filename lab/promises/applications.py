@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 from zoe_lib.domain.applications.application import Application, Component
 from zoe_lib.domain.values.finish_times import PromiseWish
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import StorageDemand, StorageObject
 from zoe_lib.run_times.samples import Kind
@@ -46,7 +48,7 @@ class StudyApplication:
     @property
     def key(self) -> Kind:
         """Return the kind for learned run times."""
-        return TENANT, USER, self.kind
+        return TENANT, USER, _program(self.kind)
 
     @property
     def core_s(self) -> float:
@@ -133,7 +135,16 @@ class ApplicationWork:
 def describe(one: StudyApplication, expected_s: float, wish: PromiseWish | None, name: str = "") -> Application:
     """Return the application as its user submits it; name: for learned run times."""
     name = name or one.kind
-    component = Component(name, "study", RESERVATION, essential_count=one.core, total_count=one.total)
+    component = changed(_component(name), essential_count=one.core, total_count=one.total)
     source = StorageObject("input", f"swift2d://data.{SERVICE}/{one.kind}")
     storage = StorageDemand(inputs=(source,)) if one.read_bytes > 0 else None
     return Application(name, (component,), expected_run_s=expected_s, promise=wish, storage=storage)
+
+
+def _component(name: str) -> Component:
+    return Component(name, "study", RESERVATION, (name,))
+
+
+@cache
+def _program(name: str) -> str:
+    return Application(name, (_component(name),)).program

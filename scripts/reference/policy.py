@@ -117,6 +117,10 @@ ORDER_MEANINGS = {
     "f2": "least sqrt(run time) times cores + 25,600 log10(arrival) first",
     "f3": "least run time times cores + 6,860,000 log10(arrival) first",
     "f4": "least run time times sqrt(cores) + 530,000 log10(arrival) first",
+    "learned-ratio": "largest (waiting + 4 hours) / (run time + 10 minutes) first, by learned run times where none are "
+    "declared; time limits, not learned run times, make reservations. Newly submitted executions, however short, pass "
+    "one only until it has waited for 24 times its run time "
+    "([decision 54](../decisions/0054-the-order-learned-ratio.md))",
     "fair-share": "the tenant that used the smallest part of its share first: 2^-(share of use / share due), plus the "
     "weight of its waiting (after the multifactor priority of Slurm)",
 }

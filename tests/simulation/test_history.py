@@ -30,7 +30,7 @@ def estimate(world: World, wanted: Execution) -> RunTime:
     return Estimates(tick.snapshot.past_runs).run_time(wanted)
 
 
-def test_the_last_two_runs_of_the_same_user_and_application_tell_how_long_the_next_takes() -> None:
+def test_past_runs_of_the_same_program_tell_how_long_the_next_takes() -> None:
     durations = iter([100.0, 10.0, 20.0])
     world = World([node("n")], behave=lambda _: ServiceBehaviour(run_s=next(durations, 1000.0)))
     for number, run_s in enumerate([100.0, 10.0, 20.0]):
@@ -38,17 +38,18 @@ def test_the_last_two_runs_of_the_same_user_and_application_tell_how_long_the_ne
         world.tick()
         world.run(run_s)
         world.tick()
-    assert estimate(world, execution("next")) == RunTime(15.0, EstimateSource.PAST_RUNS)
+    assert estimate(world, execution("next")) == RunTime(30.0, EstimateSource.PAST_RUNS)
     assert estimate(world, execution("declared", expected_run_s=7.0)) == RunTime(7.0, EstimateSource.DECLARED)
     too_long = execution("too-long", expected_run_s=7.0, time_limit_s=5.0)
     assert estimate(world, too_long) == RunTime(5.0, EstimateSource.DECLARED)
     assert estimate(world, execution("short-limit", time_limit_s=5.0)) == RunTime(5.0, EstimateSource.PAST_RUNS)
-    other = replace(execution("other"), user="bob")
-    assert estimate(world, other).source is EstimateSource.UNKNOWN
-    limited = replace(execution("limited", time_limit_s=50.0), user="bob")
+    colleague = replace(execution("colleague"), user="bob")
+    assert estimate(world, colleague) == RunTime(30.0, EstimateSource.PAST_RUNS)
+    assert estimate(world, execution("other", "other")).source is EstimateSource.UNKNOWN
+    limited = execution("limited", "other", time_limit_s=50.0)
     assert estimate(world, limited) == RunTime(50.0, EstimateSource.TIME_LIMIT)
     world.restart()
-    assert estimate(world, execution("after-restart")) == RunTime(15.0, EstimateSource.PAST_RUNS)
+    assert estimate(world, execution("after-restart")) == RunTime(30.0, EstimateSource.PAST_RUNS)
     world.tick()
 
 

@@ -36,7 +36,7 @@ class Reading(Promising):
         self.share, self.others_s = share, others_s
         policy = replace(self.store.policy(), promise_share=1.0)
         self.store.set_policy(policy, 0, self.clock.now_s(), "test")
-        kind = "default", "ada", "reader"
+        kind = "default", "ada", reader().program
         for number in range(24):
             rate = (10.0, 20.0, 40.0, 80.0)[number % 4] * MB
             sample = RunSample(RunSetting(1.0, BYTES, rate, rate), 1.0, BYTES / rate, 0.05)
@@ -49,7 +49,9 @@ class Reading(Promising):
 
 def reader() -> Application:
     demand = StorageDemand(inputs=(StorageObject("in", "swift2d://c.zoe/in"),))
-    return Application("reader", (component("main", 1, 1, cores=1, ends_application=True),), storage=demand)
+    return Application(
+        "reader", (component("main", 1, 1, cores=1, ends_application=True, command=("read",)),), storage=demand
+    )
 
 
 def holds(megabytes: int, run_s: float = 100.0) -> Application:

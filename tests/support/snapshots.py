@@ -9,7 +9,7 @@ from tests.support.limits import tenant_limit
 from tests.support.scheduling import GIB, component, node, queued
 from zoe_lib.domain.applications.application import Component, Port
 from zoe_lib.domain.cluster.cluster import Node
-from zoe_lib.domain.cluster.policy import BACKFILLS, ORDERS, TENANCIES, Policy
+from zoe_lib.domain.cluster.policy import BACKFILLS, LEARNED_ORDERS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.executions.events import ElasticPlaced, StartPlanned
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.gateway import NO_GATEWAY
@@ -62,7 +62,7 @@ def varied(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[S
     limit = tenant_limit(chance.choice([None, 2000, 5000]), chance.choice([None, 4 * GIB]))
     policy = replace(
         policy,
-        order=chance.choice(sorted(ORDERS)),
+        order=chance.choice(sorted(ORDERS - LEARNED_ORDERS)),
         backfill=chance.choice(sorted(BACKFILLS)),
         tenants=chance.choice(sorted(TENANCIES)),
         tenant_limits=chance.choice([{}, {"a": limit}, {"*": limit}]),

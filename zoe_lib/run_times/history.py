@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 
+from zoe_lib.domain.applications.program import without_numbers
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.run_times.kind import RunExpectation, RunsOfKind, known_before, read_at, took_s
+from zoe_lib.run_times.likeness import numbers_matter
 from zoe_lib.run_times.samples import Kind
 from zoe_lib.run_times.spread import CHANCES, Levels, Pool, nearest_chance
 from zoe_lib.run_times.values import RunSample, RunSetting
@@ -20,6 +23,8 @@ TOLD_MAX = 20_000
 FEW = 5
 """With fewer runs, an answer is uncertain (wide): it rests on the first runs of other kinds."""
 _SOME = 20
+# Kinds of a program that are compared for an unknown one.
+_LIKE_MAX = 50
 _POOLS_MAX = 10_000
 _SHORTEST_S = 1.0
 
@@ -66,6 +71,8 @@ class RunTimes:
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[Kind, RunsOfKind] = OrderedDict()
+        self._programs: dict[tuple[str, str], dict[Kind, None]] = defaultdict(dict)
+        """The kinds of each tenant's programs without numbers, the one that ended last at the end."""
         self._pools: OrderedDict[tuple[str, int, _CertainResources], Pool] = OrderedDict()
         self._levels = {given: Levels() for given in _CertainResources}
         self._told: OrderedDict[str, _Prediction] = OrderedDict()
@@ -77,7 +84,7 @@ class RunTimes:
         Chances are calibrated for predictions at that time: runs submitted together end before any of them has been
         learned.
         """
-        runs = self._kinds.get(kind)
+        runs, _ = self._runs_like(kind)
         if runs is None or runs.model is None:
             return
         self._told[run_id] = self._expectation(kind, runs, setting)
@@ -86,10 +93,7 @@ class RunTimes:
 
     def learn(self, run_id: str, kind: Kind, sample: RunSample) -> None:
         """Learn a successful run, after comparing it with its prediction."""
-        runs = self._kinds.pop(kind, None) or RunsOfKind()
-        self._kinds[kind] = runs
-        if len(self._kinds) > KINDS_MAX:
-            self._kinds.popitem(last=False)
+        runs = self._runs_of(kind)
         told = was_told = self._told.pop(run_id, None)
         if told is None and runs.model is not None:
             told = self._expectation(kind, runs, sample.setting)
@@ -123,21 +127,21 @@ class RunTimes:
 
     def answer(self, kind: Kind, setting: RunSetting) -> RunTimeAnswer | None:
         """Return the run time with this setting; None without any run of its kind."""
-        runs = self._kinds.get(kind)
+        runs, exact = self._runs_like(kind)
         if runs is None or runs.model is None:
             return None
         expected_s = runs.expected_s(setting)
         pool = self._pool(kind, runs, setting, _CertainResources.PERHAPS)
         p50_s, p90_s = (expected_s * self._factor(runs, pool, setting, value)[1] for value in (0.5, 0.9))
         thumb = not self._own_are_enough(runs, len(runs.samples), setting, 0.9) and not pool.enough
-        wide = len(runs.samples) < FEW or not runs.model.covers(setting) or thumb
+        wide = not exact or len(runs.samples) < FEW or not runs.model.covers(setting) or thumb
         return RunTimeAnswer(expected_s, p50_s, max(p90_s, p50_s), len(runs.samples), wide)
 
     def within_s(self, kind: Kind, setting: RunSetting, chance: float) -> float | None:
         """Return the time within which a run ends with this chance, if it has these cores, and this rate if given, for
         all its time; None without any run of its kind.
         """
-        runs = self._kinds.get(kind)
+        runs, _ = self._runs_like(kind)
         if runs is None or runs.model is None:
             return None
         given = _CertainResources.CORES if setting.rate is None else _CertainResources.RATE
@@ -149,8 +153,36 @@ class RunTimes:
 
     def ways_to_read(self, kind: Kind) -> frozenset[bool]:
         """Return the ways of reading for which a run's bytes are known: through views (True), plainly (False)."""
-        runs = self._kinds.get(kind)
+        runs, _ = self._runs_like(kind)
         return frozenset() if runs is None else runs.ways_to_read()
+
+    def _runs_of(self, kind: Kind) -> RunsOfKind:
+        """Return the runs of a kind of which one ends now."""
+        runs, program = self._kinds.pop(kind, None) or RunsOfKind(), _program(kind)
+        self._kinds[kind] = runs
+        self._programs[program].pop(kind, None)
+        self._programs[program][kind] = None
+        if len(self._kinds) > KINDS_MAX:
+            oldest, _ = self._kinds.popitem(last=False)
+            del self._programs[_program(oldest)][oldest]
+            if not self._programs[_program(oldest)]:
+                del self._programs[_program(oldest)]
+        return runs
+
+    def _runs_like(self, kind: Kind) -> tuple[RunsOfKind | None, bool]:
+        """Return the runs that predict a kind, and whether they are its own: else the user's with other numbers, else
+        other users' in the tenant. Runs with other numbers count only if numbers do not matter.
+        """
+        if kind in self._kinds:
+            return self._kinds[kind], True
+        newest = list(islice(reversed(self._programs.get(_program(kind), {})), _LIKE_MAX))
+        for some in ([other for other in newest if other[1] == kind[1]], newest):
+            for other in some:
+                if other[2] == kind[2]:
+                    return self._kinds[other], False
+            if some and not numbers_matter(self._kinds[other].usual_s() for other in some):
+                return self._kinds[some[0]], False
+        return None, False
 
     def _expectation(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> _Prediction:
         pools = {given: self._pool(kind, runs, setting, given) for given in _CertainResources}
@@ -205,6 +237,10 @@ class RunTimes:
         if len(self._pools) > _POOLS_MAX:
             self._pools.popitem(last=False)
         return pool
+
+
+def _program(kind: Kind) -> tuple[str, str]:
+    return kind[0], without_numbers(kind[2])
 
 
 def _judge(told: _Prediction, given: _CertainResources, factor: float, *, judged: bool) -> None:

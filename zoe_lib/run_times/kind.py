@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 
 from zoe_lib.domain.values.frozen import changed, value
+from zoe_lib.run_times.likeness import ODD
 from zoe_lib.run_times.model import SAMPLES_MAX, RunTimeModel, fit_model
 from zoe_lib.run_times.values import RunSample, RunSetting
 
@@ -89,6 +90,10 @@ class RunsOfKind:
         """Return the expected run time in seconds; requires a model."""
         return self.expectation().expected_s(setting)
 
+    def usual_s(self) -> float:
+        """Return the median of its run times, in seconds; requires a run."""
+        return median(map(took_s, self.samples))
+
     def ways_to_read(self) -> frozenset[bool]:
         """Return the ways of reading with known bytes: through views (True), plainly (False)."""
         latest = self._samples_with_bytes()[-_TYPICAL:]
@@ -135,7 +140,7 @@ class RunsOfKind:
             (_factor(plain, sample, sample.setting) for sample in list(self.samples)[-_LATEST:]), maxlen=_LATEST
         )
         corrected = self._errors[1] <= self._errors[0]
-        now = self._now = changed(plain, correction=fmean(self._lately)) if corrected else plain
+        now = self._now = changed(plain, correction=self._drift()) if corrected else plain
         # The bytes of a run are unknown before it, so its factor is relative to an expectation without them.
         self.factors = [_factor(now, sample, known_before(sample.setting)) for sample in self.samples]
         self.rated_factors = [
@@ -144,13 +149,19 @@ class RunsOfKind:
             if read_at(sample.setting)
         ]
 
+    def _drift(self) -> float:
+        """Return the mean factor of the last two runs; one that the other does not confirm counts as an odd one."""
+        if min(self._lately) > ODD or max(self._lately) < 1 / ODD:
+            return fmean(self._lately)
+        return fmean(min(max(factor, 1 / ODD), ODD) for factor in self._lately)
+
     def _samples_with_bytes(self) -> tuple[RunSample, ...]:
         """Return the runs with known bytes."""
         return tuple(sample for sample in self.samples if sample.setting.delivered_bytes)
 
     def _predictions(self, model: RunTimeModel, setting: RunSetting) -> tuple[float, float]:
         plain_s = RunExpectation(model, self._samples_with_bytes()).expected_s(setting)
-        return plain_s, plain_s * fmean(self._lately)
+        return plain_s, plain_s * self._drift()
 
 
 def known_before(setting: RunSetting, *, rated: bool = False) -> RunSetting:

@@ -19,12 +19,20 @@ _WAITED_LEAST = 0.1
 delivery.
 """
 Kind = tuple[str, str, str]
-"""Tenant, user, and name of the application: runs of one kind predict each other."""
+"""Tenant, user, and `Application.program`: runs of one kind predict each other."""
+
+RunKey = tuple[str, str, str, int, int]
+"""A kind, and cores and requested run time in half doublings: what a run time is expected by before the run."""
 
 
 def kind_of(execution: Execution) -> Kind:
     """Return the kind of an execution."""
-    return execution.tenant, execution.user, execution.application.name
+    return execution.tenant, execution.user, execution.application.program
+
+
+def run_key(execution: Execution) -> RunKey:
+    """Return the key by which the run time of an execution is expected, and by which it is learned."""
+    return execution.tenant, execution.user, *execution.application.run_shape
 
 
 def with_elastic(application: Application, elastic: int) -> Application:

@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from zoe_lib.run_times.likeness import ODD
+
 CHANCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 _KEPT = 500
 _NEEDED = 20
@@ -20,6 +22,8 @@ _STEP = 0.02
 _BEYOND_MOST = 3.0
 _STEEP = 20.0
 _HIGHEST = 1.5
+# Up to this chance, the largest factor counts only as far as the second one confirms it.
+_COMMON = 0.9
 _UNKNOWN = {0.5: 1.0, 0.8: 2.0, 0.9: 3.0, 0.95: 4.0, 0.99: 8.0}
 """Factors before anything was learned: a rule of thumb."""
 
@@ -38,6 +42,8 @@ class Levels:
     def factor(self, factors: Collection[float], chance: float) -> float:
         """Return the factor on an expected run time for one of `CHANCES`."""
         level, values = self.levels[chance], sorted(factors)
+        if len(values) > 1 and chance <= _COMMON:
+            values[-1] = min(values[-1], ODD * values[-2])
         beyond = min(math.exp(_STEEP * max(level - 1.0, 0.0)), _BEYOND_MOST)
         return values[min(max(math.ceil(level * (len(values) + 1)), 1), len(values)) - 1] * beyond
 

@@ -14,7 +14,8 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionId, Executio
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.forecast import Forecast
 from zoe_lib.domain.values.frozen import value
-from zoe_master.scheduler.ordering.estimate import RunKey, RunTime, run_key
+from zoe_lib.run_times.samples import RunKey, run_key
+from zoe_master.scheduler.ordering.estimate import RunTime
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
@@ -122,4 +123,4 @@ class Tick:
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
         """Return the run time used for forecasts of a queued execution, and its source."""
         execution = next((e for e in self.snapshot.queued if e.id == execution_id), None)
-        return None if execution is None else self.snapshot.estimates(learned_first=True).run_time(execution)
+        return None if execution is None else self.snapshot.estimates().run_time(execution)

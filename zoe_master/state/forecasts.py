@@ -52,7 +52,7 @@ def forecast(
     The p90 of the end is the sum of the p90s of wait and run time, so it is rather too late than too early.
     """
     execution = next((e for e in snapshot.queued if e.id == execution_id), None)
-    estimates = snapshot.estimates(learned_first=True)
+    estimates = snapshot.estimates()
     wait = wait_of(snapshot, policy, execution_id, estimates, give_up) if execution is not None else None
     if execution is None or wait is None:
         return None
@@ -91,7 +91,7 @@ def end_forecast(
     snapshot: Snapshot, execution: Execution, record: ForecastRecord, start: Forecast | None
 ) -> EndForecast:
     """Return the expected end of an execution with this forecast start; None: it starts now."""
-    known = snapshot.estimates(learned_first=True).run_time(execution)
+    known = snapshot.estimates().run_time(execution)
     run_s = known.seconds if known.seconds < _UNKNOWN_S else None
     if run_s is None or start is not None:
         p50_s, p90_s = (None, None) if start is None else (start.end_p50_s, start.end_p90_s)

@@ -10,7 +10,7 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.scheduler.ordering.estimate import RunKey, run_key
+from zoe_lib.run_times.samples import RunKey, run_key
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, ranked_by
 
 # If the expected run times of more than one in this many queued executions change, the whole queue is ranked again.
@@ -133,7 +133,7 @@ class PendingQueue:
         known = self._all.get(execution.id)
         if known is None:
             heappush(self._by_age, (execution.submitted_at_s, execution.id))
-        elif known.user != execution.user:
+        elif run_key(known) != run_key(execution):
             self._leave_kind(run_key(known), execution.id)
         self._all[execution.id] = execution
         if len(self._by_age) > 2 * len(self._all) + _GONE_MAX:

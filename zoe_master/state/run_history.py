@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from zoe_lib.domain.applications.program import without_numbers
 from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ran_s
+from zoe_lib.run_times.nearest import RunTimesByProgram
+from zoe_lib.run_times.samples import RunKey, run_key
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.values import ExecutionQuery
-from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
+from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.orders import attained_service
-from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival, arrival_of
 from zoe_master.state.forecasts import ForecastRecord
 
@@ -20,13 +22,16 @@ _PAGE = 500
 
 
 class KindEstimates:
-    """Expected run times in seconds by kind, updated as executions come and go. `expected` returns the estimate for any
-    kind.
+    """Expected run times in seconds by kind, updated as executions come and go, and as runs end.
+
+    `expected` returns the estimate for any kind, and `own` whether it comes from the user's own runs.
     """
 
-    def __init__(self, expected: Callable[[RunKey], float | None]) -> None:
-        self._expected = expected
+    def __init__(self, expected: Callable[[RunKey], float | None], own: Callable[[RunKey], bool]) -> None:
+        self._expected, self._own = expected, own
         self._present: Counter[RunKey] = Counter()
+        self._of_program: dict[tuple[str, str], dict[RunKey, bool]] = defaultdict(dict)
+        """Present kinds by tenant and program without numbers, and whether their estimate is the user's own."""
         self.known: dict[RunKey, float] = {}
         """Estimates of present kinds; it changes."""
         self._frozen: Mapping[RunKey, float] | None = None
@@ -35,22 +40,37 @@ class KindEstimates:
         """Count another execution of this kind."""
         self._present[kind] += 1
         if self._present[kind] == 1:
-            self.update_kind(kind)
+            self._update(kind)
 
     def leave(self, kind: RunKey) -> None:
         """Remove one execution of this kind."""
         self._present[kind] -= 1
         if not self._present[kind]:
             del self._present[kind]
+            program = _program(kind)
+            del self._of_program[program][kind]
+            if not self._of_program[program]:
+                del self._of_program[program]
             if self.known.pop(kind, None) is not None:
                 self._frozen = None
 
-    def update_kind(self, kind: RunKey) -> None:
-        """Update the expected run time of this kind."""
-        expected_s = self._expected(kind) if kind in self._present else None
-        if expected_s is not None:
+    def run_ended(self, kind: RunKey) -> Sequence[RunKey]:
+        """Update the kinds that a run of this kind tells about; return those whose estimate has changed."""
+        some = self._of_program.get(_program(kind), {})
+        affected = [other for other, own in some.items() if other[1] == kind[1] or not own]
+        return [other for other in affected if self._update(other)]
+
+    def _update(self, kind: RunKey) -> bool:
+        self._of_program[_program(kind)][kind] = self._own(kind)
+        expected_s = self._expected(kind)
+        if expected_s == self.known.get(kind):
+            return False
+        if expected_s is None:  # a run with other numbers has shown that these matter
+            del self.known[kind]
+        else:
             self.known[kind] = expected_s
-            self._frozen = None
+        self._frozen = None
+        return True
 
     def snapshot(self) -> Mapping[RunKey, float]:
         """Return an immutable copy of the present estimates."""
@@ -62,13 +82,12 @@ class KindEstimates:
 class RunTimeHistory:
     """Learned in memory; the next master reads it from the store again. `record`: outcomes of forecasts.
 
-    Run times: the mean of the last two successful runs of a user's application of one name (`RecentRunTimes`). Usage:
-    reserved core-seconds, with a half-life of `half_life_s`. Arrivals: of the executions that ended last, with their
-    expected run times.
+    Run times: of successful runs (`RunTimesByProgram`). Usage: reserved core-seconds, with a half-life of
+    `half_life_s`. Arrivals: of the executions that ended last, with their expected run times.
     """
 
     def __init__(self, store: ExecutionStore, half_life_s: float) -> None:
-        self._runs = RecentRunTimes()
+        self._runs = RunTimesByProgram()
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
         self._departed: deque[ExecutionArrival] = deque(maxlen=_READ_AT_START_MAX)
@@ -109,6 +128,10 @@ class RunTimeHistory:
         """Return the expected run time in seconds, as far as past runs show it."""
         return self._runs.expected_s(kind)
 
+    def knows_user(self, kind: RunKey) -> bool:
+        """Return whether the expectation comes from the user's own runs."""
+        return self._runs.knows_user(kind)
+
     def used_by_tenant(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:
         """Return core-seconds by tenant, including those of running executions."""
         self._decay_to(now_s, half_life_s)
@@ -135,3 +158,7 @@ def recently_ended(store: ExecutionStore) -> list[Execution]:
             break
         query = replace(query, cursor=page.next_cursor)
     return sorted(found, key=lambda e: e.marks.get(Mark.ENDED, 0.0))
+
+
+def _program(kind: RunKey) -> tuple[str, str]:
+    return kind[0], without_numbers(kind[2])

@@ -79,7 +79,7 @@ class LearnedRunTimes:
         """Return the run time with none of its elastic services, 1, 2, 4 and so on, and all of them; empty if its kind
         is unknown.
         """
-        kind = (tenant, user, application.name)
+        kind = (tenant, user, application.program)
         found = []
         for elastic in numbers_of(application):
             setting = setting_of(application, elastic)
@@ -106,7 +106,7 @@ class LearnedRunTimes:
 
         An unknown kind takes its declared run time, and proportionally longer with fewer cores.
         """
-        kind, setting = (tenant, user, application.name), changed(setting_of(application, elastic), views=views)
+        kind, setting = (tenant, user, application.program), changed(setting_of(application, elastic), views=views)
         if rate is not None:
             setting = changed(setting, rate=float(rate), guaranteed=float(rate))
         with self._lock:
@@ -121,7 +121,7 @@ class LearnedRunTimes:
     def ways_to_read(self, application: Application, tenant: str, user: str) -> frozenset[bool]:
         """Return the ways to read for which the amount is known: through views (True), plainly (False)."""
         with self._lock:
-            return self._times.ways_to_read((tenant, user, application.name))
+            return self._times.ways_to_read((tenant, user, application.program))
 
     def _learn(self, execution: Execution, *, ended: bool) -> None:
         kind = kind_of(execution)

@@ -35,11 +35,11 @@ from zoe_lib.domain.values.locality import Places
 from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import Located
+from zoe_lib.run_times.samples import RunKey, run_key
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.values import ArrayChange, ExecutionChange, ExecutionQuery, JournalEntry
 from zoe_master.scheduler.ordering.capacity import capacity_of
-from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.arrays import ActiveArrays
@@ -100,7 +100,7 @@ class StateCache:
         """Where the last pass stopped its scan of a long queue."""
         self.policy: Policy = store.policy()
         self._history = RunTimeHistory(store, self.policy.usage_half_life_s)
-        self._kinds = KindEstimates(self._history.expected_s)
+        self._kinds = KindEstimates(self._history.expected_s, self._history.knows_user)
         self.run_times = LearnedRunTimes()
         for execution in self._executions.values():
             self._kinds.enter(run_key(execution))
@@ -391,8 +391,8 @@ class StateCache:
                 self._outcomes[execution.state] += 1
                 self._history.learn(execution, self.policy.usage_half_life_s)
                 self.run_times.note(execution)
-                self._kinds.update_kind(run_key(execution))
-                self.backlog.rank_again(run_key(execution))
+                for kind in self._kinds.run_ended(run_key(execution)):
+                    self.backlog.rank_again(kind)
             elif execution.transfers is not None:
                 self.run_times.note(execution)  # its transfers are known now
             return

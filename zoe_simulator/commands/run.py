@@ -26,9 +26,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_options(parser)
     parser.add_argument(
         "--predict",
-        choices=("off", *PREDICTORS),
+        choices=("off", "limits", *PREDICTORS),
         default="off",
-        help="predict run times from ended jobs, instead of using the requests [off]",
+        help="predict run times from ended jobs, instead of using the requests; limits: requests are time limits, and "
+        "the master learns run times as in production [off]",
     )
     parser.add_argument(
         "--forecast-every", type=positive, metavar="N", help="forecast the start of every N-th job that has to wait"
@@ -96,8 +97,15 @@ def policy_of(arguments: argparse.Namespace) -> Policy:
 
 
 def _replay(trace: Trace, policy: Policy, arguments: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
-    predictor = None if arguments.predict == "off" else PREDICTORS[arguments.predict]()
-    replay = Replay(trace, policy, arguments.exact_runtimes, arguments.forecast_every, predictor=predictor)
+    predictor = PREDICTORS[arguments.predict]() if arguments.predict in PREDICTORS else None
+    replay = Replay(
+        trace,
+        policy,
+        arguments.exact_runtimes,
+        arguments.forecast_every,
+        predictor=predictor,
+        learn_limits=arguments.predict == "limits",
+    )
     with progress_bar(len(trace.jobs)) as started:
         began_s = time.perf_counter()
         runs = replay.run(started)

@@ -12,7 +12,7 @@ from zoe_client.wire.base import INTEGER_MAX, NUMBER, Numbers, Wire
 
 Order = Literal[
     "fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share",
-    "wfp3", "unicef", "f1", "f2", "f3", "f4",
+    "wfp3", "unicef", "f1", "f2", "f3", "f4", "learned-ratio",
 ]  # fmt: skip
 
 

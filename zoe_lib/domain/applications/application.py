@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from enum import StrEnum
 
 from zoe_client.vocabulary import NotificationKind
+from zoe_lib.domain.applications.program import OWN_FILES, OWN_VARIABLES, half_doublings, program_of
 from zoe_lib.domain.values.finish_times import PromiseWish
 from zoe_lib.domain.values.frozen import changed, once, value
 from zoe_lib.domain.values.progress import ProgressProbe
@@ -175,6 +176,14 @@ class Component:
         """Return whether its services get the secret of the proxy's sign-in."""
         return any(port.sign_in is not None for port in self.ports)
 
+    def program_texts(self) -> Iterator[str]:
+        """Yield the texts that say what an instance runs, without Zoe's own files and variables."""
+        yield from self.command
+        yield from (f"{name}={text}" for name, text in self.environment if not name.startswith(OWN_VARIABLES))
+        yield from (text for name, text in self.files if not name.startswith(OWN_FILES))
+        yield from self.requirements
+        yield from (f"{source.url} {source.ref}" for source in self.sources)
+
     @once
     def demand(self) -> Hashable:
         """Return the demand of an instance on a node. Components with the same demand fit the same nodes."""
@@ -259,6 +268,17 @@ class Application:
         """Return the components with essential instances and their numbers, in start-up order."""
         ordered = sorted(self.components, key=lambda c: c.startup_order)
         return tuple((c, c.essential_count) for c in ordered if c.essential_count)
+
+    @once
+    def program(self) -> str:
+        """Return what it runs, as `program_of` says it; names, instance counts and reservations do not matter."""
+        return program_of((component.image, component.program_texts()) for component in self.components)
+
+    @once
+    def run_shape(self) -> tuple[str, int, int]:
+        """Return what its run time is expected by: program, and cores and requested run time in half doublings."""
+        request_s = self.time_limit_s or self.expected_run_s or 0.0
+        return self.program, half_doublings(self._total_resources.cores_milli), half_doublings(request_s)
 
     def core_resources(self) -> Resources:
         """Return the sum of all essential services' reservations."""

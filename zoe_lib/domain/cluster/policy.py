@@ -23,8 +23,10 @@ from zoe_lib.domain.values.frozen import value
 
 ORDERS = frozenset(
     {"fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share"}
-    | {"wfp3", "unicef", "f1", "f2", "f3", "f4"}
+    | {"wfp3", "unicef", "f1", "f2", "f3", "f4", "learned-ratio"}
 )
+LEARNED_ORDERS = frozenset({"learned-ratio"})
+"""Orders by learned run times; under them, reservations rely on time limits before learned run times."""
 BACKFILLS = frozenset({"none", "easy", "easy-sjbf", "conservative"})
 PREEMPTIONS = frozenset({"none", "elastic"})
 TENANCIES = frozenset({"none", "drf"})
@@ -114,6 +116,11 @@ class Policy:
     idle_without_ports: bool = False
     submissions_closed: str = ""
     version: int = 0
+
+    @property
+    def limits_first(self) -> bool:
+        """Return whether reservations rely on time limits before learned run times."""
+        return self.order in LEARNED_ORDERS
 
     @property
     def limits(self) -> Limits:

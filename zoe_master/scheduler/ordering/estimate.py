@@ -9,9 +9,8 @@ from itertools import chain, repeat
 
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionState, Mark
 from zoe_lib.domain.values.frozen import value
+from zoe_lib.run_times.samples import RunKey, run_key
 
-# The key of past runs: tenant, user, name of the application.
-RunKey = tuple[str, str, str]
 # Assumed for an application without a known run time: an hour.
 _RUN_S_UNKNOWN = 3600.0
 # Shorter run times count as this. A declared run time is not checked: one of a nanosecond would come before all others
@@ -44,28 +43,36 @@ class Estimates:
     Orders and backfill assume an hour for an unknown run time (`guess_s`); otherwise no execution could pass where none
     are declared.
 
-    `past_runs` has the expected run time of the next run by RunKey. `learned_first`: learned run times take precedence
-    over declared ones, since users are asked for sizes, but forecasts should come true. `correct`: backfill corrects an
-    exceeded run time (`corrected_s`), instead of expecting the run to end now.
+    `past_runs` has the expected run time of the next run by RunKey. `correct`: backfill corrects an exceeded run time
+    (`corrected_s`), instead of expecting the run to end now. `limits_first`: the time limit takes precedence over
+    learned run times, except for the order (`order_s`): no reservation then relies on a prediction.
     """
 
-    def __init__(self, past_runs: Mapping[RunKey, float], learned_first: bool = False, correct: bool = False) -> None:
+    def __init__(
+        self,
+        past_runs: Mapping[RunKey, float],
+        correct: bool = False,
+        limits_first: bool = False,
+    ) -> None:
         self._past_runs = past_runs
-        self._learned_first = learned_first
         self._correct = correct
+        self._limits_first = limits_first
 
     def run_time(self, execution: Execution) -> RunTime:
         """Return the expected run time and its source. Learned run times never exceed the time limit."""
-        return RunTime(*self._run_s_and_source(execution))
+        return RunTime(*self._run_s_and_source(execution, self._limits_first))
 
     def run_s(self, execution: Execution) -> float:
         """Return the expected run time in seconds."""
-        return self._run_s_and_source(execution)[0]
+        return self._run_s_and_source(execution, self._limits_first)[0]
 
     def guess_s(self, execution: Execution) -> float:
         """Return the expected run time in seconds, at least one; an hour when nothing is known."""
-        expected_s = self.run_s(execution)
-        return max(expected_s, _SHORTEST_S) if expected_s < math.inf else _RUN_S_UNKNOWN
+        return _guess(self.run_s(execution))
+
+    def order_s(self, execution: Execution) -> float:
+        """Return the run time by which the queue is ordered: `guess_s`, or a learned one before the time limit."""
+        return _guess(self._run_s_and_source(execution, limits_first=False)[0])
 
     def end_s(self, execution: Execution, now_s: float) -> float:
         """Return when a placed execution is expected to end; one that should have ended is expected to end now."""
@@ -107,24 +114,23 @@ class Estimates:
         limit_s = execution.application.time_limit_s
         return max(end_s if limit_s is None else min(end_s, placed_at_s + limit_s), now_s)
 
-    def _run_s_and_source(self, execution: Execution) -> tuple[float, EstimateSource]:
+    def _run_s_and_source(self, execution: Execution, limits_first: bool) -> tuple[float, EstimateSource]:
         """Return run time and source as a plain pair: long queues are ranked by it at every tick."""
         application = execution.application
         declared_s = application.expected_run_s
         limit_s = application.time_limit_s or math.inf
-        if declared_s and not self._learned_first:
-            return min(declared_s, limit_s), EstimateSource.DECLARED
-        learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
-        if learned_s is not None:
-            return min(learned_s, limit_s), EstimateSource.PAST_RUNS
         if declared_s:
             return min(declared_s, limit_s), EstimateSource.DECLARED
+        if limits_first and limit_s < math.inf:
+            return limit_s, EstimateSource.TIME_LIMIT
+        learned_s = self._past_runs.get(run_key(execution)) if self._past_runs else None
+        if learned_s is not None and 0.0 <= learned_s < math.inf:
+            return min(learned_s, limit_s), EstimateSource.PAST_RUNS
         return limit_s, EstimateSource.TIME_LIMIT if limit_s < math.inf else EstimateSource.UNKNOWN
 
 
-def run_key(execution: Execution) -> RunKey:
-    """Return the key of the past runs that predict this one."""
-    return execution.tenant, execution.user, execution.application.name
+def _guess(expected_s: float) -> float:
+    return max(expected_s, _SHORTEST_S) if expected_s < math.inf else _RUN_S_UNKNOWN
 
 
 def corrected_s(expected_s: float, ran_s: float, limit_s: float = math.inf) -> float:

@@ -25,6 +25,7 @@ from zoe_master.scheduler.ordering.published_orders import (
     f2,
     f3,
     f4,
+    learned_ratio,
     unicef,
     wfp3,
 )
@@ -51,18 +52,14 @@ class QueueContext:
     capacity: Resources = field(default_factory=Resources)
 
     def waited_s(self, execution: Execution) -> float:
-        """Return the time from its submission, or the end of its last attempt or of its conditions, to its placement or
-        until now.
-        """
-        since_s = execution.submitted_at_s
-        if execution.attempt > 1 or execution.conditions is not NO_CONDITIONS:
-            since_s = execution.marks.get(Mark.QUEUED, since_s)
+        """Return the time since `waits_since_s` to its placement, or until now."""
+        since_s = waits_since_s(execution)
         until_s = execution.marks[Mark.PLACED] if execution.state in ACTIVE_STATES else self.now_s
         return max(until_s - since_s, 0.0)
 
     def run_s(self, execution: Execution) -> float:
         """Return the expected run time in seconds, at least one; an hour if unknown."""
-        return self.estimates.guess_s(execution)
+        return self.estimates.order_s(execution)
 
     def remaining_s(self, execution: Execution) -> float:
         """Return the expected rest of the run time."""
@@ -74,12 +71,20 @@ class QueueContext:
 Order = Callable[[Execution, QueueContext], SortKey]
 
 
+def waits_since_s(execution: Execution) -> float:
+    """Return when it was submitted, or when its last attempt ended or its conditions were met."""
+    since_s = execution.submitted_at_s
+    if execution.attempt > 1 or execution.conditions is not NO_CONDITIONS:
+        return execution.marks.get(Mark.QUEUED, since_s)
+    return since_s
+
+
 def size(execution: Execution, moment: QueueContext) -> float:
     """Return the expected run time in seconds times the share of the cluster, in cores: the area of the execution.
 
     The share is that of the most requested resource (`dominant_cores`).
     """
-    return moment.run_s(execution) * _cores(execution, moment)
+    return moment.run_s(execution) * wanted_cores(execution, moment)
 
 
 def attained_service(execution: Execution, now_s: float) -> float:
@@ -145,16 +150,21 @@ def _fair_share(execution: Execution, moment: QueueContext) -> SortKey:
     return (-(2.0 ** -moment.usage.get(execution.tenant, 0.0) + policy.fair_share_age_weight * aged),)
 
 
-def _cores(execution: Execution, moment: QueueContext) -> float:
+def wanted_cores(execution: Execution, moment: QueueContext) -> float:
+    """Return its share of the cluster, in cores."""
     return dominant_cores(execution.application.total_resources(), moment.capacity) / 1000
 
 
 def _wfp3(execution: Execution, moment: QueueContext) -> SortKey:
-    return (wfp3(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment)),)
+    return (wfp3(moment.waited_s(execution), moment.run_s(execution), wanted_cores(execution, moment)),)
 
 
 def _unicef(execution: Execution, moment: QueueContext) -> SortKey:
-    return unicef(moment.waited_s(execution), moment.run_s(execution), _cores(execution, moment))
+    return unicef(moment.waited_s(execution), moment.run_s(execution), wanted_cores(execution, moment))
+
+
+def _learned_ratio(execution: Execution, moment: QueueContext) -> SortKey:
+    return (learned_ratio(moment.waited_s(execution), moment.run_s(execution)),)
 
 
 def _by_arrival(score: ByArrival) -> Order:
@@ -162,7 +172,7 @@ def _by_arrival(score: ByArrival) -> Order:
         waited_s = moment.waited_s(execution)
         if waited_s >= WINDOW_S:  # otherwise a large one would be passed forever
             return (0.0, -waited_s)
-        return (1.0, score(moment.run_s(execution), _cores(execution, moment), arrival_in_window(waited_s)))
+        return (1.0, score(moment.run_s(execution), wanted_cores(execution, moment), arrival_in_window(waited_s)))
 
     return order
 
@@ -183,6 +193,7 @@ ORDERS: Mapping[str, Order] = {
     "f2": _by_arrival(f2),
     "f3": _by_arrival(f3),
     "f4": _by_arrival(f4),
+    "learned-ratio": _learned_ratio,
 }
 
 # Orders that use the share of the cluster.

@@ -11,10 +11,11 @@ from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, Servic
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.ordering.capacity import capacity_of
+from zoe_master.scheduler.ordering.columns import sorted_by_columns
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, QueueContext
-from zoe_master.scheduler.ordering.ranking import RankedQueue, in_sequence
+from zoe_master.scheduler.ordering.ranking import RankedQueue, in_columns, in_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.ordering.tenancy import (
     TenantTurns,
@@ -39,7 +40,7 @@ class Pass:
         """Return a pass; `virtual`: the emulation for `psbs`, if there is one already, advanced to the snapshot's
         time.
         """
-        estimates = snapshot.estimates()
+        estimates = snapshot.estimates(limits_first=policy.limits_first)
         usage = _usage_over_due(snapshot, policy) if policy.order == "fair-share" else {}
         if virtual is None:
             virtual = _virtual_time(snapshot, estimates) if policy.order == "psbs" else NOBODY
@@ -70,6 +71,8 @@ def rank_executions(executions: Iterable[Execution], moment: QueueContext) -> Se
     policy = moment.policy
     if isinstance(executions, RankedQueue) and in_sequence(executions, policy, moment.capacity):
         return executions
+    if isinstance(executions, RankedQueue) and in_columns(executions, policy, moment.capacity):
+        return sorted_by_columns(executions, executions.columns, moment.now_s)
     if policy.order == "fifo":  # the cheapest
         return sorted(executions, key=lambda e: (-e.priority, e.submitted_at_s, e.id))
     key = ORDERS[policy.order]

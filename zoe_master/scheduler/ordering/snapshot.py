@@ -14,8 +14,9 @@ from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.locality import Places
 from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.domain.values.storage import Located
+from zoe_lib.run_times.samples import RunKey
 from zoe_master.scheduler.booking.bookings import Booking
-from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
+from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.reasons import Reasons
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
 from zoe_master.scheduler.placement.ledger import Ledger
@@ -59,9 +60,9 @@ class Snapshot:
             return kept.copy()
         return Ledger(self.nodes, self.active, self.locality, self.paths)
 
-    def estimates(self, learned_first: bool = False) -> Estimates:
+    def estimates(self, limits_first: bool = False) -> Estimates:
         """Return the expected run times."""
-        return Estimates(self.past_runs, learned_first, self.correct_estimates)
+        return Estimates(self.past_runs, self.correct_estimates, limits_first)
 
 
 @value(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
+from zoe_lib.run_times.samples import run_key
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.reasons import Reasons
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 

@@ -50,7 +50,7 @@ def taught(*ways: bool | None, share: float | None = SHARE) -> LearnedRunTimes:
         read = BYTES * (SHARE if views else 1.0)
         setting = RunSetting((1.0, 4.0, 9.0)[number // 2 % 3], read, 10 * MB, views=views)
         sample = RunSample(setting, 1.0, read / (10 * MB), 0.05, share)
-        times._times.learn(str(number), ("default", "ada", "reads"), sample)
+        times._times.learn(str(number), ("default", "ada", reader().program), sample)
     return times
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tests.support.scheduling import component, node, queued, started
+from zoe_lib.run_times.samples import run_key
 from zoe_master.loop.tick import Tick
-from zoe_master.scheduler.ordering.estimate import EstimateSource, run_key
+from zoe_master.scheduler.ordering.estimate import EstimateSource
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.state.cpu_budget import CpuBudget
 

@@ -8,8 +8,8 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.cluster.cluster import Node, NodeHold
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.run_times.samples import run_key
 from zoe_master.scheduler.cycle import schedule
-from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
 DAY_S = 86_400.0

@@ -9,7 +9,7 @@ from zoe_lib.domain.executions.events import OwnerChanged, ReasonChanged
 from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
-from zoe_master.scheduler.ordering.estimate import RunKey, run_key
+from zoe_lib.run_times.samples import RunKey, run_key
 from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.state.pending_queue import PendingQueue
 from zoe_master.state.run_history import KindEstimates
@@ -99,22 +99,35 @@ def test_one_that_starts_is_gone_without_a_trace() -> None:
 
 
 def test_kinds_are_known_while_they_are_there() -> None:
-    runs = {("t", "u", "a"): 10.0}
-    kinds = KindEstimates(runs.get)
-    kinds.enter(("t", "u", "a"))
-    kinds.enter(("t", "u", "a"))
-    kinds.enter(("t", "u", "b"))
+    one, other = ("t", "u", "a:1", 0, 0), ("t", "u", "b:", 0, 0)
+    runs = {one: 10.0}
+    kinds = KindEstimates(runs.get, runs.__contains__)
+    for kind in (one, one, other):
+        kinds.enter(kind)
     before = kinds.snapshot()
-    assert before == {("t", "u", "a"): 10.0}
-    runs["t", "u", "a"] = 20.0
-    runs["t", "u", "b"] = 5.0
+    assert before == {one: 10.0}
+    runs[one], runs[other] = 20.0, 5.0
+    assert [kinds.run_ended(kind) for kind in runs] == [[one], [other]]
+    assert kinds.run_ended(one) == [], "nothing has changed"
+    kinds.leave(one)
+    assert kinds.snapshot() == {one: 20.0, other: 5.0}
+    kinds.leave(one)
+    assert kinds.snapshot() == {other: 5.0}
+    assert before == {one: 10.0}
+
+
+def test_an_ended_run_changes_the_kinds_of_its_program_that_it_tells_about() -> None:
+    own, similar, elsewhere = (
+        ("t", user, program, 0, 0) for user, program in (("u", "a:1"), ("u", "a:5"), ("v", "a:1"))
+    )
+    runs = {own: 10.0, similar: 10.0, elsewhere: 30.0}
+    kinds = KindEstimates(runs.get, {elsewhere}.__contains__)
     for kind in runs:
-        kinds.update_kind(kind)
-    kinds.leave(("t", "u", "a"))
-    assert kinds.snapshot() == {("t", "u", "a"): 20.0, ("t", "u", "b"): 5.0}
-    kinds.leave(("t", "u", "a"))
-    assert kinds.snapshot() == {("t", "u", "b"): 5.0}
-    assert before == {("t", "u", "a"): 10.0}
+        kinds.enter(kind)
+    runs.update({own: 20.0, elsewhere: 20.0})
+    del runs[similar]
+    assert kinds.run_ended(own) == [own, similar], "the other user has runs of his own"
+    assert kinds.snapshot() == {own: 20.0, elsewhere: 30.0}
 
 
 def test_submitted_execution_is_not_ranked_before_it_is_queued() -> None:
@@ -138,7 +151,7 @@ def test_many_run_times_that_are_learned_rank_a_long_queue_once(monkeypatch: pyt
 
     monkeypatch.setattr("zoe_master.state.pending_queue.QueueRanking", Counted)
     known: dict[RunKey, float] = {}
-    waiting = [queued(f"{number:03}") for number in range(100)]
+    waiting = [queued(f"{number:03}", component(command=(f"run{number}",))) for number in range(100)]
     backlog = PendingQueue(waiting, SJF, known)
     for execution in waiting:
         known[run_key(execution)] = 100.0 - float(execution.id)

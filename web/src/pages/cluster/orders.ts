@@ -17,5 +17,6 @@ export const ORDERS: Policy["order"][] = [
   "f2",
   "f3",
   "f4",
+  "learned-ratio",
 ];
 export const BACKFILLS: Policy["backfill"][] = ["none", "easy", "easy-sjbf", "conservative"];

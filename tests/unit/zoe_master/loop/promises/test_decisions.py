@@ -53,7 +53,7 @@ def taught(compute_s: float, read_bytes: float = BYTES) -> LearnedRunTimes:
     """Learn runs that take `compute_s` divided by the cores of workers, plus the time for their bytes at the rate of
     the store.
     """
-    times, kind = LearnedRunTimes(), ("default", "ada", "reads")
+    times, kind = LearnedRunTimes(), ("default", "ada", reader().program)
     for number in range(24):
         cores, rate = (1.0, 2.0, 4.0, 8.0, 9.0)[number % 5], (10.0, 20.0, 40.0)[number % 3] * MB
         computes_s, reads_s = compute_s / cores, read_bytes / rate
@@ -258,7 +258,7 @@ def test_a_running_one_is_expected_to_end_by_what_is_guaranteed_to_it_and_no_mor
     for number in range(12):
         cores = (1.0, 2.0, 4.0, 8.0)[number % 4]
         sample = RunSample(RunSetting(cores), 1.0, 600.0 / cores)
-        times._times.learn(str(number), ("default", "ada", "reads"), sample)
+        times._times.learn(str(number), ("default", "ada", reader().program), sample)
     promise = Promise(FinishTerms(1250.0, 0.5, 1, 200.0, 1000.0), 990.0)
     began = Execution("x", "x", "default", "ada", reader(), 990.0, promise=promise)
     running = changed(began, state=ExecutionState.RUNNING, marks={Mark.PLACED: 1000.0})

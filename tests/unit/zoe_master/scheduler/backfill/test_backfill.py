@@ -10,6 +10,7 @@ from zoe_lib.domain.executions.events import ServiceEnded, ServiceStarting, Serv
 from zoe_lib.domain.executions.execution import Cause, Execution
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.reasons import ReasonCode
+from zoe_lib.run_times.samples import run_key
 from zoe_master.scheduler import queue_pass
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -96,7 +97,7 @@ def test_a_place_of_one_expected_to_take_no_time_is_not_given_away_twice() -> No
         queued("quick", component(cores=2), at_s=3.0),
         queued("next", component(cores=2), at_s=4.0, expected_run_s=40.0),
     )
-    known = {("default", "ada", "quick"): 0.0}
+    known = {run_key(waiting[1]): 0.0}
     active = (with_elastic("old", 149.0),)
     snapshot = Snapshot(100.0, (node("n", cores=4),), waiting, active, past_runs=known)
     plan = schedule(snapshot, Policy(order="fifo", backfill="conservative"))
@@ -112,7 +113,7 @@ def test_a_place_kept_for_one_expected_to_take_no_time_is_not_given_away_twice()
         queued("quick", component(cores=3), at_s=3.0),
         queued("next", component(cores=1), at_s=4.0, expected_run_s=40.0),
     )
-    known = {("default", "ada", "quick"): 0.0}
+    known = {run_key(waiting[1]): 0.0}
     old = with_elastic("old", 149.0)
     leaving = old.elastic_services()[0].id
     old = apply(old, ServiceStarting(at_s=2.0, service_id=leaving))

@@ -9,8 +9,8 @@ import pytest
 from tests.support.applications import application, component, execution
 from zoe_lib.domain.executions.execution import ExecutionState, Mark
 from zoe_lib.domain.values.frozen import changed
-from zoe_master.scheduler.ordering.estimate import Estimates, corrected_s
-from zoe_master.scheduler.ordering.run_history import RecentRunTimes
+from zoe_lib.run_times.samples import run_key
+from zoe_master.scheduler.ordering.estimate import Estimates, EstimateSource, RunTime, corrected_s
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,11 @@ def test_corrections_grow_up_to_the_limit(ran_s: float, limit_s: float, expected
     assert corrected_s(100.0, ran_s, limit_s) == expected_s
 
 
-def test_kinds_without_enough_runs_are_unknown() -> None:
-    runs, kind = RecentRunTimes(), ("tenant", "user", "application")
-    found = []
-    for ran_s in (100.0, 20.0, 40.0):
-        found.append((runs.expected_s(kind), runs.expected_s(kind, least=2)))
-        runs.learn(kind, ran_s)
-    assert found == [(None, None), (100.0, None), (60.0, 60.0)]
-    assert runs.expected_s(kind) == 30.0
+@pytest.mark.parametrize("learned_s", [math.nan, math.inf, -1.0])
+def test_learned_run_time_that_is_no_number_counts_as_none(learned_s: float) -> None:
+    one = execution(1, application=changed(application(component("worker", 1)), time_limit_s=50.0))
+    assert Estimates({run_key(one): learned_s}).run_time(one) == RunTime(50.0, EstimateSource.TIME_LIMIT)
+    assert Estimates({run_key(one): 5.0}).run_time(one) == RunTime(5.0, EstimateSource.PAST_RUNS)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ FIRST = {
     "f2": "small",
     "f3": "waited-long-for-its-run",
     "f4": "waited-long-for-its-run",
+    "learned-ratio": "waited-long-for-its-run",
 }
 
 
@@ -96,6 +97,16 @@ def test_running_executions_rank_by_remaining_or_used_time() -> None:
         for order in ("sjf", "srpt", "las")
     }
     assert ranks == {"sjf": ["late", "early"], "srpt": ["early", "late"], "las": ["late", "early"]}
+
+
+def test_elastic_turns_of_the_learned_ratio_do_not_change_while_nothing_starts() -> None:
+    some = [running(job(f"e{n}", float(n), 10.0**n), at_s=50.0 * n) for n in range(5)]
+
+    def turns(now_s: float) -> list[str]:
+        present = Pass.from_snapshot(Snapshot(now_s), Policy(order="learned-ratio"))
+        return [e.id for e in rank_executions(some, present.moment)]
+
+    assert turns(250.0) == turns(5000.0) == turns(1e7)
 
 
 def test_psbs_serves_first_what_would_end_first_if_all_shared_the_cluster() -> None:

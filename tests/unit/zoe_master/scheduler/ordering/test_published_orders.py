@@ -18,6 +18,7 @@ from zoe_master.scheduler.ordering.published_orders import (
     f2,
     f3,
     f4,
+    learned_ratio,
     unicef,
     wfp3,
 )
@@ -52,6 +53,12 @@ def test_scores_of_waiting() -> None:
     assert unicef(200.0, 100.0, 16.0) == (1.0, -0.5)
     assert unicef(200.0, 100.0, 1.0) == (0.0, -2.0)
     assert unicef(0.0, 100.0, 0.5) == (0.0, 0.0)
+
+
+def test_the_learned_ratio_lets_a_short_one_pass_until_one_has_waited_for_24_times_its_run() -> None:
+    fresh = learned_ratio(0.0, 1.0)
+    assert learned_ratio(23.9 * 5000.0, 5000.0) > fresh
+    assert learned_ratio(24.1 * 5000.0, 5000.0) < fresh
 
 
 def test_waiting_is_never_negative() -> None:

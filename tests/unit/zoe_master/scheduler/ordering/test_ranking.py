@@ -10,7 +10,7 @@ from tests.support.scheduling import component, queued
 from zoe_lib.domain.cluster.policy import ORDERS, Policy
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.storage import StorageDemand
-from zoe_master.scheduler.ordering.estimate import RunKey, run_key
+from zoe_lib.run_times.samples import RunKey, run_key
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, possibly_held, ranked_by
 from zoe_master.scheduler.ordering.snapshot import Snapshot
@@ -53,7 +53,9 @@ def test_a_kept_sequence_is_that_of_ranking_anew(order: str, seed: int) -> None:
             case 2 if there:
                 learned = chance.choice(list(there.values()))
                 past_runs[run_key(learned)] = 4000.0 * chance.random()
-                ranking.put(learned)
+                for execution in there.values():
+                    if run_key(execution) == run_key(learned):
+                        ranking.put(execution)
         kept = ranking.snapshot()
         assert {e.id: e for e in kept} == there
         assert sequence(kept, policy, past_runs) == sequence(tuple(there.values()), policy, past_runs)
