@@ -23,6 +23,7 @@ from zoe_lib.domain.executions.promises import BandwidthSupply, Rates, required_
 from zoe_lib.domain.values.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
+from zoe_lib.run_times.samples import run_key
 from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of
@@ -158,6 +159,20 @@ def check_seed(seed: int) -> None:
     ranking = QueueRanking(policy, snapshot.past_runs, snapshot.queued, capacity_of(snapshot.nodes))
     kept = replace(snapshot, queued=ranking.snapshot())
     assert plan == schedule(kept, policy), f"seed {seed}: another plan for a queue that is kept ranked"
+
+
+def test_learned_run_times_order_the_queue_and_make_no_reservation_beside_a_time_limit() -> None:
+    for seed in range(PER_CASE):
+        chance = random.Random(f"learned {seed}")
+        snapshot, policy = varied(*random_snapshot(chance), chance)
+        policy = replace(policy, order="learned-ratio")
+        known = {run_key(e): chance.choice([1.0, 50.0, 5000.0]) for e in (*snapshot.queued, *snapshot.active)}
+        snapshot = replace(snapshot, past_runs=known)
+        plan = schedule(snapshot, policy)
+        check(snapshot, policy, plan)
+        assert not (wrong := list(queue_problems(snapshot, policy, plan))), f"seed {seed}: {wrong}"
+        ranking = QueueRanking(policy, snapshot.past_runs, snapshot.queued, capacity_of(snapshot.nodes))
+        assert plan == schedule(replace(snapshot, queued=ranking.snapshot()), policy), f"seed {seed}: kept ranked"
 
 
 @pytest.mark.parametrize("first_seed", range(0, CHECKS, PER_CASE))

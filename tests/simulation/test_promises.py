@@ -83,8 +83,8 @@ def work_of(seconds: dict[str, float]) -> Promising:
 
 
 def job(name: str, cores: int, run_s: float, elastic: int = 0) -> Application:
-    """Named after its component; the elastic services run for as long as it does."""
-    parts = [component(name, 1, 1, cores=cores, ends_application=True)]
+    """Run the program of this name; the elastic services run for as long as it does."""
+    parts = [component(name, 1, 1, cores=cores, ends_application=True, command=(name,))]
     if elastic:
         parts.append(component("worker", 0, elastic, cores=1))
     return application(*parts, expected_run_s=run_s)
