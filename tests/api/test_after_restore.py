@@ -14,7 +14,6 @@ from tests.support.after_event import AdminsDay
 from tests.support.api import Api
 from tests.support.documents import document, part
 from tests.support.master import NODES
-from tests.support.people import make_token
 from tests.support.postgres import PostgresServer
 from tests.support.statements import statements_of
 from tests.support.waiting import until
@@ -38,15 +37,8 @@ class Before:
         until(lambda: client.execution(self.ended).state is ExecutionState.SUCCEEDED)
         api.stop_master()
         self.queued = client.submit(document(part("short", ends_application=True))).id
-        self.lines = lines_of(api)
         self.use = use_of(api)
         self.position = api.store.last_journal_id()
-
-
-def lines_of(api: Api) -> list[dict[str, Any]]:
-    """Return the statement's lines, without the end of the time so far."""
-    found = api.client(api.admin).statement(time.strftime("%Y-%m", time.gmtime()))
-    return [line.model_dump(exclude={"to_s"}) for line in found.lines]
 
 
 def use_of(api: Api) -> Any:
@@ -119,19 +111,6 @@ def test_an_admin_goes_on_with_everything(
     if url is not None:
         again.close()
         postgres_server.drop_database(url)
-
-
-def test_statements_are_equal_line_by_line(restored: Api, before: Before) -> None:
-    assert before.lines
-    assert lines_of(restored) == before.lines
-
-
-def test_a_hand_over_is_answered_within_the_patience_of_a_client(restored: Api, before: Before) -> None:
-    restored.start_master()
-    bob = restored.client(make_token(restored.store, "bob"))
-    done = restored.client(restored.admin).admin.hand_over("ada", "bob", "red")
-    assert (done.executions, done.executions_left) == (2, False)
-    assert {e.id for e in bob.executions().executions} == {before.ended, before.queued}
 
 
 def test_what_waited_runs_and_promises_are_made_and_told_in_new_entries(restored: Api, before: Before) -> None:

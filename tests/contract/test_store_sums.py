@@ -18,6 +18,7 @@ from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark, Outcome
 from zoe_lib.domain.executions.promises import requested_rates
 from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds
+from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.postgres.store import PostgresStore
@@ -136,10 +137,13 @@ def test_sums_equal_those_over_all_executions(
         ]
         if chance.random() < 0.4:
             told = told or [ev.Queued(at_s=one.submitted_at_s)]
+        state = one
         for event in told:
             if isinstance(event, ev.OwnerChanged):
-                hand_overs[one.id].append(HandedOver(one, event.at_s))
-            one = any_store.append(one.id, [event], one.version, None)
+                hand_overs[one.id].append(HandedOver(state, event.at_s))
+            state = apply(state, event)
+        if told:
+            one = any_store.append(one.id, told, one.version, None)
         if one.state in (ExecutionState.SUBMITTED, ExecutionState.QUEUED) and chance.random() < 0.5:
             at_s = one.submitted_at_s + STEPS * factor
             refused = ev.Refused(at_s=at_s, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)

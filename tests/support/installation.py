@@ -36,11 +36,13 @@ Program = subprocess.Popen[bytes] | Forked
 class Installation:
     """Directories, configuration and processes; `close` ends everything and fails if any remain.
 
-    Its programs are forked with everything imported, or, if not `forked`, executed as in a real installation.
+    Its programs are forked with everything imported, or, if not `forked`, executed as in a real installation, from the
+    sources in `tree`.
     """
 
     def __init__(self, database_url: str, forked: bool = True, **settings: Any) -> None:
         self.forked = forked
+        self.tree = REPOSITORY
         self.database_url = database_url
         self.base = make_home()
         self.workspaces = self.base / "workspaces"
@@ -142,12 +144,12 @@ class Installation:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
         whole = {**clean, "ZOE_CONFIG": str(self.config_file), **environment}
         log = self.base / f"{name}.log"
-        process = Forked(module, whole, log, REPOSITORY) if self.forked else _executed(module, whole, log)
+        process = Forked(module, whole, log, REPOSITORY) if self.forked else _executed(module, whole, log, self.tree)
         self._processes.append(process)
         return process
 
 
-def _executed(module: str, environment: dict[str, str], path: Path) -> subprocess.Popen[bytes]:
+def _executed(module: str, environment: dict[str, str], path: Path, tree: Path) -> subprocess.Popen[bytes]:
     with path.open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", module],
@@ -155,7 +157,7 @@ def _executed(module: str, environment: dict[str, str], path: Path) -> subproces
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd=REPOSITORY,
+            cwd=tree,
             start_new_session=True,
         )
 

@@ -1,0 +1,161 @@
+"""An upgrade from the last release and back: running executions, an interactive one, a schedule and a store stay."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.after_event import AdminsDay
+from tests.support.documents import document, job, part, sized
+from tests.support.installation import REPOSITORY, Installation, free_port
+from tests.support.postgres import PostgresServer
+from tests.support.storage_controller import TOKEN, served_controller
+from tests.support.waiting import until
+from zoe_client import Client
+from zoe_client.wire import ScheduleRequest
+from zoe_lib.domain.executions.execution import ExecutionState, Mark
+
+E = ExecutionState
+WAITS = job("sh", "-c", "echo begun; until test -e {workspace}/go; do sleep 0.1; done")
+SERVES = "echo {port:web} > {workspace}/port; exec python3 -m http.server {port:web}"
+
+
+def git(*words: str) -> bytes:
+    done = subprocess.run(["git", *words], cwd=REPOSITORY, capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else b""
+
+
+@pytest.fixture
+def old_tree(tmp_path: Path) -> Path:
+    """The sources of the last release, from the history."""
+    released = re.search(r"^## \[(\d+\.\d+\.\d+)\]", (REPOSITORY / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert released is not None
+    commit = git("log", "-1", "--format=%H", "--fixed-strings", f"--grep=release: {released[1]}").decode().strip()
+    archive = git("archive", commit) if commit else b""
+    if not archive:
+        pytest.skip(f"missing: the history with the release {released[1]}")
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        tar.extractall(tmp_path / "old", filter="data")
+    return tmp_path / "old"
+
+
+def set_up(tree: Path, installation_url: str, config: Path | None, keys: Path) -> None:
+    environment = {"ZOE_DATABASE_URL": installation_url, "ZOE_KEYS_DIR": str(keys), "PATH": "/usr/bin:/bin"}
+    if config is not None:
+        environment = {"ZOE_CONFIG": str(config), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        [sys.executable, "-m", "zoe_api.setup"], cwd=tree, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+class Versions:
+    """The same installation by programs of one version or another."""
+
+    def __init__(self, installation: Installation) -> None:
+        self.installation, self.port = installation, free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._programs: list[subprocess.Popen[bytes]] = []
+
+    def switch(self, tree: Path, set_up_first: bool = False) -> float:
+        """Run these programs; return for how many seconds no API answered."""
+        for program in self._programs:
+            self.installation.stop(program)
+        down_s, self.installation.tree = time.monotonic(), tree
+        if set_up_first:
+            set_up(tree, "", self.installation.config_file, self.installation.keys_dir)
+        started = self.installation.start_master(), self.installation.start_api(self.port)
+        self._programs = [program for program in started if isinstance(program, subprocess.Popen)]
+        until(self.answers, lambda: self.installation.log(f"api-{self.port}"))
+        return time.monotonic() - down_s
+
+    def answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthz", trust_env=False).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+@contextmanager
+def old_installation(
+    server: PostgresServer, old_tree: Path, tmp_path: Path, **settings: object
+) -> Iterator[Installation]:
+    url = server.create_empty_database()
+    set_up(old_tree, url, None, tmp_path / "first-keys")
+    with closing(Installation(url, forked=False, **settings)) as installation:
+        yield installation
+    server.drop_database(url)
+
+
+class Work:
+    """What runs before the upgrade: a program, an interactive application, one with required bandwidth, one that
+    waits, and a schedule.
+    """
+
+    def __init__(self, client: Client, workspace: Path) -> None:
+        self.running = client.submit(WAITS).id
+        port = {"name": "web", "number": 80, "protocol": "http"}
+        serves = part("web", "sh", "-c", SERVES, ports=[port], readiness={"tcp": "web"})
+        self.interactive = client.submit(document(serves, kind="interactive")).id
+        bandwidth = {"read": "10MB/s", "guarantee": "required"}
+        self.reading = client.submit({**WAITS, "storage": {"bandwidth": bandwidth}}).id
+        for one in (self.running, self.interactive, self.reading):
+            until(lambda one=one: client.execution(one).state is E.RUNNING, lambda one=one: client.execution(one))  # type: ignore[misc]
+        self.number = (workspace / "port").read_text().strip()
+        self.waiting = client.submit(sized(64, "true")).id
+        client.applications.put("report", job("true"))
+        client.schedules.put("nightly", ScheduleRequest(expression="30 2 * * *", application="report"))
+        self.next_s = client.schedules.one("nightly").next_times_s
+
+    def check(self, client: Client) -> None:
+        """Nothing of it was lost or started anew."""
+        for one in (self.running, self.interactive, self.reading):
+            until(lambda one=one: client.execution(one).state is E.RUNNING)  # type: ignore[misc]
+            found = client.execution(one)
+            assert (found.attempt, len(found.services)) == (1, 1)
+        marks = client.execution(self.reading).marks
+        assert (Mark.STORAGE_GRANTED in marks, Mark.STORAGE_WITHDRAWN in marks) == (True, False)
+        assert client.execution(self.waiting).state is E.QUEUED
+        assert httpx.get(f"http://127.0.0.1:{self.number}/", trust_env=False).status_code == 200
+        assert client.schedules.one("nightly").next_times_s == self.next_s
+        run = client.schedules.run("nightly")
+        assert client.wait(run.id, 60).state is E.SUCCEEDED
+
+
+def test_an_upgrade_from_the_last_release_and_back_loses_nothing(
+    postgres_server: PostgresServer, postgres_url: str, old_tree: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    with served_controller(postgres_url) as controller:
+        token = str(tmp_path / "token")
+        asked: dict[str, object] = {
+            "storage_url": controller.url,
+            "storage_token_file": token,
+            "storage_interval_s": 0.5,
+        }
+        asked["insecure"] = True  # zoe-setup has made another tenant
+        with old_installation(postgres_server, old_tree, tmp_path, **asked) as installation:
+            versions = Versions(installation)
+            versions.switch(old_tree)
+            with installation.client(versions.url) as client:
+                day = AdminsDay(installation.store, client, versions.url)
+                work = Work(client, installation.workspace)
+                for tree, set_up_first in ((REPOSITORY, True), (old_tree, False), (REPOSITORY, True)):
+                    away_s = versions.switch(tree, set_up_first)
+                    print(f"no API answered for {away_s:.1f} s")
+                    work.check(client)
+                (installation.workspace / "go").touch()
+                client.cancel(work.interactive)
+                for one in (work.running, work.reading, work.waiting):
+                    assert client.wait(one, 60).state is E.SUCCEEDED
+                day.check(installation.store, client, versions.url)
