@@ -116,27 +116,24 @@ def _stopped(home: Home) -> Iterator[str]:
 
 
 def _kept(url: str) -> list[tuple[str, str]]:
-    with _cursor(url) as cursor:
+    with closing(_connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT datname, pg_size_pretty(pg_database_size(datname)) FROM pg_database ORDER BY datname")
         return [(name, size) for name, size in cursor.fetchall() if _KEPT_NAME.fullmatch(name)]
 
 
 def _run(url: str, *statements: tuple[str, ...], together: bool = False) -> None:
     """Run statements with names of databases; together: in one transaction."""
-    with _cursor(url, autocommit=not together) as cursor:
-        for statement, *names in statements:
-            cursor.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
-
-
-@contextmanager
-def _cursor(url: str, *, autocommit: bool = True) -> Iterator[Any]:
-    plain = make_url(url).set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
-    with closing(psycopg2.connect(plain)) as connection:
-        connection.autocommit = autocommit
+    with closing(_connect(url)) as connection:
+        connection.autocommit = not together
         with connection.cursor() as cursor:
-            yield cursor
-        if not autocommit:
-            connection.commit()
+            for statement, *names in statements:
+                cursor.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+        connection.commit()
+
+
+def _connect(url: str) -> Any:
+    plain = make_url(url).set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
+    return psycopg2.connect(plain)
 
 
 if __name__ == "__main__":

@@ -91,10 +91,12 @@ def old_installation(
     server: PostgresServer, old_tree: Path, tmp_path: Path, **settings: object
 ) -> Iterator[Installation]:
     url = server.create_empty_database()
-    set_up(old_tree, url, None, tmp_path / "first-keys")
-    with closing(Installation(url, forked=False, **settings)) as installation:
-        yield installation
-    server.drop_database(url)
+    try:
+        set_up(old_tree, url, None, tmp_path / "first-keys")
+        with closing(Installation(url, forked=False, **settings)) as installation:
+            yield installation
+    finally:
+        server.drop_database(url)
 
 
 class Work:
