@@ -15,8 +15,8 @@ import uvicorn
 
 from storage_controller.app import RequestCheck, make_app
 from storage_controller.composition import Secrets, build_controller
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.lead import Lead
-from storage_controller.database.ledger import Ledger
 from storage_controller.settings import ControllerSettings
 from zoe_lib.http.strict_http import StrictHttp
 from zoe_lib.logs.telemetry import TroubleLimiter

@@ -13,10 +13,10 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
 from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.lead import Lead
-from storage_controller.database.ledger import Ledger
 from storage_controller.database.supervision import Supervisor
-from storage_controller.metrics.ledger import MetricLedger
+from storage_controller.metrics.metric_store import MetricLedger
 from storage_controller.metrics.own_metrics import OwnMetrics
 from storage_controller.nodes.health import Bounds, NodeState
 from storage_controller.nodes.restarts import NodeRestarts

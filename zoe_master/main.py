@@ -178,7 +178,9 @@ class Process:
             programs = programs_of(self._settings, self._waker)
             parts.callback(programs.close)
             master = self._master(epoch, backend, storage, numbers, hit, programs)
-            prices = StoredPrices(lambda: [entry.prices for entry in self._store.billing.price_lists()], self._clock)
+            prices = StoredPrices(
+                lambda: [price_list.prices for price_list in self._store.billing.price_lists()], self._clock
+            )
             decisions = PromiseDecisions(master.run_times, prices)
             report = storage.report if storage is not None else None
             name = self._settings.master_name

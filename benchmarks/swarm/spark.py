@@ -100,9 +100,9 @@ def _await_all(stand: Stand, name: str) -> None:
     """Wait with one process in the notebook's container until all have registered, whichever side started them."""
     while True:
         for host in stand.cluster.hosts:
-            for entry in host.api.containers():
-                if name in str(entry["Command"]):
-                    made = host.api.exec_create(entry["Id"], ["python3", "-c", _ALL_THERE])
+            for container in host.api.containers():
+                if name in str(container["Command"]):
+                    made = host.api.exec_create(container["Id"], ["python3", "-c", _ALL_THERE])
                     host.api.exec_start(made["Id"])
                     assert host.api.exec_inspect(made["Id"])["ExitCode"] == 0
                     return

@@ -17,7 +17,7 @@ from zoe_lib.domain.executions.gateway import held_resources, required_resources
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.placement.admission import admit, surely_refused
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # By node: cores, memory, each kind of device, and last the number of services.

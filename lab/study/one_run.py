@@ -62,7 +62,7 @@ def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
     finished = run.run()
     cpu_s = time.process_time() - began_s
     cores = MACHINE.cores_milli / 1000 * MACHINES_PER_FACTOR * (FACTOR if placed else 1)
-    arriving_s = max(entry.arrival.submit_s for entry in finished)
+    arriving_s = max(application.arrival.submit_s for application in finished)
     return {
         "applications": applications,
         **summary(finished),
@@ -111,12 +111,12 @@ def _wish_figures(run: ElasticRun) -> dict[str, float]:
 
 def summary(finished: Sequence[FinishedApplication]) -> dict[str, float]:
     """Return turnaround and wait in seconds, and slowdown bounded at ten seconds."""
-    turnarounds = sorted(entry.turnaround_s for entry in finished)
-    slowdowns = [entry.bounded_slowdown for entry in finished]
+    turnarounds = sorted(application.turnaround_s for application in finished)
+    slowdowns = [application.bounded_slowdown for application in finished]
     return {
         "mean_turnaround_s": fmean(turnarounds),
         "p95_turnaround_s": turnarounds[min(int(0.95 * len(turnarounds)), len(turnarounds) - 1)],
         "mean_bounded_slowdown": fmean(slowdowns),
         "max_bounded_slowdown": max(slowdowns),
-        "mean_wait_s": fmean(entry.wait_s for entry in finished),
+        "mean_wait_s": fmean(application.wait_s for application in finished),
     }

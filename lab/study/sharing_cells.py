@@ -52,8 +52,8 @@ def with_sharing(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
 
 def sharing_figures(finished: Sequence[FinishedApplication]) -> dict[str, float]:
     """Return the figures of interactive applications, and of those of the other tenants."""
-    interactive = [entry for entry in finished if entry.arrival.interactive]
-    others = [entry for entry in finished if entry.arrival.tenant != _HEAVY]
+    interactive = [application for application in finished if application.arrival.interactive]
+    others = [application for application in finished if application.arrival.tenant != _HEAVY]
     return {
         "interactive_wait_s": fmean(finished.wait_s for finished in interactive) if interactive else 0.0,
         "others_bounded_slowdown": fmean(other.bounded_slowdown for other in others) if others else 1.0,

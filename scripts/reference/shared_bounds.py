@@ -84,7 +84,7 @@ STRANGERS: tuple[SharedBound, ...] = (
     SharedBound(
         "wrong passwords",
         "{0} of a user at a network, {1} of a network, in five minutes; {2} of a user in an hour",
-        tuple(f"zoe_api.http.attempts.brake:FAILURES_OF_{of}_MAX" for of in ("PAIR", "NETWORK", "USER")),
+        tuple(f"zoe_api.http.attempts.guess_limit:FAILURES_OF_{of}_MAX" for of in ("PAIR", "NETWORK", "USER")),
         "anyone",
         f"the user there; others only where they have not signed in within four days ({_NAT})",
         "with time",
@@ -386,7 +386,7 @@ ADMINS: tuple[SharedBound, ...] = (
     SharedBound(
         "rules of the object store",
         "{0} of a target, {1} in all",
-        ("storage_controller.rules.ledger:TARGET_RULES_MAX", "storage_filters.rules.documents:RULES_MAX"),
+        ("storage_controller.rules.rule_store:TARGET_RULES_MAX", "storage_filters.rules.documents:RULES_MAX"),
         "admins only",
         "admins",
         "by removal",
@@ -396,7 +396,7 @@ ADMINS: tuple[SharedBound, ...] = (
         "{0}, {1}, {2}",
         (
             "storage_controller.rules.words:WORDS_MAX",
-            "storage_controller.metrics.ledger:METRICS_MAX",
+            "storage_controller.metrics.metric_store:METRICS_MAX",
             "storage_controller.promises.filter_cores:_TENANTS_MAX",
         ),
         "admins only",

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Body, Depends, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from storage_controller.answers import RequestRefusedError, warning
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.routes.parameters import LedgerDep
 
 DATA_BYTES_MAX = 16 * 2**20

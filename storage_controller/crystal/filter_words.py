@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from storage_controller.answers import RequestRefusedError
 from storage_controller.routes.parameters import RulesDep
 from storage_controller.rules.checks import check
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from storage_controller.rules.uploading import RESERVED
 from storage_controller.rules.words import FilterWord
 from storage_filters.rules.rules import BANDWIDTH, Action, Rule, Target, TargetKind

@@ -17,11 +17,11 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.crystal.dependencies import DATA_BYTES_MAX, PATH, is_dependency
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.routes.parameters import Author, LedgerDep, ModulesDep, PromisableDep, RulesDep
 from storage_controller.rules.adding import TEXT_BYTES_MAX, apply_dialect, keep
 from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
-from storage_controller.rules.ledger import KeptRule
+from storage_controller.rules.rule_store import KeptRule
 from storage_controller.rules.uploading import keep_module
 from storage_filters.rules.documents import SHARED
 from storage_filters.rules.rules import Action, Comparison, Operator, Rule, Target, TargetKind

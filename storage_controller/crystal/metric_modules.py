@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Mode
 from storage_controller.metrics.added import AddedMetrics, mode_of_enabled
-from storage_controller.metrics.ledger import KeptMetric, MetricSource
+from storage_controller.metrics.metric_store import KeptMetric, MetricSource
 from storage_controller.metrics.process import SOURCE_BYTES_MAX
 from storage_controller.routes.parameters import Author, MetricsDep
 from zoe_client.wire.storage.controllers import MetricName

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Response
 from pydantic import BaseModel, ConfigDict
 
 from storage_controller.answers import RequestRefusedError, warning
-from storage_controller.metrics.ledger import KeptMetric, MetricSource
+from storage_controller.metrics.metric_store import KeptMetric, MetricSource
 from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL
 from storage_controller.routes.metrics import Expression
 from storage_controller.routes.parameters import Author, MetricsDep

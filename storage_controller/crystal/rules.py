@@ -15,7 +15,7 @@ from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.parameters import Author, Caller, PromisableDep, RulesDep
 from storage_controller.rules.adding import keep, parse_text, unenforced_filters_by
 from storage_controller.rules.documents import document
-from storage_controller.rules.ledger import KeptRule, RuleLedger
+from storage_controller.rules.rule_store import KeptRule, RuleLedger
 from storage_filters.rules.rules import Rule, metrics_of
 
 router = APIRouter()

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import READ, WRITE
+from storage_controller.database.guarantee_store import READ, WRITE
 from storage_controller.routes.parameters import LedgerDep, PromisableDep
 
 MB = 10**6

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, Field, StringConstraints
 
 from storage_controller.answers import RequestRefusedError
 from storage_controller.routes.parameters import RulesDep
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from storage_filters.rules.rules import OBJECT_TYPE, Rule, TargetKind, comparisons
 
 _MEMBERS_MAX = 1000

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.supervision import Mode
 from storage_controller.database.tables import controllers, metrics, policies, switches
 

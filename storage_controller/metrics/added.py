@@ -8,11 +8,11 @@ from typing import Any
 
 from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Mode
-from storage_controller.metrics.ledger import KeptMetric, MetricLedger, MetricSource
+from storage_controller.metrics.metric_store import KeptMetric, MetricLedger, MetricSource
 from storage_controller.metrics.process import check_source
 from storage_controller.metrics.prometheus import NO_PROMETHEUS, ask
 from storage_controller.metrics.values import CONTAINER_LABEL, TENANT_LABEL, MetricFault
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from storage_filters.rules.rules import metrics_of
 
 _ATTRIBUTES_BYTES_MAX = 16 * 1024

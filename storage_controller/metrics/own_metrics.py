@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from storage_controller.answers import RequestRefusedError
 from storage_controller.database.supervision import Failure, Mode, Supervisor
 from storage_controller.metrics import prometheus
-from storage_controller.metrics.ledger import KeptMetric, MetricLedger, MetricSource, metric_controller
+from storage_controller.metrics.metric_store import KeptMetric, MetricLedger, MetricSource, metric_controller
 from storage_controller.metrics.process import MetricProcess
 from storage_controller.metrics.values import (
     CONTAINER_LABEL,

@@ -16,8 +16,8 @@ from storage_controller.database.controller_ledger import (
     rule_controller,
 )
 from storage_controller.database.supervision import Active, ControllerState, Mode, Supervisor
-from storage_controller.metrics.ledger import MetricLedger, MetricSource
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.metrics.metric_store import MetricLedger, MetricSource
+from storage_controller.rules.rule_store import RuleLedger
 from storage_filters.rules.rules import metrics_of
 from zoe_client.wire.storage.controllers import StorageControllerView, StorageSwitchView
 

@@ -19,7 +19,7 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.database.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.promises.availability import with_undeliverable
 from storage_controller.promises.filter_cores import CoresLedger, CpuBounds
@@ -29,8 +29,8 @@ from storage_controller.regulation.rule_judge import Added, RuleJudge
 from storage_controller.regulation.server_reports import DIRECTIONS, BadReport, ServerReport, read_report
 from storage_controller.regulation.servers import Endpoints, Servers
 from storage_controller.regulation.transfers import TransferBook
-from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import ModuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.traffic import Traffic
 from storage_filters.bandwidth.newest import NewestMessage

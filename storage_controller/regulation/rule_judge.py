@@ -11,7 +11,7 @@ from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import ControllerLedger
 from storage_controller.database.supervision import Supervisor
 from storage_controller.regulation.rule_loops import RuleLoops, operations_by_traffic
-from storage_controller.rules.ledger import RuleBooks
+from storage_controller.rules.rule_store import RuleBooks
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.operation_meter import Counts, OperationMeter
 from storage_controller.traffic.traffic import Traffic

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.transfer_rows import HeardCount
 from storage_controller.database.use_rows import HeardUse
 from storage_filters.counting.use_counters import USE_FIELDS, parts_of_use

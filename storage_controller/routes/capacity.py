@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from storage_bridge.model import BandwidthSlo, StorageCapacity, feasibility
-from storage_controller.database.ledger import READ, WRITE
+from storage_controller.database.guarantee_store import READ, WRITE
 from storage_controller.routes.parameters import (
     Demand,
     Lease,

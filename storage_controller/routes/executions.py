@@ -15,7 +15,7 @@ from pydantic import Field, StringConstraints
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution, TransferTotals
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.routes.parameters import LedgerDep, Name, Promise, ServicesDep
 from storage_controller.routes.services import Services
 from storage_filters.execution_auth.names import EXECUTION_ID

@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 
 from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.database.supervision import ControllerState
-from storage_controller.metrics.ledger import KeptMetric, MetricSource
+from storage_controller.metrics.metric_store import KeptMetric, MetricSource
 from storage_controller.metrics.values import Reading
 from storage_controller.routes.parameters import Author, MetricsDep, ServicesDep
 from zoe_client.wire.storage.controllers import (

@@ -8,12 +8,12 @@ from fastapi import Depends, Header, Request
 from pydantic import BaseModel, Field, StringConstraints
 
 from storage_bridge.model import RATE_MAX, TOKEN_HEADER
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.metrics.added import AddedMetrics
 from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.services import Services
-from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import ModuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 
 LEASE_S_MAX = 7 * 86400.0
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL cannot store this character in a text

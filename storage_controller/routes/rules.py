@@ -18,7 +18,7 @@ from storage_controller.routes.parameters import Author, PromisableDep, RulesDep
 from storage_controller.rules.adding import expand_rules, keep, move_rule, parse_text, restore, unenforced_filters_by
 from storage_controller.rules.checks import guaranteed_rates
 from storage_controller.rules.documents import rule_view
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from storage_controller.rules.verdicts import verdicts_on
 from storage_filters.wsgi.object_requests import ObjectRequest
 from zoe_client.wire.storage.rules import (

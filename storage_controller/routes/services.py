@@ -9,18 +9,18 @@ from typing import Protocol
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth, View, ViewSample
 from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import ControllerLedger
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.supervision import Supervisor
 from storage_controller.metrics.added import AddedMetrics
-from storage_controller.metrics.ledger import MetricLedger
+from storage_controller.metrics.metric_store import MetricLedger
 from storage_controller.metrics.values import Readings
 from storage_controller.nodes.restarts import NodeRestarts
 from storage_controller.nodes.watch import StoreNodes
 from storage_controller.promises.filter_cores import CpuBounds
 from storage_controller.promises.promisable import Promisable
 from storage_controller.regulation.controllers import Controllers
-from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import ModuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from storage_controller.swift.done import Done, StoredObject
 from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_controller.swift.kept_views import KeptViews

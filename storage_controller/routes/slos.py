@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import READ, WRITE, Ledger
+from storage_controller.database.guarantee_store import READ, WRITE, Ledger
 from storage_controller.routes.parameters import LedgerDep, Name, PromisableDep
 from zoe_client.wire.storage.slos import StorageSloRequest, StorageSloView
 

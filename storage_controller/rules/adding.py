@@ -13,9 +13,9 @@ from storage_controller.database.supervision import Mode
 from storage_controller.promises.promisable import Promisable
 from storage_controller.rules.checks import check, check_modules, check_version, guaranteed_rates, not_carried_out
 from storage_controller.rules.dsl import RuleError, parse_rules
-from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import content_of
 from storage_controller.rules.rule_modules import Ran, RuleModule
+from storage_controller.rules.rule_store import RuleLedger
 from storage_controller.rules.verdicts import Idle
 from storage_controller.rules.words import expand_rule
 from storage_filters.filter_host.records import KINDS

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from storage_controller.database.supervision import Mode
-from storage_controller.rules.ledger import KeptRule
 from storage_controller.rules.rule_modules import RuleModule
+from storage_controller.rules.rule_store import KeptRule
 from storage_controller.rules.verdicts import Idle
 from storage_filters.rules.documents import action_document
 from zoe_client.wire.storage.rules import StorageRuleModuleView, StorageRuleView

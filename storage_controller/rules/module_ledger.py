@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.tables import module_contents, module_versions, modules, rewrites, rule_modules
 from storage_filters.rules.documents import SHARED
 from storage_filters.rules.rules import ModuleVersion

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from storage_bridge.model import View
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 
 _log = logging.getLogger(__name__)
 _LOCKS = 64  # views with the same lock wait for each other

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.tables import rewrites
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 

@@ -118,10 +118,10 @@ def parts_of(
     source; and if a writer left two attempts of one part, between which only special readers can choose.
     """
     written: dict[str, str] = {}
-    for entry in objects:
-        if "name" not in entry or not entry["bytes"]:
+    for stored in objects:
+        if "name" not in stored or not stored["bytes"]:
             continue
-        name = str(entry["name"]).removeprefix(definition.directory)
+        name = str(stored["name"]).removeprefix(definition.directory)
         if not name or any(_is_hidden(step) for step in name.split("/")):
             continue
         if why := _why_not_listed_alike(name):
@@ -132,10 +132,10 @@ def parts_of(
             raise SelectionError(why)
         if (attempt := _ATTEMPT.match(name)) and written.setdefault(attempt["part"], name) != name:
             raise SelectionError(f"{attempt['part']} was written by two attempts: no view can tell which one counts")
-        etag = str(entry.get("slo_etag") or entry["hash"]).strip('"')
-        for start in range(0, int(entry["bytes"]), definition.split_bytes):
-            end = min(start + definition.split_bytes, int(entry["bytes"]))
-            yield Part(name, start, end, etag[:_ETAG_CHARACTERS]), entry
+        etag = str(stored.get("slo_etag") or stored["hash"]).strip('"')
+        for start in range(0, int(stored["bytes"]), definition.split_bytes):
+            end = min(start + definition.split_bytes, int(stored["bytes"]))
+            yield Part(name, start, end, etag[:_ETAG_CHARACTERS]), stored
 
 
 def _is_hidden(step: str) -> bool:

@@ -38,7 +38,7 @@ from swift.proxy.controllers.base import get_account_info, get_container_info
 from storage_gateway.content_types import KEY
 from storage_gateway.exchange import COUNTS
 from storage_gateway.quotas import of_keys as key_quotas
-from storage_gateway.quotas.ledger import NOTHING, Amount, Count, Ledger, is_stale
+from storage_gateway.quotas.quota_use import NOTHING, Amount, Count, Ledger, is_stale
 from storage_gateway.quotas.uploads import MeteredBody, Upload
 
 _PAGES_MAX = 1000

@@ -10,7 +10,7 @@ from eventlet import sleep, spawn_after
 from eventlet.semaphore import Semaphore
 from swift.common.exceptions import ChunkReadError, MemcacheConnectionError
 
-from storage_gateway.quotas.ledger import NOTHING, WINDOW_S, Amount, Ledger, window_at
+from storage_gateway.quotas.quota_use import NOTHING, WINDOW_S, Amount, Ledger, window_at
 
 _STEP_BYTES = 1 << 20
 """Bytes that an upload without a length books ahead, if they fit."""

@@ -293,7 +293,9 @@ class Walk:
             made = self.api.store.billing.set_price_list({**PRICES, "from": "2091-01-01"}, time.time(), "root")
             return Thing({"list_id": str(made.id)}, OURS)
         if "{month}" in path:
-            if not any(entry.prices.from_us < time.time() * 1e6 for entry in self.api.store.billing.price_lists()):
+            if not any(
+                price_list.prices.from_us < time.time() * 1e6 for price_list in self.api.store.billing.price_lists()
+            ):
                 self.api.store.billing.set_price_list({**PRICES, "from": "2020-01-01"}, 0.0, "root")
             return Thing({"month": "2020-01"}, OURS)
         if "{provider}" in path:

@@ -244,7 +244,7 @@ def test_the_same_key_makes_one_array(api: Api, http: httpx.Client) -> None:
     bob = api.http(make_token(api.store, "bob"))
     theirs = bob.post(ARRAYS, json={"application": job(), "indices": "0-9"}, headers={"Idempotency-Key": "k1"})
     assert problem(theirs)["code"] == "idempotency_conflict"
-    assert [entry["id"] for entry in http.get(ARRAYS).json()["arrays"]] == [first["id"]]
+    assert [array["id"] for array in http.get(ARRAYS).json()["arrays"]] == [first["id"]]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_a_long_list_is_paged(http: httpx.Client) -> None:
     ).json()
     found = [entry["index"] for entry in (*page["indices"], *rest["indices"])]
     assert (found, rest["next_after"]) == (list(range(10_000)), None)
-    assert {entry["state"] for entry in page["indices"]} == {"waiting"}
+    assert {index["state"] for index in page["indices"]} == {"waiting"}
 
 
 def test_a_user_who_leaves_hands_arrays_over(api: Api, http: httpx.Client, master: TickingMaster) -> None:

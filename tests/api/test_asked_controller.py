@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from tests.support.api import Api, problem
 from tests.support.asked_controller import asks
 from tests.support.serving import Served as ServedApp

@@ -18,7 +18,7 @@ from tests.support.waiting import until
 from zoe_api.http import request_context
 from zoe_api.http.attempts import refused_audit
 from zoe_api.http.attempts import sign_in_audit as audit
-from zoe_api.http.attempts.brake import FAILURES_OF_PAIR_MAX, network_of
+from zoe_api.http.attempts.guess_limit import FAILURES_OF_PAIR_MAX, network_of
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import AuditEntry, User
 

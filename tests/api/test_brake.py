@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from zoe_api.http.attempts.brake import (
+from zoe_api.http.attempts.guess_limit import (
     FAILURES_OF_NETWORK_MAX,
     FAILURES_OF_PAIR_MAX,
     FAILURES_OF_USER_MAX,

@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 from tests.support.api import Api, problem
 from tests.support.broken_directory import BROKEN, broken_directory
 from tests.support.directory import BASE, PASSWORD, SEARCHERS_PASSWORD, Directory, directory
-from zoe_api.http.attempts import brake
+from zoe_api.http.attempts import guess_limit
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.people.sign_in.directory_watch import ASK_EVERY_S, DirectoryWatch
 from zoe_api.people.sign_in.ldap import Ldap
@@ -104,7 +104,7 @@ def test_changes_by_a_sign_in_are_audited(api: Api) -> None:
 def test_a_wrong_password_or_user_is_not_told_apart_and_braked(api: Api) -> None:
     for user, password in (("mia", "wrong"), ("nobody", PASSWORD), ("mia", PASSWORD + " ")):
         assert problem(sign_in(api.http(None), user, password))["code"] == "bad_sign_in"
-    for _ in range(brake.FAILURES_OF_PAIR_MAX):
+    for _ in range(guess_limit.FAILURES_OF_PAIR_MAX):
         sign_in(api.http(None), "mia", "wrong")
     assert problem(sign_in(api.http(None), "mia"))["code"] == "too_many_sign_ins"
 
@@ -122,7 +122,7 @@ def test_refusal_does_not_reveal_existing_users(api: Api, user: str, password: s
 
 def test_names_that_the_directory_takes_for_one_are_braked_as_one(api: Api) -> None:
     names = ["mia", "MIA", "Mia", " mia", "mia ", "m\u00adia", "\uff4dia"]
-    for number in range(brake.FAILURES_OF_PAIR_MAX):
+    for number in range(guess_limit.FAILURES_OF_PAIR_MAX):
         sign_in(api.http(None), names[number % len(names)], "wrong")
     for name in names:
         assert problem(sign_in(api.http(None), name))["code"] == "too_many_sign_ins"

@@ -50,7 +50,7 @@ def lists(api: Api, master: TickingMaster) -> Iterator[Lists]:
 
 
 def arrays_of(api: Api) -> list[str]:
-    return [entry["id"] for entry in api.http().get("/api/v1/arrays").json()["arrays"]]
+    return [array["id"] for array in api.http().get("/api/v1/arrays").json()["arrays"]]
 
 
 def named(found: WorkflowView, name: str) -> StepView:

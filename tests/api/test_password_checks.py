@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until
-from zoe_api.http.attempts.brake import FAILURES_OF_PAIR_MAX, WITHIN_S, Brake, TooManyGuesses
+from zoe_api.http.attempts.guess_limit import FAILURES_OF_PAIR_MAX, WITHIN_S, Brake, TooManyGuesses
 from zoe_api.http.attempts.password_checks import AT_ONCE_MAX, INSIDE_MAX, OF_NETWORK_MAX, PasswordChecks
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem

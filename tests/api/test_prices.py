@@ -259,8 +259,8 @@ def test_past_prices_and_closed_statements_do_not_change(api: Api) -> None:
     admin.remove_price_list(later.id)
     by_mistake = admin.set_price_list({**PRICES, "from": f"{LAST_MONTH}-02"}, past=True)
     zoe(api, "admin", "prices", "rm", str(by_mistake.id), "--past")
-    assert [entry.id for entry in admin.price_lists().price_lists] == [first.id]
-    assert [entry.id for entry in admin.price_lists(history=True).price_lists] == [
+    assert [price_list.id for price_list in admin.price_lists().price_lists] == [first.id]
+    assert [price_list.id for price_list in admin.price_lists(history=True).price_lists] == [
         first.id,
         by_mistake.id,
         later.id,

@@ -25,7 +25,7 @@ from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_api.cluster import replays
-from zoe_api.http.attempts import brake, password_checks
+from zoe_api.http.attempts import guess_limit, password_checks
 from zoe_api.http.problems.codes import PROBLEMS, Code
 from zoe_api.people.sign_in.identity import Identity
 from zoe_api.people.sign_in.ldap import Ldap
@@ -203,10 +203,10 @@ def bad_sign_in(api: Api, _: Raise) -> httpx.Response:
 
 def too_many_sign_ins(api: Api, _: Raise) -> httpx.Response:
     browser = Browser(api)
-    for _number in range(brake.FAILURES_OF_PAIR_MAX):
+    for _number in range(guess_limit.FAILURES_OF_PAIR_MAX):
         assert browser.try_to_sign_in(password="a wrong password").status_code == 401
     answer = browser.try_to_sign_in()
-    assert answer.headers["retry-after"] == f"{brake.WITHIN_S:.0f}"
+    assert answer.headers["retry-after"] == f"{guess_limit.WITHIN_S:.0f}"
     return answer
 
 

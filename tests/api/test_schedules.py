@@ -68,7 +68,7 @@ def show(http: httpx.Client, name: str = "nightly") -> dict[str, Any]:
 
 def outcomes(http: httpx.Client, name: str = "nightly") -> list[str]:
     """Oldest first."""
-    return [entry["outcome"] for entry in show(http, name)["runs"]][::-1]
+    return [run["outcome"] for run in show(http, name)["runs"]][::-1]
 
 
 class Leader:
@@ -291,7 +291,7 @@ def test_missed_times(http: httpx.Client, leader: Leader, missed: str, wanted: l
         leader.look(due_s + 4 * HOUR + 1800)
     assert outcomes(http) == wanted
     assert show(http)["due_s"] == due_s + 5 * HOUR
-    missed_run = [entry for entry in show(http)["runs"] if entry["outcome"] == "missed"]
+    missed_run = [run for run in show(http)["runs"] if run["outcome"] == "missed"]
     assert [entry["number"] for entry in missed_run] == {"skip": [5], "latest": [4], "all": []}[missed]
 
 
@@ -352,7 +352,7 @@ def test_a_backfill_ends_at_the_first_time_that_is_refused(api: Api, http: httpx
     due_s = add(http)["due_s"]
     set_quota(api.store, "red", Quota(executions_max=2))
     made = http.post(f"{SCHEDULES}/nightly/backfill", json={"from_s": due_s - 5 * HOUR, "to_s": due_s - HOUR}).json()
-    assert [entry["outcome"] for entry in made["runs"]] == ["backfilled", "backfilled", "refused"]
+    assert [run["outcome"] for run in made["runs"]] == ["backfilled", "backfilled", "refused"]
     assert made["runs"][-1]["code"] == "quota_exceeded"
     assert outcomes(http) == ["backfilled", "backfilled"]
 
@@ -478,9 +478,9 @@ def test_schedules_are_their_owners(api: Api, http: httpx.Client) -> None:
     assert bob.post(f"{SCHEDULES}/nightly/hold", params={"user": "ada"}).status_code == 403
     assert bob.get(SCHEDULES, params={"all_users": True}).status_code == 403
     assert viewer.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job()}).status_code == 403
-    assert [entry["user"] for entry in operator.get(SCHEDULES, params={"all_users": True}).json()["schedules"]] == [
-        "ada"
-    ]
+    assert [
+        schedule["user"] for schedule in operator.get(SCHEDULES, params={"all_users": True}).json()["schedules"]
+    ] == ["ada"]
     assert operator.post(f"{SCHEDULES}/nightly/hold", params={"user": "ada"}).json()["held"] is True
     assert operator.post(f"{SCHEDULES}/nightly/run").status_code == 404
     # Neither a release nor a replacement by its owner lets it run again.
@@ -555,7 +555,7 @@ def test_a_hand_over_gives_schedules_and_applications_under_free_names(api: Api,
         add(person)
     api.store.schedules.hand_over_applications("red", "ada", "bob")
     api.store.schedules.hand_over("red", "ada", "bob")
-    assert [entry["name"] for entry in bob.get(SCHEDULES).json()["schedules"]] == ["nightly", "nightly-2"]
+    assert [schedule["name"] for schedule in bob.get(SCHEDULES).json()["schedules"]] == ["nightly", "nightly-2"]
     assert [entry["name"] for entry in bob.get(APPS).json()["applications"]] == ["report", "report-2"]
 
 

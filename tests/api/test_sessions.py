@@ -13,7 +13,7 @@ from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
-from zoe_api.http.attempts import brake
+from zoe_api.http.attempts import guess_limit
 from zoe_api.people.sign_in import passwords
 
 SESSION = "/api/v1/session"
@@ -197,7 +197,7 @@ def test_disabled_user_or_user_without_password_is_refused(api: Api) -> None:
 
 def test_guessing_is_slowed_for_one_user_without_locking_out_others(api: Api) -> None:
     browser, other = Browser(api), Browser(api, "cleo")
-    for _ in range(brake.FAILURES_OF_PAIR_MAX):
+    for _ in range(guess_limit.FAILURES_OF_PAIR_MAX):
         browser.try_to_sign_in(password="a guess")
     assert code(browser.try_to_sign_in()) == "too_many_sign_ins"
     assert other.try_to_sign_in().status_code == 200

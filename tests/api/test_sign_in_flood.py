@@ -15,7 +15,7 @@ import pytest
 from tests.support.api import Api, in_threads
 from tests.support.browser import Browser
 from tests.support.waiting import DEADLINE_S
-from zoe_api.http.attempts import brake, password_checks
+from zoe_api.http.attempts import guess_limit, password_checks
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.people.sign_in import passwords
@@ -172,4 +172,4 @@ def test_guesses_at_the_same_moment_at_two_apis_are_ten(api: Api, postgres_url: 
             told += in_threads(4, guess)
     finally:
         other.close()
-    assert told.count(Code.BAD_SIGN_IN) == brake.FAILURES_OF_PAIR_MAX
+    assert told.count(Code.BAD_SIGN_IN) == guess_limit.FAILURES_OF_PAIR_MAX

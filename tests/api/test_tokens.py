@@ -130,7 +130,7 @@ def test_a_token_ends_with_the_one_that_made_it(api: Api) -> None:
     for _ in range(3):
         texts.append(api.http(texts[-1]).post("/api/v1/tokens", json={}).json()["secret"])
     ids = [text.split("_")[1] for text in texts]
-    makers = {entry["id"]: entry["made_by"] for entry in api.http(first).get("/api/v1/tokens").json()["tokens"]}
+    makers = {token["id"]: token["made_by"] for token in api.http(first).get("/api/v1/tokens").json()["tokens"]}
     assert [makers[token_id] for token_id in ids] == [None, *ids[:-1]]
     assert api.http(first).delete(f"/api/v1/tokens/{ids[1]}").status_code == 204
     told = [api.http(text).get("/api/v1/me").status_code for text in texts]

@@ -70,7 +70,7 @@ def test_the_status_shows_capacity_tenants_and_who_waits(
     assert [row.count(text) for text in ("40 MB/s read", "38 MB/s read", "2 MB/s read")] == [1, 1, 1]
     assert sentence in shown.out
     answer = zoe("storage", "status", "-o", "json").json()
-    assert [entry["execution_id"] for entry in answer["waiting"]] == [reader_of_much]
+    assert [execution["execution_id"] for execution in answer["waiting"]] == [reader_of_much]
     assert zoe("cancel", reader_of_much).code == 0
 
 
@@ -137,7 +137,7 @@ def test_that_granted_bandwidth_was_withdrawn_is_told_until_it_is_granted_again(
     assert "storage_withdrawn " in shown
     assert "storage_granted" not in shown
     assert "requested bandwidth is not granted: promised to others" in zoe("explain", reader_of_much).out
-    told = [entry["kind"] for entry in zoe("events", reader_of_much, "-o", "json").json()["events"]]
+    told = [event["kind"] for event in zoe("events", reader_of_much, "-o", "json").json()["events"]]
     assert told[-2:] == ["storage_granted", "storage_withdrawn"]
     server.append(reader_of_much, ev.StorageGranted(at_s=5.0))
     assert "40 MB/s to read granted" in zoe("show", reader_of_much).out
@@ -156,7 +156,7 @@ def test_one_whose_required_bandwidth_is_refused_waits_and_says_why(
     assert zoe("explain", stored.id).out.startswith(f"{sentence}\nHint: the master asks again")
     assert "storage_refused" in zoe("ls").out
     waiting = zoe("storage", "status", "-o", "json").json()["waiting"]
-    assert [(entry["execution_id"], entry["sentence"]) for entry in waiting] == [(stored.id, sentence)]
+    assert [(execution["execution_id"], execution["sentence"]) for execution in waiting] == [(stored.id, sentence)]
     assert zoe("cancel", stored.id).code == 0
 
 

@@ -25,7 +25,7 @@ COMMANDS = (
     ("run", "app.json", "--show"),
     ("run", "train.py", "--requirements", "wanted.txt", "--show"),
     ("workflow", "validate", "flow.yaml"),
-    ("secret", "set", "key", "--file", "train.py"),
+    ("secret", "set", "key", "--from-file", "train.py"),
     ("cp", "train.py", ":failing/"),
     ("cp", "-r", "tree", ":failing/tree"),
     ("cp", ":failing/train.py", "back.py"),

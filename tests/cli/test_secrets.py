@@ -27,7 +27,7 @@ def test_secrets_are_set_listed_and_removed(server: Server, zoe: Zoe, tmp_path: 
     assert [key.code for key in (by_file, by_pipe, *keys)] == [0] * 4
     listed = zoe("secret", "ls")
     assert [line.split()[0] for line in listed.out.splitlines()[1:]] == ["file", "key1", "key2", "pipe"]
-    sizes = [entry["size_bytes"] for entry in zoe("secret", "ls", "-o", "json").json()["secrets"]]
+    sizes = [secret["size_bytes"] for secret in zoe("secret", "ls", "-o", "json").json()["secrets"]]
     assert sizes == [len(VALUE), 10, 10, len(VALUE)]
     assert [zoe("secret", "rm", name).code for name in ("key1", "key2")] == [0, 0]
     assert VALUE not in "".join(result.out + result.err for result in (by_file, by_pipe, listed))

@@ -62,7 +62,7 @@ def test_results_of_a_step_are_inputs_of_the_next(stack: Stack, zoe: Zoe, tmp_pa
     done = zoe("workflow", "run", str(file), "--param", "rows=7", "--wait", "-o", "json")
     assert done.code == 0, done.err
     found = done.json()
-    steps = {entry["name"]: entry for entry in found["graph"]}
+    steps = {step["name"]: step for step in found["graph"]}
     assert {name: entry["state"] for name, entry in steps.items()} == {
         "prepare": "succeeded",
         "train.0": "succeeded",
@@ -89,7 +89,7 @@ def test_a_failed_step_is_resumed_with_the_results_of_the_others(stack: Stack, z
     )
     failed = zoe("workflow", "run", str(file), "--wait", "-o", "json")
     assert failed.code == 1
-    before = {entry["name"]: entry for entry in failed.json()["graph"]}
+    before = {step["name"]: step for step in failed.json()["graph"]}
     assert (before["report"]["state"], before["alarm"]["state"]) == ("failed", "succeeded")
     assert (stack.workspace / "alarms").read_text() == "once\n"
     gate.write_text("")
@@ -98,7 +98,7 @@ def test_a_failed_step_is_resumed_with_the_results_of_the_others(stack: Stack, z
     finally:
         gate.unlink()
     assert resumed.code == 0, resumed.err
-    after = {entry["name"]: entry for entry in resumed.json()["graph"]}
+    after = {step["name"]: step for step in resumed.json()["graph"]}
     assert {
         name: entry["execution_id"] for name, entry in after.items() if name in ("prepare", "train.0", "train.1")
     } == {name: before[name]["execution_id"] for name in ("prepare", "train.0", "train.1")}
@@ -145,7 +145,7 @@ def test_a_step_runs_once_for_each_entry_of_a_result(
     file.write_text(MAPPED)
     done = zoe("workflow", "run", str(file), "--param", f"parts={parts}", "--wait", "-o", "json")
     assert done.code == 0, done.err
-    steps = {entry["name"]: entry for entry in done.json()["graph"]}
+    steps = {step["name"]: step for step in done.json()["graph"]}
     assert {name: entry["state"] for name, entry in steps.items()} == dict.fromkeys(steps, "succeeded")
     states = {"succeeded": len(lines)} if lines else {}
     assert steps["count"]["entries"] == {"count": len(lines), "states": states, "problem": None}
@@ -159,7 +159,7 @@ def test_entries_that_failed_run_again_and_a_list_outside_the_workspace_is_not_r
     file.write_text(MAPPED)
     failed = zoe("workflow", "run", str(file), "--param", 'parts=["a", "bad"]', "--wait", "-o", "json")
     assert failed.code == 1
-    before = {entry["name"]: entry for entry in failed.json()["graph"]}
+    before = {step["name"]: step for step in failed.json()["graph"]}
     assert {name: entry["state"] for name, entry in before.items()} == {
         "prepare": "succeeded",
         "count": "failed",
@@ -179,13 +179,13 @@ def test_entries_that_failed_run_again_and_a_list_outside_the_workspace_is_not_r
     finally:
         gate.unlink()
     assert resumed.code == 0, resumed.err
-    after = {entry["name"]: entry for entry in resumed.json()["graph"]}
+    after = {step["name"]: step for step in resumed.json()["graph"]}
     assert (after["count"]["execution_id"], after["count"]["run"]) == (before["count"]["execution_id"], 1)
     assert (stack.workspace / after["sum"]["results"]["page"]).read_text() == "a\nbad\n"
 
     file.write_text(MAPPED.replace('printf %s "$1" > {result:parts}', "ln -s /etc/passwd {result:parts}"))
     refused = zoe("workflow", "run", str(file), "--wait", "-o", "json")
     assert refused.code == 1
-    count = {entry["name"]: entry for entry in refused.json()["graph"]}["count"]
+    count = {step["name"]: step for step in refused.json()["graph"]}["count"]
     assert count["entries"]["problem"] == "list_unreadable"
     assert "leads out of the directory by a link" in count["message"]

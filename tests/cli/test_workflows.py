@@ -80,7 +80,7 @@ def test_parameters_are_names_with_values(zoe: Zoe, good: str, given: list[str])
 
 def test_run_show_list_and_cancel(server: Server, zoe: Zoe, good: str) -> None:
     plan = json.loads(zoe("workflow", "run", good, "--show", "--param", "rows=3").out)
-    assert [entry["name"] for entry in plan["steps"]] == ["prepare", "train.0", "train.1"]
+    assert [step["name"] for step in plan["steps"]] == ["prepare", "train.0", "train.1"]
     assert plan["steps"][0]["application"]["components"][0]["command"] == ["echo", "3"]
     command = ("workflow", "run", good, "--idempotency-key", "night", "-o", "name")
     made, again = zoe(*command), zoe(*command)

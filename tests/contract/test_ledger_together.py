@@ -14,12 +14,12 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, StoreExecution
 from storage_controller.answers import RequestRefusedError
 from storage_controller.database.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.promises.filter_cores import CoresLedger
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.servers import Endpoints
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.rules.rule_store import RuleLedger
 from tests.support.installation import free_port
 from tests.support.manual_clock import ManualClock
 from tests.support.waiting import until

@@ -10,8 +10,8 @@ import pytest
 
 from storage_bridge.connect import connect
 from storage_controller.database.controller_ledger import SWITCHES_MAX, ControllerLedger, Switch
-from storage_controller.metrics.ledger import METRICS_MAX
-from storage_controller.rules.ledger import RuleLedger
+from storage_controller.metrics.metric_store import METRICS_MAX
+from storage_controller.rules.rule_store import RuleLedger
 from tests.support.prometheus import Expressions, prometheus
 from tests.support.storage_controller import MB, Served, served_controller
 

@@ -15,8 +15,8 @@ import wasmtime
 from storage_controller.answers import RequestRefusedError
 from storage_controller.rules import module_ledger
 from storage_controller.rules.checks import TRIALS_MAX
-from storage_controller.rules.ledger import RuleLedger
 from storage_controller.rules.module_ledger import ModuleLedger, versions
+from storage_controller.rules.rule_store import RuleLedger
 from storage_controller.swift.rewrite_ledger import Counts, RewriteJob, RewriteLedger
 from storage_filters.transforms.modules.engine import MODULE_BYTES_MAX
 from tests.support.manual_clock import ManualClock

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.swift.rewrite_ledger import KEPT_MAX, SENTENCE_MAX, Counts, RewriteJob, RewriteLedger
 from tests.support.storage_controller import Served, served_controller
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.browser import PASSWORD
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
-from zoe_api.http.attempts import brake
+from zoe_api.http.attempts import guess_limit
 from zoe_api.http.serving.listening import CANNOT_LISTEN, listening_trouble
 from zoe_api.people.sign_in import passwords
 from zoe_lib.store.people import User
@@ -62,7 +62,7 @@ def test_only_a_proxy_that_is_trusted_says_who_asks_and_how(installation: Instal
 
         cookie = sign_in(PASSWORD, "192.0.2.7").headers["set-cookie"]
         assert cookie.startswith("__Host-zoe-session=" if trusted else "zoe-session=")
-        for _ in range(brake.FAILURES_OF_PAIR_MAX):
+        for _ in range(guess_limit.FAILURES_OF_PAIR_MAX):
             assert sign_in("a guess", "192.0.2.7").status_code == 401
         assert sign_in(PASSWORD, "192.0.2.8").status_code == (200 if trusted else 429)
 

@@ -29,7 +29,7 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 _LABELS: list[tuple[tuple[str, str], ...]] = [(), (), (("disk", "ssd"),), (("disk", "ssd"), ("gpu", "a100"))]

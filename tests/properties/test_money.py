@@ -27,10 +27,10 @@ from tests.support.checks import of_checks
 from zoe_lib.domain.executions.metering import Meter, MeteredUse
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, Pushdown, StorageDemand, StorageObject
+from zoe_lib.pricing.displayed_prices import displayed_price
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList, read_price_list
 from zoe_lib.pricing.statement import Line, gaps, in_force, lines
-from zoe_lib.pricing.told import displayed_price
 from zoe_lib.pricing.zones import Month, month_at, month_of
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.billing import BillingStore, Statement

@@ -32,7 +32,7 @@ from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 _AWAY = (ReasonCode.NODES_AWAY, ReasonCode.WINDOW_AHEAD)

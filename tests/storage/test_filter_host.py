@@ -221,7 +221,7 @@ def test_rules_whose_filters_no_proxy_has_store_what_is_put_and_ranges_are_read(
     text = b"all work and no play " * 500
     ranges = [{"Range": f"bytes={entry}"} for entry in ("5-20", "-7", "0-", "1-2,5-6", "99999-")]
     stores = [rules("FOR TENANT acme DO SET NOSUCH"), put("a.txt", text), rules()]
-    for plain, behind in ask([*stores, *(get("a.txt", entry) for entry in ranges)])[3:]:
+    for plain, behind in ask([*stores, *(get("a.txt", range_) for range_ in ranges)])[3:]:
         assert behind == plain
 
 

@@ -13,7 +13,7 @@ from zoe_master.scheduler.backfill.backfill import Release
 from zoe_master.scheduler.backfill.profile import FoundCapacity
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.budget import ScanBudget
-from zoe_master.scheduler.placement.ledger import Holding, Ledger
+from zoe_master.scheduler.placement.free_resources import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # As in the product.

@@ -11,7 +11,7 @@ from zoe_lib.domain.executions.events import Placement, Queued, StartPlanned, Su
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.request import Request
 
 GIB = 2**30

@@ -19,7 +19,7 @@ from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # How many seeds a test case goes through.

@@ -16,7 +16,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidt
 from storage_controller.answers import RequestRefusedError
 from storage_controller.app import RequestCheck, make_app
 from storage_controller.database.controller_ledger import ControllerLedger
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.dialects import SpokenDialect
 from storage_controller.metrics.values import Reading

@@ -22,7 +22,7 @@ from zoe_lib.domain.executions.events import Promised
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.finish_times import FinishTerms, PromiseOffers
-from zoe_lib.pricing.told import displayed_price
+from zoe_lib.pricing.displayed_prices import displayed_price
 from zoe_lib.store.documents.codec import decode, encode
 from zoe_lib.store.values import ExecutionChange
 

@@ -41,7 +41,7 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 def current_usage(caller: AsReader, store: StoreDep, master: MasterDep) -> UsageList:
     """Return what running services use now: your own and those shared with you, or all for operators."""
     answer = ask(master, "usage", {}, caller.request)
-    views = [UsageView(**entry) for entry in answer["usage"]]
+    views = [UsageView(**sample) for sample in answer["usage"]]
     running = {view.execution_id for view in views}
     visible = store.active_among(running, ALL if caller.principal.operator else caller.principal.visibility)
     return UsageList(usage=[view for view in views if view.execution_id in visible])

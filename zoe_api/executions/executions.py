@@ -161,7 +161,7 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
         answer = caller.services.master.ask("explain", {"execution_id": execution_id}, caller.request_id, caller.user)
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(waits_for(execution, clock=caller.services.clock)), detailed=False)
-    facts["places"] = reported_places(decode(InputPlaces, entry) for entry in answer.pop("places", ()))
+    facts["places"] = reported_places(decode(InputPlaces, place) for place in answer.pop("places", ()))
     ahead = answer.get("ahead_ids", [])
     visible = store.active_among(ahead, caller.principal.visibility)
     answer["ahead_ids"] = [entry for entry in ahead if entry in visible][:_AHEAD_IDS_MAX]

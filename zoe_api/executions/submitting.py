@@ -155,8 +155,8 @@ def _store_batch(
 
 def _check_own(principal: Principal, stored: Sequence[Execution]) -> None:
     """Raise IdempotencyConflict if another user of the tenant used the same key for the same request."""
-    for entry in stored:
-        check_owner(entry, principal.user)
+    for stored_ in stored:
+        check_owner(stored_, principal.user)
 
 
 def _executions(body: BatchRequest, fits: list[Checked], caller: Caller) -> list[Execution]:

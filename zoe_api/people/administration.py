@@ -14,7 +14,7 @@ from zoe_api.access.access import Admin, AsAdmin
 from zoe_api.access.views import token_view
 from zoe_api.billing.limits import check_tenant, quota_of
 from zoe_api.http.addresses import address_of
-from zoe_api.http.attempts.brake import network_of
+from zoe_api.http.attempts.guess_limit import network_of
 from zoe_api.http.attempts.password_checks import ADMINS
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code

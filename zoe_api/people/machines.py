@@ -13,7 +13,7 @@ from fastapi import Path, Request, Response
 from zoe_api.access import access
 from zoe_api.access.access import AsSignedIn
 from zoe_api.http.addresses import address_of
-from zoe_api.http.attempts.brake import TooManyGuesses, network_of
+from zoe_api.http.attempts.guess_limit import TooManyGuesses, network_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router

@@ -97,8 +97,8 @@ def _set_variables(variables: list[bytes]) -> None:
     """Replace the environment; what this program's imports have set in their own stays."""
     kept = {name: value for name, value in os.environ.items() if read_at_start(name)}
     os.environ.clear()
-    for entry in variables:
-        name, _, value = entry.partition(b"=")
+    for variable in variables:
+        name, _, value = variable.partition(b"=")
         os.environb[name] = value
     os.environ.update(kept)
     time.tzset()

@@ -18,9 +18,9 @@ class HeldPorts:
     def __init__(self, count: int) -> None:
         self._sockets = [socket.socket() for _ in range(count)]
         try:
-            for entry in self._sockets:
-                entry.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                entry.bind(("127.0.0.1", 0))
+            for socket_ in self._sockets:
+                socket_.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                socket_.bind(("127.0.0.1", 0))
         except BaseException:
             self.close()
             raise

@@ -115,7 +115,7 @@ def _never_begun(api: Api, array: Any) -> Iterator[JobRecord]:
     after = None
     for _ in range(_PAGES_MAX):
         answer = api.get(f"{path_of(array['id'])}/indices", state="cancelled", limit=_PAGE, after=after)
-        found += [entry["index"] for entry in answer["indices"] if entry["execution_id"] is None]
+        found += [index["index"] for index in answer["indices"] if index["execution_id"] is None]
         if (after := answer["next_after"]) is None:
             break
     if found:

@@ -223,7 +223,7 @@ def _reason(view: Mapping[str, Any]) -> str:
 def _of_description(description: Mapping[str, Any] | None) -> dict[str, Any]:
     if description is None:
         return {}
-    each = [(entry, entry.get("total_count", 1)) for entry in description["components"]]
+    each = [(component, component.get("total_count", 1)) for component in description["components"]]
     job = _job(description["components"][0])
     groups = [job, *job.get("others", ())]
     cores = [0.0] * len(groups)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from zoe_job.common.groups import NODES, SIZE, group_environment
 from zoe_job.common.slurm_options import SRUN, BadOptionError, read
-from zoe_job.steps.ledger import Requirements
+from zoe_job.steps.held_cores import Requirements
 from zoe_job.steps.step import Settings, settings_of
 
 _INHERITED = ("label", "kill-on-bad-exit", "chdir", "output", "error", "input", "open-mode", "export", "time")

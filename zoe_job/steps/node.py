@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from zoe_job.common.channel import Channel, ChannelError, accept
 from zoe_job.common.missing import TEXTS_MAX
-from zoe_job.steps.ledger import Ledger, Requirements
+from zoe_job.steps.held_cores import Ledger, Requirements
 from zoe_job.steps.tasks import NodeContext, run_tasks
 
 

@@ -16,7 +16,7 @@ from zoe_job.common.channel import SECRET, listen
 from zoe_job.common.groups import NODES
 from zoe_job.common.job import Job, job_id, node_names, read_job, variables
 from zoe_job.common.patterns import fill
-from zoe_job.steps.ledger import Ledger
+from zoe_job.steps.held_cores import Ledger
 from zoe_job.steps.networks import subnet_to
 from zoe_job.steps.node import Node
 

@@ -69,7 +69,7 @@ class Spending:
         now = self.clock.monotonic_s()
         at, found = self._lists
         if now - at > KEPT_S:
-            found = [entry.prices for entry in store.billing.price_lists()]
+            found = [price_list.prices for price_list in store.billing.price_lists()]
             self._lists = now, found
         return in_force(found, microseconds(self.clock.now_s()))
 

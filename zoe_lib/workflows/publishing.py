@@ -130,7 +130,7 @@ def with_results(
     """Return the description of a step that reads these inputs and leaves these results; `check_publisher` first."""
     variables = {_variable("INPUT", name): ",".join(paths) for name, paths in reads.inputs.items()}
     variables |= {_variable("RESULT", name): f"{place.attempt(step)}/{path}" for name, path in results.items()}
-    components = [_with_variables(entry, variables) for entry in application["components"]]
+    components = [_with_variables(component, variables) for component in application["components"]]
     found = publisher_of(application)
     assert found is not None
     components[found[0]] = _with_script(components[found[0]], place, step, reads, results)

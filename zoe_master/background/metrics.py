@@ -112,9 +112,9 @@ def observe_usage(usage: Sequence[Usage]) -> None:
     """Sum the running services by node."""
     cpu_s: dict[str, float] = defaultdict(float)
     memory_bytes: dict[str, float] = defaultdict(float)
-    for entry in usage:
-        cpu_s[entry.node] += entry.cpu_s
-        memory_bytes[entry.node] += entry.memory_bytes
+    for sample in usage:
+        cpu_s[sample.node] += sample.cpu_s
+        memory_bytes[sample.node] += sample.memory_bytes
     _set_by_node(USED_CPU, cpu_s)
     _set_by_node(USED_MEMORY, memory_bytes)
 

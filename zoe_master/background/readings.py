@@ -27,7 +27,7 @@ class ScalingCores:
 
     def note(self, usage: Sequence[Usage]) -> None:
         """Take the newest samples of all services."""
-        self._latest = {entry.service_id: entry for entry in usage}
+        self._latest = {sample.service_id: sample for sample in usage}
 
     def share(self, services: Iterable[Service], reserved_milli: int) -> float:
         """Return the average since the last call for these running services; NoReading before there are two samples of

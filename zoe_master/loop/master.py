@@ -27,8 +27,8 @@ from zoe_master.backends.base import Backend
 from zoe_master.loop.arrays import ArrayObserver
 from zoe_master.loop.attempt_programs import AttemptPrograms, ProgramRunner
 from zoe_master.loop.conditions import ConditionObserver
-from zoe_master.loop.culling import ExecutionCulling, LastUses
 from zoe_master.loop.executor import PlanExecutor
+from zoe_master.loop.idle_executions import ExecutionCulling, LastUses
 from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import ServiceObserver
 from zoe_master.loop.port_secrets import PortSecrets

@@ -9,7 +9,7 @@ from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
 from zoe_lib.domain.values.locality import Places
 from zoe_lib.domain.values.storage import Located
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 
 
 class KeptLedger:

@@ -187,7 +187,7 @@ class _Split:
         for tick, inputs in sorted(ticks, key=lambda item: (item[0].at_s, item[0].read_to)):
             if tick.at_s > self._to_s:
                 break
-            seen = tuple(entry for entry in news if entry.id <= tick.read_to)
+            seen = tuple(record for record in news if record.id <= tick.read_to)
             news = news[len(seen) :]
             written = tuple(wrote.get(tick.plan_id, ()))
             result.append(Moment(tick.at_s, tick.epoch, inputs, seen, written, tick.plan_id not in self._plans))

@@ -100,10 +100,10 @@ class Rerun:
 
     def _repeat(self, moment: Moment) -> None:
         """Repeat the entries of a master that died during a tick; the next master continues from there."""
-        for entry in moment.wrote:
-            assert entry.execution_id is not None
-            execution = self._store.execution(entry.execution_id)
-            event = to_event(entry)
+        for record in moment.wrote:
+            assert record.execution_id is not None
+            execution = self._store.execution(record.execution_id)
+            event = to_event(record)
             with suppress(IllegalTransition):
                 changed = self._store.append(execution.id, [event], execution.version, None)
                 if isinstance(event, ev.ServiceStarting):
@@ -116,8 +116,8 @@ class Rerun:
     def _look(self, moment: Moment) -> None:
         """Set the inputs of the tick."""
         self._clock.advance(max(moment.at_s - self._clock.now_s(), 0.0))
-        for entry in moment.news:
-            self._happen(entry)
+        for record in moment.news:
+            self._happen(record)
         self._backend.inputs = moment.inputs
         if moment.inputs.supply is not None:
             self._reconciler.look(moment.inputs)

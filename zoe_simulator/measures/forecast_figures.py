@@ -23,9 +23,9 @@ def forecast_figures(foretold: Sequence[Foretold]) -> dict[str, Any]:
         "forecasts": len(foretold),
         "started_by_p50": sum(map(_by_p50, foretold)) / count,
         "started_by_p90": sum(map(_by_p90, foretold)) / count,
-        "median_wait_s": median([entry.waited_s for entry in foretold] or [0.0]),
-        "median_p50_s": median([entry.spread.p50_s for entry in foretold] or [0.0]),
-        "median_p90_s": median([entry.spread.p90_s for entry in foretold] or [0.0]),
+        "median_wait_s": median([forecast.waited_s for forecast in foretold] or [0.0]),
+        "median_p50_s": median([forecast.spread.p50_s for forecast in foretold] or [0.0]),
+        "median_p90_s": median([forecast.spread.p90_s for forecast in foretold] or [0.0]),
         "forecasts_by_width": [_row(name, some) for name, some in _by_width(foretold) if some],
     }
 
@@ -34,7 +34,7 @@ def _by_width(foretold: Sequence[Foretold]) -> list[tuple[str, list[Foretold]]]:
     bounds = [0, *map(int, WIDTHS)]
     names = [f"{low + 1}-{high}" if high > low + 1 else f"{high}" for low, high in pairwise(bounds)]
     classes = [
-        (name, [entry for entry in foretold if width_of(entry.processors) == width])
+        (name, [forecast for forecast in foretold if width_of(forecast.processors) == width])
         for width, name in enumerate([*names, f">{bounds[-1]}"])
     ]
     return [*classes, ("all", list(foretold))]
@@ -42,7 +42,7 @@ def _by_width(foretold: Sequence[Foretold]) -> list[tuple[str, list[Foretold]]]:
 
 def _row(name: str, foretold: Sequence[Foretold]) -> dict[str, Any]:
     """Return a row; errors are those of p50 and of the naive forecast, absolute, where both exist."""
-    compared = [(entry, entry.naive_s) for entry in foretold if entry.naive_s is not None]
+    compared = [(forecast, forecast.naive_s) for forecast in foretold if forecast.naive_s is not None]
     errors = [abs(foretold.waited_s - foretold.spread.p50_s) for foretold, _ in compared] or [0.0]
     naive = [abs(foretold.waited_s - naive_s) for foretold, naive_s in compared] or [0.0]
     return {
@@ -59,7 +59,7 @@ def _row(name: str, foretold: Sequence[Foretold]) -> dict[str, Any]:
 
 def _share(foretold: Sequence[Foretold], held: Callable[[Foretold], bool]) -> dict[str, float | None]:
     """Return the share and its 95 % interval by the means of twenty batches; none if batches would be too small."""
-    values = [float(held(entry)) for entry in foretold]
+    values = [float(held(forecast)) for forecast in foretold]
     size = len(values) / _BATCHES
     if size < _BATCH_LEAST:
         return {"share": fmean(values), "low": None, "high": None}

@@ -42,10 +42,10 @@ class ElasticFlowLike:
             if more > 0 and wanted.get(application.number, 0) + more >= application.application.core:
                 wanted[application.number] = wanted.get(application.number, 0) + more
                 free -= more
-        for entry in view.waiting:
-            if entry.number not in wanted and entry.application.core <= free:
-                wanted[entry.number] = entry.application.core
-                free -= entry.application.core
+        for execution in view.waiting:
+            if execution.number not in wanted and execution.application.core <= free:
+                wanted[execution.number] = execution.application.core
+                free -= execution.application.core
         self._give(
             wanted,
             free,

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.app import RequestCheck, make_app
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.services import Services
 from storage_controller.swift.kept_views import KeptViews

@@ -19,7 +19,7 @@ from zoe_master.plugins import PluginRefused, load_plugins, unknown_names
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.filters import FILTERS
-from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
+from zoe_master.scheduler.placement.free_resources import Ledger, Nodes, Scores
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 from zoe_master.scheduler.placement.weighers import WEIGHERS

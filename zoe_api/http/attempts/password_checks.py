@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from zoe_api.http.attempts.brake import Brake, TooManyGuesses
+from zoe_api.http.attempts.guess_limit import Brake, TooManyGuesses
 from zoe_api.http.attempts.lane import Lane, NoPlace
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem

@@ -7,7 +7,7 @@ from starlette.types import Scope
 
 from zoe_api.http.addresses import address_of
 from zoe_api.http.attempts.audit_bounds import PerMinute, plain
-from zoe_api.http.attempts.brake import network_of
+from zoe_api.http.attempts.guess_limit import network_of
 from zoe_api.http.problems.codes import Code
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import AuditEntry

@@ -17,7 +17,7 @@ from zoe_api.access import sessions
 from zoe_api.apps import pages
 from zoe_api.http import cookies
 from zoe_api.http.addresses import address_of
-from zoe_api.http.attempts.brake import network_of
+from zoe_api.http.attempts.guess_limit import network_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX

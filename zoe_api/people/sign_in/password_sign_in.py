@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from zoe_api.http.addresses import address_of
-from zoe_api.http.attempts.brake import Brake, network_of
+from zoe_api.http.attempts.guess_limit import Brake, network_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.people.sign_in import passwords

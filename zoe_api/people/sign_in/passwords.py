@@ -9,7 +9,7 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from zoe_api.http.attempts.brake import Brake, network_of
+from zoe_api.http.attempts.guess_limit import Brake, network_of
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_lib.store.errors import NotFound

@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from zoe_api.access import access, sessions
 from zoe_api.access.access import AsReader, AsSignedIn
 from zoe_api.http.addresses import address_of
-from zoe_api.http.attempts.brake import Brake, network_of
+from zoe_api.http.attempts.guess_limit import Brake, network_of
 from zoe_api.http.routing import api_router
 from zoe_api.people.sign_in import passwords
 from zoe_api.people.sign_in.oidc_routes import START

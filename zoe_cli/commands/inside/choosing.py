@@ -23,7 +23,7 @@ def chosen_service(execution: ExecutionView, wanted: str | None) -> ServiceView:
     running = [service for service in execution.services if service.state in ("starting", "ready")]
     if wanted is not None:
         running = [service for service in running if _has_name(service, wanted)]
-    ends = {entry["name"] for entry in execution.description["components"] if entry.get("ends_application")}
+    ends = {component["name"] for component in execution.description["components"] if component.get("ends_application")}
     running.sort(key=lambda service: (service.state != "ready", service.component not in ends))
     if not running:
         which = "" if wanted is None else f" {wanted}"

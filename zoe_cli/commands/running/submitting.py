@@ -120,10 +120,10 @@ def _check_dependency(text: str, in_array: bool) -> None:
 def counting_instances(document: dict[str, Any]) -> dict[str, Any]:
     """Return a description in which ZOE_INDEX still numbers instances: in an array, `{index}` is the array's."""
     components = [
-        {**entry, "environment": {**entry["environment"], _COUNTS: "{instance}"}}
-        if isinstance(entry, dict) and entry.get("environment", {}).get(_COUNTS) == "{index}"
-        else entry
-        for entry in document.get("components", [])
+        {**component, "environment": {**component["environment"], _COUNTS: "{instance}"}}
+        if isinstance(component, dict) and component.get("environment", {}).get(_COUNTS) == "{index}"
+        else component
+        for component in document.get("components", [])
     ]
     return {**document, "components": components} if components else document
 

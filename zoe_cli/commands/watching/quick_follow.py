@@ -67,7 +67,11 @@ def _pieces(client: QuickClient, execution_id: str, followed: OutputPosition) ->
 
 
 def _ending(execution: Execution) -> Service:
-    ending = [str(entry["name"]) for entry in execution["description"]["components"] if entry.get("ends_application")]
+    ending = [
+        str(component["name"])
+        for component in execution["description"]["components"]
+        if component.get("ends_application")
+    ]
     of_it = [service for service in execution["services"] if not ending or service["component"] == ending[0]]
     return min(of_it, key=lambda service: (-service["attempt"], service["index"]))
 

@@ -63,8 +63,7 @@ def _step_label(step: StepPlan) -> str:
 def graph_rows(found: WorkflowView) -> Rows:
     """Return a row for each step: name, dependencies, state, execution, message."""
     rows = [
-        (entry.name, _shorten_names(entry.after), _state(entry), entry.execution_id, entry.message)
-        for entry in found.graph
+        (step.name, _shorten_names(step.after), _state(step), step.execution_id, step.message) for step in found.graph
     ]
     return Rows(("step", "after", "state", "execution", "message"), rows)
 

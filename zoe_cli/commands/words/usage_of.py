@@ -42,7 +42,8 @@ def uses_of(execution: Execution, samples: Sequence[Usage]) -> list[ServiceUse]:
     for sample in samples:
         by_service[sample["service_id"]].append(sample)
     reserved = {
-        str(entry["name"]): entry.get("resources", {}) for entry in execution["description"].get("components", [])
+        str(component["name"]): component.get("resources", {})
+        for component in execution["description"].get("components", [])
     }
     return [
         _use_of(service, sorted(by_service[service["id"]], key=lambda usage: usage["at_s"]), reserved)

@@ -94,7 +94,7 @@ class BillingStore:
         """Return the lines of executions so far, by execution, before discounts and credits of their tenants."""
 
         def work(connection: Connection) -> Mapping[str, tuple[Line, ...]]:
-            lists = [entry.prices for entry in prices.read_price_lists(connection)]
+            lists = [price_list.prices for price_list in prices.read_price_lists(connection)]
             found: dict[str, tuple[Line, ...]] = {}
             for line in lines(_priced_only(lists), *_all_time(now_s), _Reader(connection, ids=ids)):
                 found[line.execution_id] = (*found.get(line.execution_id, ()), line)
@@ -113,7 +113,7 @@ class BillingStore:
         """Return the hourly cost of the running services of each user of a tenant, without discounts."""
 
         def work(connection: Connection) -> Mapping[str, Decimal]:
-            lists = _priced_only(entry.prices for entry in prices.read_price_lists(connection))
+            lists = _priced_only(price_list.prices for price_list in prices.read_price_lists(connection))
             found: dict[str, Decimal] = {}
             now_us = microseconds(now_s)
             for line in lines(lists, now_us, now_us + HOUR_US, _Reader(connection, tenant)):
@@ -148,7 +148,7 @@ def _priced_only(lists: Iterable[PriceList]) -> list[PriceList]:
 
 
 def _statement(connection: Connection, name: str, now_s: float, tenant: str | None) -> Statement:
-    lists = [entry.prices for entry in prices.read_price_lists(connection)]
+    lists = [price_list.prices for price_list in prices.read_price_lists(connection)]
     zone, currency = (lists[0].zone, lists[0].currency) if lists else ("UTC", None)
     closed = prices.read_closed(connection, name, tenant)
     month = month_of(name, zone)

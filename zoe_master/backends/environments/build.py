@@ -92,7 +92,7 @@ def _install(task: Task, directory: str) -> None:
     pip_at = task["pip"] or _pip_of_image(task)
     empty = os.path.join(os.environ["TMPDIR"], "pip-empty")
     os.makedirs(empty, exist_ok=True)
-    wanted = [for_pip(entry) for entry in task["requirements"]]
+    wanted = [for_pip(requirement) for requirement in task["requirements"]]
     command = [python, "-I", "-c", _PIP.format(pip_at), "install", *_options(task), "--", *wanted]
     pip = subprocess.Popen(
         command, cwd=empty, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

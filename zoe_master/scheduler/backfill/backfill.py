@@ -17,7 +17,7 @@ from zoe_master.scheduler.backfill.beside import BackfillRoom
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.placement.admission import admit, places_in, surely_refused
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
-from zoe_master.scheduler.placement.ledger import Holding, Ledger
+from zoe_master.scheduler.placement.free_resources import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # The expected end of an execution, and its resources until then.

@@ -25,7 +25,7 @@ from zoe_master.scheduler.backfill.node_timeline import NodeTimeline, TimelineSt
 from zoe_master.scheduler.backfill.released_capacity import Nodes, ReleasedCapacity
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.budget import ScanBudget
-from zoe_master.scheduler.placement.ledger import Holding, Ledger
+from zoe_master.scheduler.placement.free_resources import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.usable_nodes import NodesKey, UsableNodes
 

@@ -24,7 +24,7 @@ from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.booking.bookings import BookingRoom
 from zoe_master.scheduler.placement.admission import places_in
-from zoe_master.scheduler.placement.ledger import Holding, Ledger
+from zoe_master.scheduler.placement.free_resources import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # Possible places of an execution in a room, which stays unchanged.

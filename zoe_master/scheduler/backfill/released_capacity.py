@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from zoe_lib.domain.values.resources import MANY, Resources
 from zoe_master.scheduler.backfill.backfill import Release
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 
 Column = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.bool_]

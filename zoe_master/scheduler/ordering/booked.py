@@ -9,7 +9,7 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionState, Servi
 from zoe_lib.domain.executions.gateway import held_resources
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, BookingRoom, Leaving
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 
 
 def booked_ledger(snapshot: Snapshot, policy: Policy) -> Ledger:

@@ -19,7 +19,7 @@ from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.reasons import Reasons
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 
 
 @value(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
-from zoe_master.scheduler.placement.ledger import Ledger, Scores
+from zoe_master.scheduler.placement.free_resources import Ledger, Scores
 
 # Scores of nodes by index, in the same sequence.
 Score = Callable[[Sequence[int]], Scores]

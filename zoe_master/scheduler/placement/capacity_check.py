@@ -16,7 +16,7 @@ from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.gateway import core_groups
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.usable_nodes import NodesKey, UsableNodes
 

@@ -19,7 +19,7 @@ from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.filters import ROOM_FILTERS, STATIC_FILTERS, filter_named
-from zoe_master.scheduler.placement.ledger import Ledger, Scores
+from zoe_master.scheduler.placement.free_resources import Ledger, Scores
 from zoe_master.scheduler.placement.request import Filter, Request
 from zoe_master.scheduler.placement.weighers import STORAGE_WEIGHERS, WEIGHERS, WEIGHERS_OF_ONE
 

@@ -6,7 +6,7 @@ import numpy as np
 import structlog
 
 from zoe_lib.domain.cluster.cluster import Node
-from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
+from zoe_master.scheduler.placement.free_resources import Ledger, Nodes, Scores
 from zoe_master.scheduler.placement.request import Filter, Request, Weigher
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,7 @@ from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.storage import StorageDemand
 from zoe_master.scheduler.booking.bookings import pessimistic_end
-from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
+from zoe_master.scheduler.placement.free_resources import Ledger, Nodes, Scores
 
 
 @value(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.pricing.told import displayed_price
+from zoe_lib.pricing.displayed_prices import displayed_price
 
 _RATE_STEP = 1_000_000
 _ABOUT = Decimal("1.25")

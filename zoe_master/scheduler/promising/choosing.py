@@ -15,7 +15,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.guaranteed import as_guaranteed
 from zoe_lib.domain.values.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
 from zoe_lib.domain.values.frozen import changed, value
-from zoe_lib.pricing.told import displayed_price
+from zoe_lib.pricing.displayed_prices import displayed_price
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.choices import (
     ChoiceRunTime,

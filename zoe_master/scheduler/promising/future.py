@@ -18,7 +18,7 @@ from zoe_master.scheduler.ordering.booked import leaving_later
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.budget import GiveUp, never
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.promising.shares_later import FutureShares
 

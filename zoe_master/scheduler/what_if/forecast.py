@@ -29,7 +29,7 @@ from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import core_requests, lasting_refusal, refusal
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 from zoe_master.scheduler.queue_pass import QueuePass

@@ -10,7 +10,7 @@ import pytest
 
 from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.metrics import prometheus
-from storage_controller.metrics.ledger import KeptMetric, MetricSource
+from storage_controller.metrics.metric_store import KeptMetric, MetricSource
 from storage_controller.metrics.own_metrics import OwnMetrics
 from storage_controller.metrics.values import MetricFault, Series
 from storage_controller.rules.dsl import parse_rule

@@ -16,7 +16,7 @@ import zmq
 
 from storage_bridge.bandwidth.assignment import TransferKind
 from storage_bridge.bandwidth.regulator import RateSettings
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.servers import Endpoints

@@ -11,7 +11,7 @@ import zmq
 
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.database.controller_ledger import ControllerLedger
-from storage_controller.database.ledger import Ledger
+from storage_controller.database.guarantee_store import Ledger
 from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation

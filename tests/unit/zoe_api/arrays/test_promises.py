@@ -130,7 +130,7 @@ def test_a_plan_asks_the_master_for_all_indices_together() -> None:
     assert plan.promise.terms is not None
     ((kind, body, request_id, asker),) = master.asked
     assert (kind, request_id, asker) == ("plan_together", "request-1", "ada")
-    assert [entry["id"] for entry in body["members"]] == [f"{ID}_{n}" for n in range(3)]
+    assert [member["id"] for member in body["members"]] == [f"{ID}_{n}" for n in range(3)]
     assert len(body["applications"]) == 1
     with refusal(Code.INVALID_REQUEST):
         array_promises.planned_array(caller_of(services(), ADA, request()), array(deadline_s=None))

@@ -207,7 +207,7 @@ def test_only_the_list_that_began_last_holds() -> None:
     for from_us, replaced in ((0, None), (5 * 10**6, None), (4 * 10**6, 3.0), (10**18, None)):
         made.store.billing.add_prices(PriceList("EUR", "UTC", from_us), replaced)
     told = billing.list_price_lists(SYSTEM_CLOCK, admin(), made.store)
-    assert [(entry.id, entry.holds, entry.from_s) for entry in told.price_lists] == [
+    assert [(price_list.id, price_list.holds, price_list.from_s) for price_list in told.price_lists] == [
         (1, False, 0),
         (2, True, 5.0),
         (4, False, 1e12),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.plain_api import REQUEST_ID, TENANT, USER, caller_of, person, refusal, request, services
-from zoe_api.http.attempts.brake import TooManyGuesses
+from zoe_api.http.attempts.guess_limit import TooManyGuesses
 from zoe_api.http.problems.codes import Code
 from zoe_api.people import machines
 from zoe_client.wire import MachineDecision, MachineRequest, MachineSecret

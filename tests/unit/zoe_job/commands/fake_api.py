@@ -85,7 +85,7 @@ class FakeApi:
             return {"arrays": light, "next_cursor": None}
         if path.endswith("/usage"):
             job = path.split("/")[2]
-            return {"usage": [entry for entry in self.usage if entry["service_id"].startswith(f"{job}.")]}
+            return {"usage": [sample for sample in self.usage if sample["service_id"].startswith(f"{job}.")]}
         if path.endswith("/indices"):
             of_array = path.split("/")[2]
             if query.get("state") == "cancelled":

@@ -40,7 +40,7 @@ def test_options_decide_the_resources_of_each_node(
     line: str, nodes: int, cores: int, memory: str, gpus: int | None
 ) -> None:
     document = drafted(line)
-    assert sum(entry.get("total_count", 1) for entry in document["components"]) == nodes
+    assert sum(component.get("total_count", 1) for component in document["components"]) == nodes
     for entry in document["components"]:
         resources = entry["resources"]
         assert (resources["cores"], resources["memory"]) == (cores, memory)

@@ -30,13 +30,13 @@ def shapes(document: dict[str, Any]) -> list[tuple[str, int, int, str, int]]:
     """Return name, number, cores, memory and GPUs of each component."""
     return [
         (
-            entry["name"],
-            entry.get("total_count", 1),
-            entry["resources"]["cores"],
-            entry["resources"]["memory"],
-            entry["resources"].get("devices", {}).get("gpu", 0),
+            component["name"],
+            component.get("total_count", 1),
+            component["resources"]["cores"],
+            component["resources"]["memory"],
+            component["resources"].get("devices", {}).get("gpu", 0),
         )
-        for entry in document["components"]
+        for component in document["components"]
     ]
 
 
@@ -53,7 +53,7 @@ def test_each_group_is_a_component_with_its_own_resources() -> None:
         ("group-1", 2, 1, "1024MiB", 0),
         ("group-2", 1, 1, "1024MiB", 0),
     ]
-    assert [entry["command"][6] for entry in document["components"][1:]] == ["1", "3", "5"]
+    assert [component["command"][6] for component in document["components"][1:]] == ["1", "3", "5"]
     assert parse(document).components
 
 

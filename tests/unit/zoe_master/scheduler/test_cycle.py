@@ -10,7 +10,7 @@ from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.admission import admit
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 from zoe_master.scheduler.what_if.explain import explain

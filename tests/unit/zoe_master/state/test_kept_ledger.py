@@ -14,7 +14,7 @@ from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.state.kept_ledger import KeptLedger
 
 NODES = (node("b", cores=4, devices={"gpu": 2}), node("a", cores=2), node("c", cores=8))

@@ -111,7 +111,7 @@ def remove_price_list(connection: Connection, list_id: int, now_s: float, past: 
     Its document stays in the history.
     """
     connection.execute(LOCK)
-    found = next((entry for entry in read_price_lists(connection) if entry.id == list_id), None)
+    found = next((price_list for price_list in read_price_lists(connection) if price_list.id == list_id), None)
     if found is None:
         raise NotFound(f"price list {list_id} does not exist")
     if found.prices.from_us <= microseconds(now_s):

@@ -126,7 +126,7 @@ def hand_over(connection: Connection, tenant: str, user: str, to: str) -> int:
 def free_name(name: str, taken: set[str]) -> str:
     """Return the name, or with the first free number appended."""
     tried = (f"{name[:58]}-{number}" for number in range(2, len(taken) + 3))
-    return name if name not in taken else next(entry for entry in tried if entry not in taken)
+    return name if name not in taken else next(try_ for try_ in tried if try_ not in taken)
 
 
 def _is_owned_by(tenant: str, user: str | None) -> ColumnElement[bool]:

@@ -133,8 +133,8 @@ def remove(engine: Engine, record: Record) -> None:
 def discard(engine: Engine, tags: Sequence[str]) -> None:
     """End and remove all containers that carry all of these labels."""
     try:
-        for entry in engine.api.containers(all=True, filters={"label": list(tags)}):
-            engine.api.remove_container(entry["Id"], v=True, force=True)
+        for container in engine.api.containers(all=True, filters={"label": list(tags)}):
+            engine.api.remove_container(container["Id"], v=True, force=True)
     except UNREACHABLE as error:
         if status_of(error) not in _GONE:
             _log.info("the removal of containers with %s is left to Swarm: %s", tags, error)

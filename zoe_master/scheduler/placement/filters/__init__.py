@@ -8,7 +8,7 @@ from zoe_master.scheduler.placement.filters.holds import holds
 from zoe_master.scheduler.placement.filters.labels import labels
 from zoe_master.scheduler.placement.filters.readiness import readiness
 from zoe_master.scheduler.placement.filters.resources import resources
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.request import Filter, Request
 
 # Plugins add theirs at the start (zoe_master/plugins.py).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_lib.domain.cluster.cluster import Node, lacks_devices
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.request import Request
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.values.clock import utc_text
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.request import Request
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.request import Weigher
 from zoe_master.scheduler.placement.weighers.fewest_containers import fewest_containers, fewest_containers_of_one
 from zoe_master.scheduler.placement.weighers.free_memory import free_memory, free_memory_of_one

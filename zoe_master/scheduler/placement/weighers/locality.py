@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zoe_lib.domain.values.storage import object_of
-from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
+from zoe_master.scheduler.placement.free_resources import Ledger, Nodes, Scores
 from zoe_master.scheduler.placement.request import Request
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.plain_api import Accounts, refusal, run
 from zoe_api.http.attempts import password_checks
-from zoe_api.http.attempts.brake import Brake, TooManyGuesses
+from zoe_api.http.attempts.guess_limit import Brake, TooManyGuesses
 from zoe_api.http.attempts.lane import NoPlace
 from zoe_api.http.attempts.password_checks import PasswordChecks
 from zoe_api.http.problems.codes import Code

@@ -6,7 +6,7 @@ import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
 from tests.support.plain_api import Accounts, refusal
-from zoe_api.http.attempts.brake import Brake
+from zoe_api.http.attempts.guess_limit import Brake
 from zoe_api.http.problems.codes import Code
 from zoe_api.people.sign_in import passwords
 

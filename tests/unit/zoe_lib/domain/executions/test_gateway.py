@@ -17,7 +17,7 @@ from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.resources import Resources, total
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.what_if.explain import explain
 
 GATEWAY = Resources(50, 64 * 2**20)

@@ -14,7 +14,7 @@ from zoe_lib.domain.values.locality import InputObjects, Places
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import StorageDemand, StorageObject, object_of
 from zoe_master.scheduler.placement.candidates import CandidateNodes
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 

@@ -10,7 +10,7 @@ from zoe_lib.domain.values.locality import InputObjects, Places
 from zoe_lib.domain.values.storage import StorageDemand, StorageObject, object_of
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.weighers.locality import locality
 
 HERE, THERE = "swift2d://here.zoe/x", "swift2d://there.zoe/x"

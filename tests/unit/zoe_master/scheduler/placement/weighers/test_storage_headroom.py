@@ -11,7 +11,7 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.storage import StorageDemand
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.weighers.storage_headroom import storage_headroom
 
 USES = StorageDemand()

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from storage_controller.answers import RequestRefusedError
-from storage_controller.database.ledger import READ, WRITE, Ledger, set_rates
+from storage_controller.database.guarantee_store import READ, WRITE, Ledger, set_rates
 from storage_controller.database.supervision import Mode
 from storage_controller.database.tables import groups, metrics, object_types, policies, rule_modules, slos
 from storage_controller.rules.dsl import RuleError, parse_rule, show_rule

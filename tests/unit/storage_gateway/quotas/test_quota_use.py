@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage_gateway.quotas.ledger import NOTHING, WINDOW_S, Amount, Count, Ledger, is_stale, window_at
+from storage_gateway.quotas.quota_use import NOTHING, WINDOW_S, Amount, Count, Ledger, is_stale, window_at
 
 
 class Memory:

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tests.support.plain_api import Accounts
-from zoe_api.http.attempts import brake
-from zoe_api.http.attempts.brake import Brake, TooManyGuesses, network_of
+from zoe_api.http.attempts import guess_limit
+from zoe_api.http.attempts.guess_limit import Brake, TooManyGuesses, network_of
 
 ADA = Brake("local", "ada", "192.0.2.7")
 
@@ -93,4 +93,4 @@ def test_a_place_stays_familiar_for_four_days_and_is_noted_anew_after_two() -> N
     assert len(accounts.marks[ADA._familiar]) == 2
     ADA.record_success(accounts, 1.0)
     assert len(accounts.marks[ADA._familiar]) == 2
-    assert 4 * day_s == brake.FAMILIAR_S
+    assert 4 * day_s == guess_limit.FAMILIAR_S

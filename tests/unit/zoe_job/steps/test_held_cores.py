@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from zoe_job.steps.ledger import TASKS_MAX, Ledger, Requirements, place
+from zoe_job.steps.held_cores import TASKS_MAX, Ledger, Requirements, place
 
 
 @pytest.mark.parametrize(
