@@ -14,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.storage.test_rules import applied
+from tests.support.long import of_storage
 from tests.support.object_store import ADMIN, Person, definition, logged_in
 from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, whole_storage
@@ -115,6 +116,7 @@ def read_small(person: Person, seconds: float) -> None:
         time.sleep(0.02)
 
 
+@of_storage
 def test_one_tenant_takes_its_cores_and_others_are_not_held_up(whole: Whole, controller: httpx.Client) -> None:
     with ExitStack() as undo:
         ann = undo.enter_context(logged_in(whole.store, "acme:ann"))

@@ -145,9 +145,7 @@ def held(answers: dict[str, str]) -> dict[str, list[str]]:
     return {path: found for path, text in answers.items() if (found := HIDDEN.findall(text))}
 
 
-@pytest.mark.parametrize(
-    "way", [killed, pytest.param(unplugged, marks=needs_time), pytest.param(paused, marks=needs_time)]
-)
+@pytest.mark.parametrize("way", [pytest.param(way, marks=needs_time) for way in (killed, unplugged, paused)])
 def test_engines_that_do_not_answer(
     installation: Installation, swarm: Cluster, engine_3: str, asked: Callable[[], Asked], way: Any
 ) -> None:

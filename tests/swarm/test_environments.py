@@ -14,6 +14,7 @@ from tests.local.support import ANN, BOB, component, start_of
 from tests.local.wheels import make_wheel, wheelhouse
 from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness
+from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.values.resources import Resources
@@ -131,6 +132,7 @@ def test_an_image_without_python_is_refused(packages: Packages) -> None:
     assert packages.last.exit_code == 127
 
 
+@needs_time
 def test_bytes_are_bounded_and_what_nobody_uses_is_swept(packages: Packages) -> None:
     for entry in ("apple==2.0", "pear"):
         packages.run(with_packages("true", entry))

@@ -16,6 +16,7 @@ from tests.support.long import LONG
 from tests.support.possible import BASE, TOO_LITTLE, Wishes, application
 from tests.support.swarm import need_swarm
 from tests.support.swarm_backend import SwarmHarness
+from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.checks.feasibility import findings
 from zoe_lib.domain.checks.finding import Finding, Target
@@ -48,7 +49,7 @@ TARGETS = (
 IMAGES = ("shell", "unheard", GATEWAY_IMAGE, "shell:", "shell@latest", "Shell/x")
 
 
-@pytest.fixture(params=["with workspaces", "without"])
+@pytest.fixture(params=[pytest.param("with workspaces", marks=needs_time), "without"])
 def world(swarm: Cluster, request: pytest.FixtureRequest) -> Iterator[SwarmHarness]:
     made = SwarmHarness(swarm, images=("shell", "python", GATEWAY_IMAGE, "Shell/x"))
     made.base.chmod(0o755)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.swarm_backend import GONE, SwarmHarness, small
+from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.applications.application import Volume
 from zoe_master.backends.base import ObservedState
@@ -50,6 +51,7 @@ def world(swarm: Cluster) -> Iterator[SwarmHarness]:
     made.finish()
 
 
+@needs_time
 def test_components_can_write_to_their_work_dirs(world: SwarmHarness) -> None:
     """In one execution, since each has a network; no component has a volume of another. Two services where both may
     come to one place.

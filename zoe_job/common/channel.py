@@ -91,7 +91,11 @@ def local_name(text: str) -> str:
 def listen(name: str, host: str | None, port: int | None) -> list[socket.socket]:
     """Return the listening sockets of a node: the Unix socket of this name, and a port if it has one."""
     own = socket.socket(socket.AF_UNIX)
-    own.bind(local_name(name))
+    try:
+        own.bind(local_name(name))
+    except OSError:
+        own.close()
+        raise
     own.listen(1024)
     return [own] if port is None else [own, socket.create_server((host or "", port), backlog=1024)]
 

@@ -52,12 +52,13 @@ def test_variable_that_cannot_be_exported_is_refused(begun: dict[str, str], text
 
 
 def test_the_node_tells_with_which_variables_the_script_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"exported-{os.getpid()}"  # other clones may run this test, too
     monkeypatch.setenv("ZOE_EXECUTION_ID", "x-exported")
-    node = Node(0, "exported")
+    node = Node(0, name)
     node.environment = {"FOO": "1"}
-    listeners = listen("exported", None, None)
+    listeners = listen(name, None, None)
     node.serve(listeners)
-    assert changed_variables({"ZOE_SRUN": "exported", "FOO": "1", "BAR": "2"}) == {"BAR": "2"}
+    assert changed_variables({"ZOE_SRUN": name, "FOO": "1", "BAR": "2"}) == {"BAR": "2"}
     with pytest.raises(BadOptionError, match="--export=NONE"):
         changed_variables({"FOO": "1"})
 
