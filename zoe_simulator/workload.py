@@ -1,4 +1,4 @@
-"""Applications of the kind for which flexible scheduling was designed, drawn from seeds.
+"""Seeded random workloads of elastic and rigid analytic applications.
 
 The composition is that of the authors of "Flexible Scheduling of Distributed Analytic Applications" (Pace, Venzano,
 Carra, Michiardi, CCGRID 2017) as far as known: 80 % elastic batch with ten times the tasks and a core of 0 to 4, 20 %

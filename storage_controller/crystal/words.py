@@ -1,4 +1,4 @@
-"""Names that rules use, registered at run time in both dialects: groups of tenants and containers, and object types."""
+"""Groups and object types that rules name, registered at run time through either API of Crystal."""
 
 from __future__ import annotations
 

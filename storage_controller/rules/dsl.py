@@ -219,7 +219,7 @@ def _check(term: Comparison) -> None:
     name = term.name.upper()
     if name in STATIC_NAMES - {OBJECT_SIZE}:
         if term.operator not in _EQUALITY:
-            raise RuleError(f"{term.name} is compared with = or !=, not with {term.operator}")
+            raise RuleError(f"{term.name} can only be compared with = or !=, not with {term.operator}")
     elif number_of(term.value) is None:
         raise RuleError(f"{term.name} is compared with a number such as 5 or 10M, not with {term.value!r}")
 

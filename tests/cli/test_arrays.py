@@ -81,7 +81,7 @@ def test_instances_are_still_counted(zoe: Zoe) -> None:
     ("more", "said"),
     [
         (("--after", "corr:a00000000000000"), "is for arrays"),
-        (("--array", "0-9", "--follow"), "--array goes with neither"),
+        (("--array", "0-9", "--follow"), "--array cannot be combined"),
         (("--array", "0-99999999"), "more than an array may have"),
     ],
 )

@@ -17,6 +17,7 @@ import pytest
 from tests.docs.documents import DOCS, ROOT, blocks
 from tests.support.documents import job
 from tests.support.ending import cancel_all
+from tests.support.long import of_documents
 from tests.support.stack import environment
 from zoe_cli.main import command
 from zoe_client import Client
@@ -93,6 +94,9 @@ PAGES = {
     "use/using.md": Page(later=("zoe spark-submit", "zoe ssh", "scp", "pip", "zoe login", "zoe exec")),
 }
 
+CHEAP = ("operate/nodes.md", "use/notifications.md", "use/sharing.md", "use/using.md")
+"""They run in tier 2; the others have dozens of commands."""
+
 
 @pytest.fixture
 def folder(tmp_path: Path, stack: Stack) -> Iterator[Path]:
@@ -122,7 +126,9 @@ def folder(tmp_path: Path, stack: Stack) -> Iterator[Path]:
         cancel_all(client)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [*CHEAP, *(pytest.param(name, marks=of_documents) for name in PAGES if name not in CHEAP)]
+)
 def test_commands_of_a_page_run_twice(name: str, folder: Path, stack: Stack) -> None:
     page = PAGES[name]
     with Client(stack.url, stack.token) as client:

@@ -129,7 +129,7 @@ def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if not array.open_count:
-            raise ApiProblem(Code.ALREADY_ENDED, f"it is {array.state}")
+            raise ApiProblem(Code.ALREADY_ENDED, f"its state is {array.state}")
         after = domain.cancel(array, states, caller.user, only)
         what = {"user": caller.user} | ({} if only is None else {"what": f"indices {only}"})
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, what)

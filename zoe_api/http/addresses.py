@@ -1,4 +1,4 @@
-"""Addresses of clients, and addresses inside requests and answers."""
+"""Parse and check addresses: of clients behind proxies, in headers of requests, and in URLs."""
 
 from __future__ import annotations
 

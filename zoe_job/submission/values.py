@@ -105,7 +105,9 @@ def deadline(text: str) -> str:
 def dependencies(text: str) -> tuple[str, ...]:
     """Return dependencies in the form of `zoe run --after`: `afterok:1:2` is ok:1, ok:2. Raises BadValueError."""
     if "?" in text:
-        raise BadValueError("`?` (one of them) does not exist in Zoe; use one execution for each")
+        raise BadValueError(
+            "`?` (any one of several dependencies) is not supported; submit one job for each dependency"
+        )
     found: list[str] = []
     for part in text.split(","):
         kind, *ids = part.strip().split(":")

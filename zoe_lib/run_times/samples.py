@@ -1,4 +1,4 @@
-"""Convert executions to samples of run times, and new ones to settings."""
+"""Convert ended executions to samples of run times, and new ones to settings to estimate."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class CronTimes:
             raise BadTimes(str(error), "zone") from None
         if len(self._fields.split()) != _FIELDS:
             why = "minute, hour, day of the month, month, day of the week; or " + ", ".join(_NAMED)
-            raise BadTimes(f"{self.expression[:64]!r} has not five fields: {why}")
+            raise BadTimes(f"{self.expression[:64]!r} does not have five fields: {why}")
         self._sim(datetime(1970, 1, 1), False)  # noqa: DTZ001 - of no zone
 
     def next_after(self, at_s: float) -> float | None:

@@ -43,7 +43,7 @@ def cancellation(
         return ev.Stopping(**how)
     if execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
         return None
-    raise HasEnded(f"it is {execution.state}")
+    raise HasEnded(f"its state is {execution.state}")
 
 
 def cancel_run(store: PostgresStore, run_id: str, user: str, cause_id: str, clock: Clock = SYSTEM_CLOCK) -> None:

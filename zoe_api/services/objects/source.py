@@ -109,7 +109,7 @@ def _parts(text: str) -> Path:
         why = "names in the object store are UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ApiProblem(Code.INVALID_PATH, why) from None
     if parts and parts[0].decode().startswith(HIDDEN):
-        raise ApiProblem(Code.NOT_FOUND, f"Zoe keeps {text} for itself")
+        raise ApiProblem(Code.NOT_FOUND, f"{text} is reserved for Zoe")
     return parts
 
 

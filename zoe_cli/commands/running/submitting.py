@@ -225,7 +225,9 @@ def _print_notes(notes: list[str], outlook: str) -> None:
 
 def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission, outlook: str) -> None:
     if how.shares or how.following:
-        raise typer.BadParameter("--array goes with neither --share nor --follow; use them for its executions")
+        raise typer.BadParameter(
+            "--array cannot be combined with --share or --follow; use `zoe share` and `zoe logs` for its executions"
+        )
     with options(context).quick() as client:
         array = client.submit_array(
             {name: entry for name, entry in body.items() if entry is not None}, idempotency_key=how.key

@@ -29,7 +29,7 @@ def add_metric(
         Path | None, typer.Option(exists=True, dir_okay=False, help="Program in Python with a class Metric.")
     ] = None,
     tenant_label: Annotated[str, typer.Option(help="Label of the expression's series with their tenant.")] = "tenant",
-    container_label: Annotated[str, typer.Option(help="Label with their container.")] = "container",
+    container_label: Annotated[str, typer.Option(help="Label of the results that names the container.")] = "container",
 ) -> None:
     """Add a metric: an expression of PromQL, or a program in Python."""
     if (promql is None) == (python is None):

@@ -116,7 +116,7 @@ def test_to_cancel_ends_indices_and_executions() -> None:
     assert kinds(there) == ["array_cancelled", "array_ended"]
     with refusal(Code.ALREADY_ENDED) as found:
         arrays.cancel(caller_of(there, ADA, request()), ID)
-    assert found.problem.detail == "it is cancelled"
+    assert found.problem.detail == "its state is cancelled"
 
 
 def test_without_an_index_that_waits_only_executions_are_cancelled() -> None:

@@ -37,4 +37,4 @@ def test_failed_execution_cannot_be_cancelled() -> None:
     failed = after(WAITING, ev.Refused(at_s=2.0, outcome=Outcome.FAILED, cause=Cause.NEVER_FITS))
     with refusal(Code.ALREADY_ENDED) as found:
         cancel(caller_of(services(failed), person(), request()), WAITING.id)
-    assert found.problem.detail == "it is failed"
+    assert found.problem.detail == "its state is failed"

@@ -1,4 +1,4 @@
-"""Give new named volumes, and the components' start directories, to their user: engines create them as root's."""
+"""Change the owner of new named volumes and working directories to their user; engines create them owned by root."""
 
 from __future__ import annotations
 

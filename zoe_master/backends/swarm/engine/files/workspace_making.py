@@ -1,4 +1,4 @@
-"""Make the directories of workspaces on the file system that all nodes mount, where root of a node may.
+"""Create workspace directories on the shared file system, if root of a node may write there.
 
 Programs run as root with no capability but CHOWN. So they can make missing directories, and change those of root, which
 no tenant can replace. Directories of the former common user of all components are given away as this user, who cannot

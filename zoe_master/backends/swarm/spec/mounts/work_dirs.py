@@ -1,4 +1,4 @@
-"""The start directory of a component, if nothing else creates it: an engine would create it as root's."""
+"""Mount a component's working directory if no other mount has it; the engine would create it owned by root."""
 
 from __future__ import annotations
 
