@@ -84,7 +84,8 @@ def counts_within(
     changes = np.zeros(len(begins) + 1, dtype=np.int64)
     all_steps = np.array([step.begins_s for steps in timelines for step in steps])
     # A step counts from the first begin that reaches it until the first one at its end, where the next step begins.
-    enters = np.searchsorted(begins + run_s, all_steps, "right").tolist()
+    with np.errstate(over="ignore"):  # a run time that hardly a float holds ends never, as in Python
+        enters = np.searchsorted(begins + run_s, all_steps, "right").tolist()
     leaves = np.searchsorted(begins, all_steps, "left").tolist()
     place = 0
     for steps in timelines:

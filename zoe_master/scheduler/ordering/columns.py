@@ -43,9 +43,13 @@ def columns_of(order: str, rows: Iterable[QueueRow]) -> QueueColumns:
 
 
 def sorted_by_columns(executions: Sequence[Execution], columns: QueueColumns, now_s: float) -> Sequence[Execution]:
-    """Return executions by priority, then by the order of their columns; ties as they come."""
-    wait_s = np.maximum(now_s - columns.since_s, 0.0)
-    keys = COLUMN_ORDERS[columns.order](wait_s, columns.run_s, columns.cores)
+    """Return executions by priority, then by the order of their columns; ties as they come.
+
+    Amounts and times beyond the range of a float give an infinite score, as Python's own multiplication does.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        wait_s = np.maximum(now_s - columns.since_s, 0.0)
+        keys = COLUMN_ORDERS[columns.order](wait_s, columns.run_s, columns.cores)
     return [executions[place] for place in np.lexsort((*reversed(keys), -columns.priority)).tolist()]
 
 
