@@ -78,11 +78,11 @@ ORDERS_TEXT = """\
 In every order a higher priority comes first; ties are broken by submission time, then by id. The scheduler considers
 waiting executions in this order, and gives elastic services to running executions in this order. When essential
 services need room, elastic services are taken back in the opposite order. No order takes back essential services. The
-expected run time is the declared one (`size.run_time_s`); otherwise the mean of the last two successful runs of the
-same user's application of the same name; otherwise the time limit; otherwise an hour. `zoe explain` says which. A run
-time below one second counts as one second: declared run times are not checked against actual ones, so a smaller value
-must give no advantage. For waiting executions `sjf` and `srpt` are equal. For rigid applications that were never tried
-before, `las` and `fifo` are equal.
+expected run time is the declared one (`size.run_time_s`); otherwise the mean of the most similar successful runs of the
+same program, the user's own first ([run times](../use/deadlines.md)); otherwise the time limit; otherwise an hour.
+`zoe explain` says which. A run time below one second counts as one second: declared run times are not checked against
+actual ones, so a smaller value must give no advantage. For waiting executions `sjf` and `srpt` are equal. For rigid
+applications that were never tried before, `las` and `fifo` are equal.
 """
 PSBS_TEXT = """\
 `psbs` is practical size-based scheduling (Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling",

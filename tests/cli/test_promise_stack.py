@@ -34,6 +34,7 @@ def described(tmp_path: Path, run_s: float, seconds: float, **more: Any) -> str:
                 "image": "zoe/tiny",
                 "ends_application": True,
                 "command": ["sleep", str(seconds)],
+                "environment": {"KIND": str(more.get("name"))},  # programs that differ do not teach each other
                 "resources": {"memory": "32MiB", "cores": 0.1},
             }
         ],

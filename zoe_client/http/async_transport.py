@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from zoe_client.http.flow import AsyncFlow
 from zoe_client.http.problems import problem_of, unreachable
-from zoe_client.http.server import chosen_server
+from zoe_client.http.server import chosen_server, without_password
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.streams import ResumedStream
 from zoe_client.http.transport import Model, OwnPosition, given_parameters, http_options, model_of, retries
@@ -39,7 +39,7 @@ class AsyncTransport:
         self.flow = AsyncFlow(self._http)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r})"
+        return f"{type(self).__name__}({without_password(self.url)!r})"
 
     async def __aenter__(self) -> Self:
         return self

@@ -12,22 +12,35 @@ DEFAULT_URL = "http://127.0.0.1:5100"
 
 def chosen_server(url: str | None, token: str | None) -> tuple[str, str]:
     """Return address and token: the given ones, else those of ZOE_URL, ZOE_TOKEN and ZOE_TOKEN_FILE, of the service in
-    which this runs (`api: jobs`), or of the context of `zoe login`. ContextError without a token.
+    which this runs (`api: jobs`), or of a context of `zoe login`: the one that ZOE_CONTEXT names, or the one in use.
+    ContextError without a token.
 
     A token goes to its own server only: that of ZOE_TOKEN to ZOE_URL, if that is set.
     """
-    named = os.environ.get("ZOE_URL")
+    named = _without_slash(os.environ.get("ZOE_URL"))
+    url = _without_slash(url)
     if token is None and (url is None or named in (None, url)):
         token = os.environ.get("ZOE_TOKEN") or _read(os.environ.get("ZOE_TOKEN_FILE"))
     url = url or named
-    own = os.environ.get("ZOE_API_URL")
+    own = _without_slash(os.environ.get("ZOE_API_URL"))
     if token is None and own is not None and url in (None, own):
         url, token = own, _read(os.environ.get("ZOE_API_TOKEN_FILE"))
-    url, token = with_context(url, token)
+    url, token = with_context(url, token, os.environ.get("ZOE_CONTEXT") or None)
     if token is None:
         why = "there is no token: `zoe login URL` keeps one; or set ZOE_TOKEN_FILE to a file with a token"
         raise ContextError(why)
     return url or DEFAULT_URL, token
+
+
+def without_password(url: str) -> str:
+    """Return an address without the user and password that it may have."""
+    scheme, separator, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
+
+
+def _without_slash(url: str | None) -> str | None:
+    return url.rstrip("/") if url else None
 
 
 def _read(path: str | None) -> str | None:

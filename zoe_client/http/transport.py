@@ -15,7 +15,7 @@ from zoe_client.errors import Refused, Unreachable, ZoeError, bad_name, checked_
 from zoe_client.http.flow import BlockingFlow
 from zoe_client.http.problems import problem_of, unreachable
 from zoe_client.http.proxies import proxy_for
-from zoe_client.http.server import chosen_server
+from zoe_client.http.server import chosen_server, without_password
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.streams import ResumedStream
 from zoe_client.http.tls import trust_of_this_machine
@@ -89,7 +89,7 @@ class Transport:
         self.flow = BlockingFlow(self._http)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r})"
+        return f"{type(self).__name__}({without_password(self.url)!r})"
 
     def __enter__(self) -> Self:
         return self

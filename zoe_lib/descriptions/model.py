@@ -178,7 +178,7 @@ class Component(Model):
         Field(
             ge=1,
             le=bounds.SERVICES_MAX,
-            description="instances that are enough: every execution gets its preferred ones before any gets more",
+            description="instances that are enough: free resources go to the preferred ones of all executions first",
         ),
     ] = None
     startup_order: Annotated[

@@ -132,6 +132,8 @@ def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> E
         return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
 
     waiting = WaitingNote(read)
+    if execution["reason"] is not None or execution["conditions"] is not None:
+        waiting.tell()  # the event of this reason may be in the past, as for a held execution
     for event, state in client.follow(execution["id"], deadline_s=give_up_s):
         if event.kind == "reason_changed":
             waiting.tell()

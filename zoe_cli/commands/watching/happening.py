@@ -86,8 +86,15 @@ def _line(event: EventView, form: Format, of_all: bool) -> str:
 
 def _row(event: EventView) -> tuple[object, ...]:
     service = str(event.data.get("service_id", "")).removeprefix(f"{event.execution_id}.")
-    what = store_words(event.kind, event.data) or _event_text(event.data)
+    what = store_words(event.kind, event.data) or _program_text(event.data) or _event_text(event.data)
     return event.id, clock(event.at_s), event.kind, service, what, event.cause_id
+
+
+def _program_text(data: Mapping[str, Any]) -> str:
+    """Return how a prologue or an epilogue ended; empty for other events."""
+    if "exit_code" not in data or "output" not in data:
+        return ""
+    return f"exit code {data['exit_code']}: {data['output']}".rstrip(": ")
 
 
 def _event_text(data: Mapping[str, Any]) -> str:

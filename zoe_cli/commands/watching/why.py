@@ -49,10 +49,10 @@ NO_FORECAST: dict[str, str] = {
 _OLD_S = 60.0
 SOURCES = {
     "declared": "as declared",
-    "past_runs": "the mean of the last two runs of the same user and application",
+    "past_runs": "the mean of the most similar past runs of the same program",
     "time_limit": "its time limit",
     "idle": "the time after which it is stopped as unused",
-    "unknown": "unknown: neither declared nor limited, and it has not run before",
+    "unknown": "unknown: neither declared nor limited, and this program has not run before",
 }
 
 

@@ -33,7 +33,9 @@ from zoe_master.scheduler.promising.future import FutureNodes
 
 OFFERS_MAX = 3
 LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
-NOT_KNOWN = "Its run time is not known: it has not run before, and its description declares none (size.run_time_s)"
+NOT_KNOWN = (
+    "Its run time is not known: this program has not run before, and its description declares none (size.run_time_s)"
+)
 
 
 @value(frozen=True, slots=True)

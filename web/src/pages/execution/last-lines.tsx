@@ -30,17 +30,14 @@ function Lines({ executionId, serviceId, name }: { executionId: string; serviceI
   );
 }
 
-/** The one whose end is the application's if it failed, else the first that failed, of the last attempt. */
-function failedService({ description, services }: Execution) {
-  const components = Array.isArray(description.components) ? description.components : [];
-  const main = (components as { name?: string; ends_application?: boolean }[]).find(
-    (c) => c.ends_application,
-  );
-  const failed = services.filter((one) => one.exit_code && one.started_at_s);
+/** The one that the message names, else the first of the last attempt that failed by itself. */
+function failedService({ message, services }: Execution) {
+  const named = message.split(" ");
+  const failed = services.filter((one) => one.exit_code && one.started_at_s && one.cause !== "stopped");
   failed.sort(
     (a, b) =>
       b.attempt - a.attempt ||
-      Number(b.component === main?.name) - Number(a.component === main?.name) ||
+      Number(named.includes(b.name)) - Number(named.includes(a.name)) ||
       (a.ended_at_s ?? 0) - (b.ended_at_s ?? 0),
   );
   return failed[0];

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zoe_cli.output import note
 from zoe_client.errors import Refused
 from zoe_client.quick.plain import Execution, Service
-from zoe_client.vocabulary import ExecutionState
+from zoe_client.vocabulary import Cause, ExecutionState
 
 if TYPE_CHECKING:
     from zoe_client.client import Client
@@ -34,13 +34,13 @@ def note_last_lines(client: Client, execution: Execution) -> None:
 
 
 def _failed(execution: Execution) -> Service | None:
-    """Return the service that ended the execution: the main one, or else the first that failed in the last attempt."""
-    failed = [service for service in execution["services"] if service["exit_code"] and service["started_at_s"]]
-    ending = {entry["name"] for entry in execution["description"]["components"] if entry.get("ends_application")}
+    """Return the service that made the execution fail: the one that its message names, or else the first one of the
+    last attempt that failed by itself.
+    """
+    failed = [s for s in execution["services"] if s["exit_code"] and s["started_at_s"] and s["cause"] != Cause.STOPPED]
+    named = execution["message"].split()
     return min(
-        failed,
-        key=lambda entry: (-entry["attempt"], entry["component"] not in ending, entry["ended_at_s"]),
-        default=None,
+        failed, key=lambda entry: (-entry["attempt"], entry["name"] not in named, entry["ended_at_s"]), default=None
     )
 
 
@@ -50,6 +50,7 @@ def _last_lines(client: Client, execution_id: str, service_id: str) -> list[str]
         chunk = client.logs(execution_id, service_id, offset, _PIECE_BYTES)
         data = (data + base64.b64decode(chunk.data))[-_LINES * _LINE_MAX * 4 :]
         if chunk.complete or chunk.next_offset == offset:
-            return [line[:_LINE_MAX] for line in data.decode("utf-8", "replace").splitlines()[-_LINES:]]
+            lines = data.decode("utf-8", "replace").splitlines()[-_LINES:]
+            return [line if len(line) <= _LINE_MAX else f"{line[:_LINE_MAX]}..." for line in lines]
         offset = chunk.next_offset
     return []
