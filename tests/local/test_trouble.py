@@ -35,6 +35,15 @@ def test_a_fork_server_that_ends_at_once_is_a_failed_start(world: LocalWorld, mo
     assert "cannot start its supervisor" in found.message
 
 
+def test_a_fork_server_that_hangs_is_replaced(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "_ANSWER_S", 1.0)
+    assert world.ended(world.start(shell("exit 3"), "e.first.0.1")).exit_code == 3
+    server = world.backend._worker._fork_server._pid
+    os.kill(server, signal.SIGSTOP)
+    assert world.ended(world.start(shell("exit 4"), "e.second.0.1")).exit_code == 4
+    assert world.backend._worker._fork_server._pid != server
+
+
 def test_services_go_on_and_new_ones_start_after_the_fork_server_was_killed(world: LocalWorld) -> None:
     first = world.start(shell("exec sleep 1000"), "e.first.0.1")
     world.until_state(first, ObservedState.READY)

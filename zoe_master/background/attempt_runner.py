@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +25,25 @@ AT_ONCE_MAX = 16
 """Maximum programs that run at the same time: each is a process on the master's machine."""
 _OUTPUT_BYTES_MAX = 4096
 _WRITABLE_BY_OTHERS = 0o022
+_ERRNO_BYTES_MAX = 16
+# Runs a program in this process's group, and kills the group when the master is gone, however it ended: nothing else
+# would end a program whose master was killed. Writes the error to the master if the program cannot be run.
+_WATCH = """
+import os, select, sys
+program, no_input = sys.argv[1], [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+try:
+    child = os.posix_spawn(program, [program], os.environ, file_actions=no_input, setsigdef=(13, 25))
+except OSError as error:
+    os.write(0, b"%d" % error.errno)
+    sys.exit(1)
+ended = os.pidfd_open(child)
+if ended not in select.select([0, ended], [], [])[0]:
+    os.killpg(0, 9)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+if code < 0:
+    os.kill(os.getpid(), -code)
+os._exit(code)
+"""
 
 
 class ProgramRefused(Exception):  # noqa: N818
@@ -72,34 +93,38 @@ class AttemptRunner:
 
     def _run(self, call: AttemptProgramCall, variables: Mapping[str, str]) -> AttemptProgramEnd:
         program = self.programs[call.kind]
-        with tempfile.TemporaryFile() as output:
-            code, why = self._exit_code(program, variables, output)
-            end = AttemptProgramEnd(code, "\n".join(filter(None, (_tail(output), why))))
+        try:
+            with tempfile.TemporaryFile() as output:
+                code, why = self._exit_code(program, variables, output)
+                end = AttemptProgramEnd(code, "\n".join(filter(None, (_tail(output), why))))
+        except OSError as error:  # a full disk, or no room for another process
+            end = AttemptProgramEnd(None, f"{program} cannot be run: {error.strerror}")
         log.info(call.kind.value, execution=call.execution_id, exit_code=end.exit_code, output=end.output)
         return end
 
     def _exit_code(self, program: str, variables: Mapping[str, str], output: BinaryIO) -> tuple[int | None, str]:
         """Return the exit code, None if it was killed, and a sentence if it did not end by itself."""
-        try:
-            with self._lock:
+        link, other_end = socket.socketpair()
+        with link:
+            with other_end, self._lock:
                 if self._closed:
                     return None, "the master ended"
                 process = subprocess.Popen(
-                    [program], env={**_base(), **variables}, cwd="/", stdin=subprocess.DEVNULL, stdout=output,
-                    stderr=subprocess.STDOUT, start_new_session=True,
+                    [sys.executable, "-I", "-S", "-c", _WATCH, program], env={**_base(), **variables}, cwd="/",
+                    stdin=other_end.fileno(), stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
                 )  # fmt: skip
                 self._running.add(process)
-        except OSError as error:
-            return None, f"{program} cannot be run: {error.strerror}"
-        try:
-            code = process.wait(self._timeout_s)
-        except subprocess.TimeoutExpired:
-            _kill(process)
-            process.wait()
-            return None, f"killed after {self._timeout_s:g} s"
-        finally:
-            with self._lock:
-                self._running.discard(process)
+            try:
+                code = process.wait(self._timeout_s)
+            except subprocess.TimeoutExpired:
+                _kill(process)
+                process.wait()
+                return None, f"killed after {self._timeout_s:g} s"
+            finally:
+                with self._lock:
+                    self._running.discard(process)
+            if error := link.recv(_ERRNO_BYTES_MAX):
+                return None, f"{program} cannot be run: {os.strerror(int(error))}"
         return (code, "") if code >= 0 else (None, f"ended by signal {-code}")
 
 

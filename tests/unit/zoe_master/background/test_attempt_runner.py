@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.support.waiting import until
@@ -55,6 +60,34 @@ def test_it_is_killed_with_its_descendants_when_it_takes_too_long(tmp_path: Path
     begun, child, why = end.output.splitlines()
     assert (end.exit_code, begun, why) == (None, "begun", "killed after 0.3 s")
     until(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2])
+
+
+def test_it_ends_with_a_master_that_was_killed(tmp_path: Path) -> None:
+    program = script(
+        tmp_path, f"sleep 61 & echo $! $$ > {tmp_path}/pids.new; mv {tmp_path}/pids.new {tmp_path}/pids; wait"
+    )
+    master = os.fork()
+    if master == 0:
+        with running(program) as (runner, _):
+            runner.result(CALL, {})
+            time.sleep(60)
+        os._exit(0)
+    until((tmp_path / "pids").exists)
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert all(psutil.pid_exists(pid) for pid in pids)
+    os.kill(master, signal.SIGKILL)
+    os.waitpid(master, 0)
+    until(lambda: not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids))
+
+
+@pytest.mark.parametrize("part", ["tempfile.TemporaryFile", "subprocess.Popen"])
+def test_a_full_machine_is_a_failed_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(f"zoe_master.background.attempt_runner.{part}", full)
+    end = ended(script(tmp_path, "exit 0"))
+    assert (end.exit_code, end.output) == (None, f"{tmp_path}/program cannot be run: No space left on device")
 
 
 def test_of_long_output_the_end_is_kept(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class ForkServer:
             if self._requests is not None:
                 try:
                     return self._launch(self._requests, directory)
-                except ConnectionError:
+                except (ConnectionError, TimeoutError):  # a late answer would be taken for that of the next request
                     self._end()
             self._requests = self._start()
             try:
