@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from storage_controller.metrics.process import MetricProcess, check_source
@@ -41,15 +41,8 @@ def patient() -> Iterator[None]:
     assert children() <= before
 
 
-def children() -> set[str]:
-    mine = f"{os.getpid()}"
-    return {
-        path.name
-        for path in Path("/proc").iterdir()
-        if path.name.isdigit()
-        and (path / "stat").exists()
-        and (path / "stat").read_text().rpartition(")")[2].split()[1] == mine
-    }
+def children() -> set[int]:
+    return {process.pid for process in psutil.Process().children()}
 
 
 def test_a_program_keeps_its_state_and_is_given_counters(patient: None) -> None:

@@ -54,7 +54,9 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
           <>
             <dt>Code</dt>
             <dd>
-              <code>{reason.code}</code> (<Documentation page="waiting">what it means</Documentation>)
+              <p>
+                <code>{reason.code}</code> (<Documentation page="waiting">what it means</Documentation>)
+              </p>
             </dd>
           </>
         )}
