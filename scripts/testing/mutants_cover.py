@@ -60,8 +60,9 @@ def measure(root: Path, file: Path, tests: Sequence[str], packages: Sequence[str
             "-m",
             "pytest",
         ]
-        command += ["-q", "-p", "no:cacheprovider", "-p", "scripts.testing.mutants_cover"]
-        command += ["-p", "scripts.testing.plugin", f"--records={records}", *tests]
+        # Each plug-in before a module that imports it: pytest refuses to load one that is imported already.
+        command += ["-q", "-p", "no:cacheprovider", "-p", "scripts.testing.plugin", f"--records={records}"]
+        command += ["-p", "scripts.testing.mutants_cover", *tests]
         code = subprocess.run(command, cwd=root, check=False).returncode
         times = {
             record["test"]: record["seconds"] for record in read_records(records) if record.get("outcome") == "passed"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import random
 from pathlib import Path
+
+import pytest
 
 from tests.local.support import MIB, LocalWorld, needs_cgroups, python, start_of
 from zoe_lib.domain.executions.execution import Cause
@@ -20,6 +24,7 @@ if os.fork() == 0:
         kept.append(bytearray(b"x" * 2**22)); time.sleep(0.01)
 while True: time.sleep(1)
 """
+INTERPRETER_MIB, INTERPRETER_S = 8, 0.08
 # Each below the limit, all together above it.
 GREEDY_CROWD = """
 import os, time
@@ -113,6 +118,32 @@ def test_use_of_a_short_service_is_reported_once_after_its_end(world: LocalWorld
     assert (used.service_id, 0.3 <= used.cpu_s < 5) == (service, True)
     assert world.backend.total_usage() == []
     assert world.backend.usage() == []
+
+
+def known_use(chance: random.Random) -> tuple[str, float, float]:
+    """Return a short program, the CPU seconds it uses, and the MiB that its largest moment adds to its interpreters."""
+    mib, children, cpu_s = chance.randrange(64, 200), chance.choice((0, 0, 1)), chance.uniform(0.1, 1.0)
+    program = f"""
+import os, time
+with open("left", "wb") as file: file.write(bytes(2**25))
+child = {children} and os.fork()
+kept = b"x" * ({mib} * 2**20 // {children + 1})
+while time.process_time() < {cpu_s / (children + 1)}: pass
+if {children} and child == 0: os._exit(0)
+if {children}: os.wait()
+"""
+    return program, cpu_s, mib
+
+
+@pytest.mark.parametrize("seed", range(100 if os.environ.get("ZOE_TEST_LONG") else 2))
+def test_figures_of_short_programs_are_right(either_world: LocalWorld, seed: int) -> None:
+    program, cpu_s, mib = known_use(random.Random(seed))
+    service = either_world.start(python(program, reservation=Resources(500, 1024 * MIB)))
+    assert either_world.ended(service).exit_code == 0
+    (used,) = either_world.backend.total_usage()
+    print(f"{used.cpu_s:.2f} s of {cpu_s:.2f}, {used.memory_bytes / MIB:.0f} MiB of {mib}")
+    assert used.memory_bytes / MIB == pytest.approx(mib + INTERPRETER_MIB, rel=0.1)
+    assert used.cpu_s == pytest.approx(cpu_s + INTERPRETER_S, rel=0.1, abs=INTERPRETER_S)
 
 
 def test_a_control_group_that_takes_no_process_is_done_without(world: LocalWorld) -> None:

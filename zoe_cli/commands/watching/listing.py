@@ -17,7 +17,7 @@ from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow
 from zoe_cli.commands.words.dates import since
 from zoe_cli.commands.words.file_places import FORMS
 from zoe_cli.commands.words.list_options import line_format, lines, sort, sort_key
-from zoe_cli.commands.words.usage_of import efficiency, uses_of
+from zoe_cli.commands.words.usage_of import efficiency, ended_before, uses_of
 from zoe_cli.commands.words.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
@@ -213,7 +213,10 @@ def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]
             yield from bandwidth_of(client.sdk, execution)
     if execution["state"] in TERMINAL_STATES:
         with suppress(ZoeError):
-            yield from efficiency(uses_of(execution, client.execution_usage(execution["id"])["usage"]))
+            measured = client.execution_usage(execution["id"])
+            yield from efficiency(uses_of(execution, measured["usage"]))
+            if not measured["usage"] and ended_before(execution, measured["interval_s"] or 0.0):
+                yield "used CPU", "not measured: its services ended before the first sample"
     with suppress(ZoeError):
         yield from _price(client, execution)
     yield from _opens(client, execution)

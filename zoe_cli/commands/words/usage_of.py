@@ -87,6 +87,16 @@ def efficiency(uses: Sequence[ServiceUse]) -> Iterator[tuple[str, str]]:
         yield "peak memory", f"{size(fullest.memory_peak_bytes)} in {fullest.name}, {share}"
 
 
+def ended_before(execution: Execution, seconds: float) -> bool:
+    """Return whether services started, and each ran for less than so many seconds."""
+    spans = [
+        service["ended_at_s"] - service["started_at_s"]
+        for service in execution["services"]
+        if service["started_at_s"] is not None and service["ended_at_s"] is not None
+    ]
+    return bool(spans) and max(spans) < seconds
+
+
 def _use_of(service: Service, samples: Sequence[Usage], reserved: dict[str, dict[str, Any]]) -> ServiceUse:
     last, over = samples[-1], service["state"] in _OVER
     rates = [

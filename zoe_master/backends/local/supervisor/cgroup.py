@@ -92,13 +92,43 @@ class Cgroup:
             return []
 
     def memory_bytes(self) -> int:
-        """Return the memory in use without file pages that can be dropped at once."""
+        """Return the memory in use without page cache; 0 if it cannot be read."""
         try:
             used = int(_read(f"{self.memory}/{self._file('memory.usage_in_bytes', 'memory.current')}"))
-            droppable = self._figure("memory.stat", self._file("total_inactive_file", "inactive_file"))
         except OSError:
             return 0
-        return max(0, used - droppable)
+        return max(0, used - self.cache_bytes())
+
+    def cache_bytes(self) -> int:
+        """Return the memory of file pages, which the kernel drops if it is needed; 0 if it cannot be read."""
+        prefix = self._file("total_", "")
+        try:
+            return sum(self._figure("memory.stat", f"{prefix}{name}") for name in ("active_file", "inactive_file"))
+        except OSError:
+            return 0
+
+    def restart_peak(self) -> int:
+        """Restart the kernel's record of the peak where it can be, and return it."""
+        if self.version == 1:
+            with contextlib.suppress(OSError):
+                _write(f"{self.memory}/memory.max_usage_in_bytes", "0")
+        return self.peak_bytes()
+
+    def peak_bytes(self) -> int:
+        """Return the peak of memory with page cache; 0 if the kernel does not record it (version 2, before 5.19)."""
+        try:
+            return int(_read(f"{self.memory}/{self._file('memory.max_usage_in_bytes', 'memory.peak')}"))
+        except OSError:
+            return 0
+
+    def cpu_s(self) -> float | None:
+        """Return the CPU seconds of all processes so far; None if the group does not count them."""
+        try:
+            if self.version == 2:
+                return self._figure("cpu.stat", "usage_usec") / 1e6
+            return int(_read(f"{self.cpu_directory}/cpuacct.usage")) / 1e9
+        except OSError:
+            return None
 
     def out_of_memory_kills(self) -> int:
         """Return how many of its processes the kernel has killed for exceeding the limit."""

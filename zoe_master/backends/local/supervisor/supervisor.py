@@ -11,7 +11,7 @@ import time
 
 from . import component, files, kernel, processes
 from .cgroup import Cgroup
-from .group import ProcessGroup
+from .group import ProcessGroup, UsageMeter
 from .output import BoundedOutput
 from .readiness import ReadinessProbe
 from .status import ServiceStatus
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .spec import PrepareProcess, ProcessSpec
 
 TICK_S = 1.0
+# Early ticks are quicker, for the figures and limits of short services.
+FIRST_TICK_S = 0.02
 READ_BYTES = 65536
 LINE_BYTES_MAX = 2000
 KILLED_EXIT_CODE = 128 + signal.SIGKILL
@@ -38,10 +40,10 @@ class Supervisor:
         self._status = ServiceStatus(directory, spec, self._output.free_space)
         self._cgroup = self._make_cgroup()
         self._group = ProcessGroup(self._cgroup)
+        self._usage = UsageMeter(self._group)
         self._readiness: ReadinessProbe | None = None
         self._pid = 0
         self._wait_status: int | None = None
-        self._memory_bytes_max = 0
         # Why the supervisor ends it; None while it may end by itself.
         self._cause: str | None = None
         self._message = ""
@@ -111,6 +113,7 @@ class Supervisor:
         try:
             if not self._prepare():
                 return False
+            self._usage.begin()
             self._pid = self._start_process(self._spec)
         except component.ComponentStartFailed as failed:
             self._report_end(None, failed.cause, failed.message)
@@ -185,17 +188,18 @@ class Supervisor:
             assert self._cgroup is not None
             self._do_without(self._cgroup, error)
             self._cgroup, self._group = None, ProcessGroup(None)
+            self._usage = UsageMeter(self._group)
             return component.start(spec, self._output_write, None)
 
     # While it runs
 
     def _watch(self) -> None:
-        tick_at_s = time.monotonic()
+        tick_at_s, pause_s = time.monotonic(), FIRST_TICK_S
         while self._wait_status is None:
             now_s = time.monotonic()
             if now_s >= tick_at_s:
                 self._tick()
-                tick_at_s = now_s + TICK_S
+                tick_at_s, pause_s = now_s + pause_s, min(2 * pause_s, TICK_S)
             self._poll(min(tick_at_s, self._kill_at_s, self._probe_at_s()))
             self._look_at_requests()
             self._look_at_readiness()
@@ -226,7 +230,7 @@ class Supervisor:
             os.read(self._wakeup_read, READ_BYTES)
         with contextlib.suppress(ChildProcessError):
             while True:
-                pid, wait_status = os.waitpid(-1, os.WNOHANG)
+                pid, wait_status = self._group.reap()
                 if pid == 0:
                     return
                 if pid == self._pid:
@@ -248,9 +252,7 @@ class Supervisor:
         return True
 
     def _tick(self) -> None:
-        memory_bytes = self._group.memory_bytes()
-        self._memory_bytes_max = max(self._memory_bytes_max, memory_bytes)
-        self._status.write_usage(self._group.cpu_s(), memory_bytes)
+        self._status.write_usage(*self._usage.sample())
         if self._status.unwritten:
             self._status.write()
         if self._cause is None and self._group.exceeds(self._spec["memory_limit_bytes"]):
@@ -358,8 +360,8 @@ class Supervisor:
             message=message,
             output_bytes=self._output.offset,
             output_dropped_bytes=self._output.dropped_bytes,
-            cpu_s=round(self._group.cpu_s(), 3),
-            memory_bytes_max=self._memory_bytes_max,
+            cpu_s=round(self._usage.total_cpu_s(), 3),
+            memory_bytes_max=self._usage.peak_bytes(),
         )
         self._status.change("ended")
         self._status.write_for_certain()

@@ -157,11 +157,16 @@ def test_figures_of_version_1(tmp_path: Path) -> None:
         tmp_path,
         1,
         memory__usage_in_bytes="5000\n",
-        memory__stat="inactive_file 1\ntotal_inactive_file 2000\n",
+        memory__max_usage_in_bytes="9000\n",
+        memory__stat="inactive_file 1\ntotal_inactive_file 1500\ntotal_active_file 500\n",
         memory__oom_control="oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
         cgroup__procs="12\n13\n",
     )
     assert (group.memory_bytes(), group.out_of_memory_kills(), group.pids()) == (3000, 3, [12, 13])
+    assert (group.peak_bytes(), group.cpu_s()) == (9000, None)  # CPU time has a hierarchy of its own
+    assert Cgroup(1, str(tmp_path), None, str(tmp_path)).cpu_s() is None
+    (tmp_path / "cpuacct.usage").write_text("1500000000\n")
+    assert Cgroup(1, str(tmp_path), None, str(tmp_path)).cpu_s() == 1.5
 
 
 def test_figures_of_version_2(tmp_path: Path) -> None:
@@ -169,11 +174,14 @@ def test_figures_of_version_2(tmp_path: Path) -> None:
         tmp_path,
         2,
         memory__current="5000\n",
-        memory__stat="anon 1\ninactive_file 500\n",
+        memory__peak="8000\n",
+        cpu__stat="usage_usec 2500000\nuser_usec 1\n",
+        memory__stat="anon 1\ninactive_file 300\nactive_file 200\n",
         memory__events="low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\noom_group_kill 0\n",
         cgroup__procs="",
     )
     assert (group.memory_bytes(), group.out_of_memory_kills(), group.pids()) == (4500, 2, [])
+    assert (group.peak_bytes(), group.restart_peak(), group.cpu_s()) == (8000, 8000, 2.5)
 
 
 def test_version_2_gets_its_limits(tmp_path: Path) -> None:
@@ -230,4 +238,5 @@ def test_weight_of_reserved_cores_is_set_in_both_versions(tmp_path: Path) -> Non
 def test_a_group_that_is_gone_has_no_figures(tmp_path: Path) -> None:
     group = Cgroup(1, str(tmp_path / "gone"), None)
     assert (group.memory_bytes(), group.out_of_memory_kills(), group.pids()) == (0, 0, [])
+    assert (group.peak_bytes(), group.restart_peak(), group.cache_bytes(), group.cpu_s()) == (0, 0, 0, None)
     assert group.remove()
