@@ -53,8 +53,8 @@ demo-deadline: setup ## promise a Spark job to end by three times, and keep them
 	@$(RUN) -m zoe_embedded.demos.deadline $(GIVEN)
 
 serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
-	@$(RUN) -m scripts.site || echo '[docs] Zoe starts without its documentation; make docs-site shows why'
-	@$(RUN) -m zoe_embedded.demos.serve $(GIVEN) $(if $(STORAGE),--storage)
+	@(nice $(RUN) -m scripts.site || echo '[docs] Zoe runs without its documentation; make docs-site shows why') & \
+	$(RUN) -m zoe_embedded.demos.serve $(GIVEN) $(if $(STORAGE),--storage)
 
 dev: setup ## the same with reload: a saved Python file restarts API and master, Vite reloads the web UI
 	@$(RUN) -m scripts.dev

@@ -24,7 +24,6 @@ from zoe_embedded.demos.serve import tell_address
 from zoe_embedded.demos.storage import FAILURES
 from zoe_embedded.processes.children import end_with_parent
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt
-from zoe_embedded.runtimes.runtime import runtime_is_built
 from zoe_embedded.stack import Stack, StackError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +45,7 @@ def main() -> int:
     try:
         install()
         home, settings = prepare_home(None, spark=False)
-        with Stack(home, spark=runtime_is_built(home), settings=settings) as stack, vite(stack.url):
+        with Stack(home, on_demand=True, settings=settings) as stack, vite(stack.url):
             tell_address(console, stack)
             reload_for_ever(stack, Changes(ROOT), lambda text: console.print(text, markup=False))
     except FAILURES as error:

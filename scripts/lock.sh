@@ -21,6 +21,8 @@ compile_for_all zoe pyproject.toml --extra embedded --group dev
 compile requirements/runtime.in -o requirements/runtime.lock
 compile requirements/jupyter.in -o requirements/jupyter.lock
 compile requirements/jupyter-lab.in -o requirements/jupyter-lab.lock
+# With markers, since some of its packages differ between versions of Python.
+lock --universal --python-version 3.11 requirements/notebook.in -o requirements/notebook.lock
 compile_for_all mpi requirements/mpi.in
 compile_for_all swift requirements/swift.in
 compile_for_all seaweedfs requirements/seaweedfs.in

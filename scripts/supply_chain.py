@@ -16,7 +16,7 @@ from typing import Any
 from zoe_embedded.runtimes.jars import S3A, STOCATOR
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ("server", "zoe", "runtime", "jupyter", "jupyter-lab", "mpi", "swift", "bonsai", "docs")
+LOCKS = ("server", "zoe", "runtime", "jupyter", "jupyter-lab", "notebook", "mpi", "swift", "bonsai", "docs")
 ENVIRONMENT = ROOT / "build" / "audit"
 SBOM = ROOT / "build" / "sbom"
 BIN = Path(sys.executable).parent

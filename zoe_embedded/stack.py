@@ -30,9 +30,9 @@ from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.children import end_orphans, end_with_parent
 from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.processes.services import stop_all_services
-from zoe_embedded.runtimes.interpreters import SPARK, PythonMissingError, python_names
-from zoe_embedded.runtimes.mpi import present_mpi
-from zoe_embedded.runtimes.runtime import Runtime, ensure_runtime
+from zoe_embedded.runtimes.interpreters import SPARK, python_names
+from zoe_embedded.runtimes.on_demand import OnDemand
+from zoe_embedded.runtimes.runtime import ensure_runtime
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.migrate import upgrade
@@ -58,18 +58,15 @@ _ADDED_TO = ("local_images", "local_image_hints")
 """Settings whose entries are added to the stack's own."""
 
 _SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
-R_KERNELS = (
-    "/usr/share/jupyter/kernels/ir",
-    "/usr/local/share/jupyter/kernels/ir",
-)
-"""Places where Jupyter finds a kernel of R that is installed for all users."""
+_WITH_SPARK = frozenset({"zoe/spark", "zoe/jupyter-spark"})
 _IMAGE_HINTS = {
     "zoe/spark": "end Zoe, run `make runtime`, and start it again",
     "zoe/jupyter-spark": "end Zoe, run `make notebook`, and start it again",
+    "zoe/notebook": "serve Zoe by `make serve`, which installs it at its first launch",
     "zoe/mpi": "end Zoe, run `make mpi`, and start it again",
     "zoe/r": "end Zoe, install R (`apt-get install r-base-core` on Debian), and start it again",
-    "zoe/jupyter-r": "end Zoe, install R with its kernel (`apt-get install r-cran-irkernel` on Debian), run "
-    "`make notebook`, and start it again",
+    "zoe/jupyter-r": "end Zoe, install R with its kernel (`apt-get install r-cran-irkernel` on Debian), and start it "
+    "again",
     "zoe/torch": "use Docker Swarm, for which `make images` builds it",
 }
 
@@ -81,8 +78,8 @@ class StackError(Exception):
 class Stack:
     """Starts everything on `__enter__`; stops all of it on `__exit__`, services included.
 
-    Without `spark` the application runtime is left out, for plain commands only; with `spark_optional` also if no
-    Python supports Spark, and `lacking` has the reason. Without `master` submissions are stored and nothing runs.
+    Without `spark` the application runtime is left out, for plain commands only; with `on_demand` missing runtimes are
+    installed at their first use instead. Without `master` submissions are stored and nothing runs.
     `settings` override those of the stack, as in `zoe.toml`. Without `stops_database` PostgreSQL keeps running for
     other programs.
     """
@@ -93,13 +90,13 @@ class Stack:
         spark: bool = True,
         master: bool = True,
         settings: Mapping[str, object] | None = None,
-        spark_optional: bool = False,
+        on_demand: bool = False,
         stops_database: bool = True,
     ) -> None:
         self._spark = spark
-        self._spark_optional = spark_optional
+        self._on_demand = on_demand
         self._stops_database = stops_database
-        self.lacking: str | None = None
+        self.runtimes = OnDemand(home)
         self._settings = dict(settings or {})
         self.preferred_port = int(str(self._settings.pop("api_port", PREFERRED_PORT)))
         self._master = master
@@ -210,34 +207,26 @@ class Stack:
     def _start(self) -> None:
         self._lock = self._take_lock()
         end_orphans(lambda words, variables: words[-1:] in _MODULES and variables.get(_CONFIG) == str(self.config_file))
-        runtime = self._spark_runtime() if self._spark else None
+        if self._spark and not self._on_demand:
+            ensure_runtime(self.home)
         database_url = self._postgres.start()
         upgrade(database_url)
         _prepare_people(database_url, self._ensure_token(), self._new_password())
         ensure_keys(self.home.secrets / "keys")
         self._make_workspace()
-        self._choose_port(self.preferred_port, database_url, runtime)
+        self._choose_port(self.preferred_port, database_url)
         self._start_programs()
         attempts = 1
         while not self._ready_on_our_port(last=attempts == _PORT_ATTEMPTS_MAX):
             attempts += 1
             self._end_programs()
-            self._choose_port(0, database_url, runtime)
+            self._choose_port(0, database_url)
             self._start_programs()
 
     def _start_programs(self) -> None:
         """Start master and API; both know the port, since the master tells the API's address to services."""
         modules = (_MASTER, _API) if self._master else (_API,)
         self._processes.extend(self._spawn(module) for module in modules)
-
-    def _spark_runtime(self) -> Runtime | None:
-        try:
-            return ensure_runtime(self.home)
-        except PythonMissingError as error:
-            if not self._spark_optional:
-                raise
-            self.lacking = str(error)
-            return None
 
     def _make_workspace(self) -> None:
         """Create the admin's workspace before anything runs, so that files can be put there."""
@@ -248,10 +237,10 @@ class Stack:
         except CannotStartError as error:
             raise StackError(str(error)) from None
 
-    def _choose_port(self, preferred: int, database_url: str, runtime: Runtime | None) -> None:
+    def _choose_port(self, preferred: int, database_url: str) -> None:
         port = _free_port(preferred)
         self.url = f"http://127.0.0.1:{port}"
-        _write_config(self.config_file, self._config(database_url, port, runtime))
+        _write_config(self.config_file, self._config(database_url, port))
 
     def _take_lock(self) -> IO[str]:
         return _lock(self.home, "stack.lock")
@@ -268,20 +257,8 @@ class Stack:
         _write_private(self.password_file, secrets.token_urlsafe(_PASSWORD_BYTES))
         return self.password
 
-    def _config(self, database_url: str, port: int, runtime: Runtime | None) -> dict[str, object]:
-        home = self.home
-        system = {"path": list(_SYSTEM_PATH), "environment": {}}
-        images: dict[str, object] = {"zoe/tiny": system, "zoe/python": system}
-        if shutil.which("Rscript", path=os.pathsep.join(_SYSTEM_PATH)):
-            images["zoe/r"] = system
-        if runtime is not None:
-            images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
-        if runtime is not None and runtime.notebook:
-            images["zoe/jupyter-spark"] = images["zoe/spark"]
-            if any(Path(place).is_dir() for place in R_KERNELS):
-                images["zoe/jupyter-r"] = images["zoe/spark"]
-        if (mpi := present_mpi(home)) is not None:
-            images["zoe/mpi"] = {"path": list(mpi.path), "environment": mpi.environment}
+    def _config(self, database_url: str, port: int) -> dict[str, object]:
+        home, images = self.home, self._images()
         config: dict[str, object] = {
             "database_url": database_url,
             "keys_dir": str(home.secrets / "keys"),
@@ -301,17 +278,21 @@ class Stack:
             config[name] = {**_table(config[name]), **_table(self._settings.get(name, {}))}
         return {**config, **{name: value for name, value in self._settings.items() if name not in _ADDED_TO}}
 
+    def _images(self) -> dict[str, object]:
+        """Return the images that can run, those of the system included."""
+        system = {"path": list(_SYSTEM_PATH), "environment": {}}
+        images: dict[str, object] = {"zoe/tiny": system, "zoe/python": system}
+        if shutil.which("Rscript", path=os.pathsep.join(_SYSTEM_PATH)):
+            images["zoe/r"] = system
+        for image, entry in self.runtimes.images().items():
+            if self._on_demand or ("path" in entry and (self._spark or image not in _WITH_SPARK)):
+                images[image] = entry
+        return images
+
     def _image_hints(self) -> dict[str, str]:
         """Return the remedy for each image of the catalogue that cannot run."""
-        if not self.lacking:
-            return _IMAGE_HINTS
-        # `make serve` builds the runtime as soon as it finds a Python for it.
-        first = f"end Zoe, install {python_names(SPARK)} for Spark"
-        return _IMAGE_HINTS | {
-            "zoe/spark": f"{first}, and start it again",
-            "zoe/jupyter-spark": f"{first}, run `make notebook`, and start it again",
-            "zoe/jupyter-r": f"{first}, {_IMAGE_HINTS['zoe/jupyter-r'].removeprefix('end Zoe, ')}",
-        }
+        lacking = f"end Zoe, install {python_names(SPARK)} for Spark, and start it again"
+        return _IMAGE_HINTS | dict.fromkeys(_WITH_SPARK & self.runtimes.lacking.keys(), lacking)
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:
         with log_to(self.home.logs / LOGS[module]) as log:

@@ -37,6 +37,7 @@ RECIPES: dict[str, Recipe] = {
     "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars(), Files(*_JAVA_OF_SPARK))),
     "jupyter": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
     "jupyter-spark": Recipe("jupyter", gathered=(ZoeClient(),)),
+    "notebook": Recipe("base", gathered=(PythonPackages("notebook.lock"), ZoeClient())),
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
     "torch": Recipe("base", gathered=(Files("programs/torch_fit.py"),)),
     "r": Recipe("base"),

@@ -6,6 +6,7 @@ link or anchor fails the build. The result is plain files that need no other hos
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from scripts.web import fingerprint
 from zoe_embedded.runtimes.pip_configuration import download_environment
 
 ENVIRONMENT = ROOT / "build" / "docs-env"
-STAGED, BUILT = ROOT / "build" / "docs-source", ROOT / "build" / "docs-html"
+STAGED, BUILT, PUBLISHED = (ROOT / "build" / name for name in ("docs-source", "docs-html", "docs-served"))
 SITE = ROOT / "zoe_api" / "docs_site"
 STAMP = SITE / ".stamp"
 LOCK = ROOT / "requirements" / "docs.lock"
@@ -43,7 +44,15 @@ _TEXTS = {".html", ".js", ".css", ".svg", ".json", ".csv", ".txt"}
 
 
 def main() -> int:
-    """Build after changes."""
+    """Build after changes, one process at a time."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build" / "docs.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return build()
+
+
+def build() -> int:
+    """Build the site unless it is that of the present sources; return the exit code."""
     stamp = fingerprint(list(sources()))
     if STAMP.exists() and STAMP.read_text() == stamp:
         return 0
@@ -52,8 +61,7 @@ def main() -> int:
     stage(STAGED, {**rest.pages(), **api_pages.pages()})
     failed = sphinx()
     if not failed:
-        publish()
-        STAMP.write_text(stamp)
+        publish(stamp)
     return failed
 
 
@@ -83,13 +91,16 @@ def sphinx() -> int:
     return subprocess.run([*program, *settings, str(STAGED), str(BUILT)], check=False).returncode
 
 
-def publish() -> None:
-    """Copy what is served to zoe_api/docs_site, and compress texts."""
-    shutil.rmtree(SITE, ignore_errors=True)
-    shutil.copytree(BUILT, SITE, ignore=lambda _folder, names: _NOT_SERVED.intersection(names))
-    strict_pages.rewrite(SITE)
-    for path in [path for path in SITE.rglob("*") if path.suffix in _TEXTS]:
+def publish(stamp: str) -> None:
+    """Copy what is served, and compress texts; then replace zoe_api/docs_site, which programs may be serving."""
+    shutil.rmtree(PUBLISHED, ignore_errors=True)
+    shutil.copytree(BUILT, PUBLISHED, ignore=lambda _folder, names: _NOT_SERVED.intersection(names))
+    strict_pages.rewrite(PUBLISHED)
+    for path in [path for path in PUBLISHED.rglob("*") if path.suffix in _TEXTS]:
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+    (PUBLISHED / STAMP.name).write_text(stamp)
+    shutil.rmtree(SITE, ignore_errors=True)
+    PUBLISHED.rename(SITE)
 
 
 if __name__ == "__main__":

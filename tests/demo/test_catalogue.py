@@ -148,12 +148,14 @@ def test_without_a_python_for_spark_the_catalogue_says_to_install_one_first(monk
     monkeypatch.setenv(VARIABLE, "/bin/true")
     directory = make_home()
     try:
-        with Stack(Home(directory, by_root=os.geteuid() == 0), spark_optional=True) as stack:
-            assert stack.lacking
+        with Stack(Home(directory, by_root=os.geteuid() == 0), on_demand=True) as stack:
+            assert stack.runtimes.lacking
             with Client(stack.url, stack.token, patience_s=30) as api:
-                remedies = {entry.id: str(entry.remedy) for entry in api.catalogue().entries}
+                entries = {entry.id: entry for entry in api.catalogue().entries}
+                remedies = {name: str(entry.remedy) for name, entry in entries.items()}
     finally:
         shutil.rmtree(directory)
     first = "end Zoe, install python3.11 for Spark"
     assert remedies["spark-submit"] == f"{first}, and start it again"
-    assert remedies["spark-notebook"] == f"{first}, run `make notebook`, and start it again"
+    assert remedies["spark-notebook"] == f"{first}, and start it again"
+    assert entries["python-notebook"].installs == "JupyterLab, pandas and matplotlib, about 390 MB"

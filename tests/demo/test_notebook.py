@@ -21,8 +21,9 @@ from tests.support.waiting import until
 from tests.swarm.certificates import make_certificates
 from zoe_client import Client
 from zoe_client.wire import ExecutionView
+from zoe_embedded.runtimes.on_demand import R_KERNELS
 from zoe_embedded.runtimes.runtime import CLONE
-from zoe_embedded.stack import R_KERNELS, Stack
+from zoe_embedded.stack import Stack
 from zoe_lib import descriptions
 from zoe_lib.domain.executions.execution import ExecutionState
 

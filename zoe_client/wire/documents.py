@@ -136,6 +136,7 @@ class CatalogueEntryView(Wire):
     tags: list[str] = Field(default=[], description="Words to filter by.")
     unavailable: str | None = Field(default=None, description="Why it cannot run on this installation.")
     remedy: str | None = Field(default=None, description="How to make it run here; commands are in backticks.")
+    installs: str | None = Field(default=None, description="What its first launch installs, and its size.")
 
 
 class CatalogueList(Wire):

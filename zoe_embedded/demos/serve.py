@@ -42,7 +42,7 @@ def main() -> int:
                 tell_address(console, site.stack)
                 return keep_up(console, site.stack, site)
         home, settings = prepare_home(arguments.settings, spark=False)
-        with Stack(home, settings=settings, spark_optional=True) as stack:
+        with Stack(home, settings=settings, on_demand=True) as stack:
             tell_address(console, stack)
             return keep_up(console, stack)
     except FAILURES as error:
@@ -66,6 +66,8 @@ def keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
             for name in set(away).difference(before):
                 console.print(f"[red]The store's {name} ended by itself; see {site.store.directory / name}.log[/red]")
                 console.print(f"[yellow]`zoe storage restart {name}` starts it again.[/yellow]")
+        for what in stack.runtimes.hold_new():
+            console.print(f"Installed {what}.", markup=False)
         for story in stack.revive() if site is None else site.revive():
             console.print(f"[yellow]{story}[/yellow]")
             if revivals.record_restart(time.monotonic()):
@@ -83,8 +85,8 @@ def tell_address(console: Console, stack: Stack) -> None:
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
     console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")
     console.print(f"Data: {stack.home.path}   (ZOE_HOME)")
-    if stack.lacking:
-        console.print(f"Applications with Spark cannot run: {stack.lacking}", style="yellow", markup=False)
+    for reason in dict.fromkeys(stack.runtimes.lacking.values()):
+        console.print(f"Some applications cannot run: {reason}", style="yellow", markup=False)
     console.print("Or use it from another terminal:")
     console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={shlex.quote(str(stack.token_file))}")
     console.print("  .venv/bin/zoe status")

@@ -26,9 +26,7 @@ from zoe_lib.tokens.api_tokens import FIRST_TENANT
 def served_store(home: Home, settings: Mapping[str, object]) -> Iterator[Site]:
     """Start everything; the tenant `default` has a user of the store and a key, and the proxy has a cache."""
     rates = BandwidthSlo(RATE, RATE)
-    with storage_site(
-        home, rates, settings, spark_optional=True, keyring=str(_keyring(home)), cache=True, s3=True
-    ) as site:
+    with storage_site(home, rates, settings, on_demand=True, keyring=str(_keyring(home)), cache=True, s3=True) as site:
         with Client(site.stack.url, site.stack.token) as client:
             client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
         yield site

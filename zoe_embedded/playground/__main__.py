@@ -28,7 +28,6 @@ from zoe_embedded.playground.people import BY_NAME, PEOPLE, add_people, password
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 from zoe_embedded.runtimes.needs import MEMCACHED, PROGRAMS, find_program
-from zoe_embedded.runtimes.runtime import runtime_is_built
 from zoe_embedded.stack import Stack, lock_home
 from zoe_embedded.swift.site import Site, storage_site
 from zoe_lib.store.postgres.migrate import upgrade
@@ -105,14 +104,13 @@ def _serve(console: Console, file: Path | None) -> int:
     playground.add_past()
     with ExitStack() as undo:
         site = None
-        spark = runtime_is_built(playground.home)
         if find_program(MEMCACHED) is None:
             console.print(f"Without an object store: {MEMCACHED} is not installed ({PROGRAMS[MEMCACHED]})")
-            stack = undo.enter_context(Stack(playground.home, spark=spark, settings=settings))
+            stack = undo.enter_context(Stack(playground.home, on_demand=True, settings=settings))
         else:
             users = store_users(playground.home)
             rates = BandwidthSlo(RATE, RATE)
-            site = undo.enter_context(storage_site(playground.home, rates, settings, users, spark=spark))
+            site = undo.enter_context(storage_site(playground.home, rates, settings, users, on_demand=True))
             stack = site.stack
         playground.add_present(stack, site)
         tell_address(console, stack)

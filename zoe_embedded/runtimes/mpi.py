@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 from zoe_embedded.home import Home, HomeError
-from zoe_embedded.runtimes.interpreters import ANY, PythonMissingError, RuntimeBuildError, find_python
+from zoe_embedded.runtimes.install_progress import announced
+from zoe_embedded.runtimes.interpreters import ANY, RuntimeBuildError, find_python
 from zoe_embedded.runtimes.runtime import CLONE, Runtime, install_program, make_virtual_environment
 from zoe_embedded.runtimes.store import Recipe, present, provide
 
+SIZE_MB = 120
 _LOCK = CLONE / "requirements" / "mpi.lock"
 _PROGRAMS = Path(__file__).parent / "mpi_programs"
 
@@ -19,13 +21,9 @@ def ensure_mpi(home: Home) -> Runtime:
     return _describe(provide(home, _recipe()))
 
 
-def present_mpi(home: Home) -> Runtime | None:
-    """Return the runtime if it was built."""
-    try:
-        directory = present(home, _recipe())
-    except PythonMissingError:
-        return None
-    return None if directory is None else _describe(directory)
+def hold_mpi(home: Home) -> bool:
+    """Return whether the runtime is there, and keep it. Raises PythonMissingError if no Python fits."""
+    return present(home, _recipe()) is not None
 
 
 def _recipe() -> Recipe:
@@ -33,9 +31,10 @@ def _recipe() -> Recipe:
     programs = sorted(path for path in _PROGRAMS.iterdir() if path.is_file())
 
     def build(directory: Path) -> None:
-        make_virtual_environment(directory, python, _LOCK)
-        for path in programs:
-            install_program(path, directory)
+        with announced("MPICH and mpi4py", SIZE_MB, directory):
+            make_virtual_environment(directory, python, _LOCK)
+            for path in programs:
+                install_program(path, directory)
 
     return Recipe("mpi", (_LOCK.read_bytes(), str(python).encode(), *(path.read_bytes() for path in programs)), build)
 

@@ -21,7 +21,7 @@ from zoe_embedded.runtimes.class_archive import Parts, java_home
 from zoe_embedded.runtimes.install_progress import announced, quiet_option
 from zoe_embedded.runtimes.interpreters import SPARK, RuntimeBuildError, find_python
 from zoe_embedded.runtimes.pip_configuration import download_environment
-from zoe_embedded.runtimes.store import Recipe, is_built, lock_file, make_readable, provide
+from zoe_embedded.runtimes.store import Recipe, is_built, lock_file, make_readable, present, provide
 
 CLONE = Path(__file__).resolve().parents[2]
 _REQUIREMENTS = CLONE / "requirements"
@@ -32,7 +32,7 @@ _PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "z
 _SPARK = "pyspark"
 PYTHON_OF_IMAGES = "3.11"
 """The Python of Debian 12, on which the images are based, whichever is installed here."""
-_SPARK_MB, _NOTEBOOK_MB = 740, 1000
+SPARK_MB, NOTEBOOK_MB = 740, 1000
 _LAYOUT = 3
 """Increase it to rebuild every runtime."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
@@ -68,6 +68,17 @@ def runtime_is_built(home: Home) -> bool:
         return False
 
 
+def hold_spark(home: Home) -> bool:
+    """Return whether the runtime of Spark is there, and keep it. Raises PythonMissingError if no Python fits."""
+    return present(home, _recipe()) is not None
+
+
+def hold_notebook(home: Home) -> bool:
+    """Return whether JupyterLab is there beside Spark, and keep it. Raises PythonMissingError if no Python fits."""
+    directory = present(home, _recipe())
+    return directory is not None and (directory / _NOTEBOOK_STAMP).exists()
+
+
 def ensure_notebook(home: Home) -> Runtime:
     """Return the runtime with editors and libraries for notebooks, which is installed on request only."""
     directory = provide(home, _recipe())
@@ -91,15 +102,18 @@ def _recipe() -> Recipe:
 
 def _describe_with_client(home: Home, directory: Path) -> Runtime:
     runtime = describe(directory)
-    if not runtime.notebook:
-        return runtime
+    return add_client(home, runtime) if runtime.notebook else runtime
+
+
+def add_client(home: Home, runtime: Runtime) -> Runtime:
+    """Return a runtime whose Python finds this tree's SDK and command line, if `find_client_in` prepared it."""
     # The client changes more often than the rest, so it is outside of the environment, which finds it.
     client = provide(home, Recipe("client", (client_identity(),), _build_client))
     return replace(runtime, environment={**runtime.environment, _CLIENT_VARIABLE: str(client)})
 
 
 def _add_notebook(directory: Path, again: bool) -> None:
-    with announced("JupyterLab, marimo, pandas and others next to Spark", _NOTEBOOK_MB, directory):
+    with announced("JupyterLab, marimo, pandas and others next to Spark", NOTEBOOK_MB, directory):
         _install_notebook(directory, again)
 
 
@@ -112,8 +126,13 @@ def _install_notebook(directory: Path, again: bool) -> None:
     pages.mkdir(parents=True, exist_ok=True)
     shutil.copy(_PAGE_CONFIG, pages)
     install_program(_DASK, directory)
-    (_packages(directory) / "zoe-client.pth").write_text(_FIND_CLIENT)
+    find_client_in(directory)
     make_readable(directory)
+
+
+def find_client_in(directory: Path) -> None:
+    """Let the Python of an environment find the client that a variable names."""
+    (_packages(directory) / "zoe-client.pth").write_text(_FIND_CLIENT)
 
 
 def _build_client(directory: Path) -> None:
@@ -166,7 +185,7 @@ def describe(directory: Path) -> Runtime:
 
 def _build(directory: Path, python: Path) -> None:
     wheel = _spark_wheel()
-    with announced("Java and Spark, for Spark applications", _SPARK_MB, directory):
+    with announced("Java and Spark, for Spark applications", SPARK_MB, directory):
         _install_spark(directory, python, wheel)
 
 

@@ -62,7 +62,7 @@ def storage_site(
     others: Sequence[StoreUser] = (),
     *,
     spark: bool = True,
-    spark_optional: bool = False,
+    on_demand: bool = False,
     **options: Any,
 ) -> Iterator[Site]:
     """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` can be guaranteed.
@@ -112,9 +112,7 @@ def storage_site(
         database_url = postgres.start()
         upgrade(database_url)
         undo.enter_context(controller.serve(store, admin, database_url, rates))
-        stack = undo.enter_context(
-            Stack(home, spark, settings=settings, spark_optional=spark_optional, stops_database=False)
-        )
+        stack = undo.enter_context(Stack(home, spark, settings=settings, on_demand=on_demand, stops_database=False))
         _wait_for_answers(stack)
         yield Site(stack, store, user, controller)
 

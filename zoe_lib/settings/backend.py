@@ -27,10 +27,16 @@ class ImageSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    path: list[str] = Field(description="Directories for PATH.")
+    path: list[str] = Field(default=[], description="Directories for PATH.")
     environment: dict[str, str] = Field(
         default={}, description="Environment variables of every service that uses the runtime."
     )
+    install: list[str] = Field(
+        default=[],
+        description="Program that installs the runtime at the first use of the image: it prints its progress, and at "
+        "its end one line of JSON with `path` and `environment`.",
+    )
+    installs: str = Field(default="", description="What `install` installs, and its size, for users.")
 
 
 class BackendSettings(FileSettings):

@@ -22,7 +22,12 @@ from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.sql.installation.installation import TermsVersions
 from zoe_lib.submission.checks.examined import Examined
-from zoe_lib.submission.checks.platform import note_doubts, note_ignored_settings, refuse_impossible
+from zoe_lib.submission.checks.platform import (
+    note_doubts,
+    note_ignored_settings,
+    note_installations,
+    refuse_impossible,
+)
 from zoe_lib.submission.checks.services import refuse_unreachable_api
 from zoe_lib.submission.checks.store import (
     note_bandwidth,
@@ -46,6 +51,7 @@ REFUSALS: tuple[Callable[[Examined], SubmissionRefused | None], ...] = (
 """The first refusal of this list is the answer."""
 NOTES: tuple[Callable[[Examined], Iterator[str]], ...] = (
     note_ignored_settings,
+    note_installations,
     note_bandwidth,
     note_plain_inputs,
     note_doubts,

@@ -279,12 +279,15 @@ class ImageState(TextEnum):
 
     PRESENT = "present"
     PULLING = "pulling"
+    INSTALLING = "installing"
     UNAVAILABLE = "unavailable"
 
 
 @value(frozen=True, slots=True)
 class ImageStatus:
-    """The state of an image, with a sentence and a hint if it is unavailable; `detail` is for operators."""
+    """The state of an image, with a sentence and a hint if it is unavailable; `detail` is for operators. During a pull
+    or an installation the sentence tells its progress.
+    """
 
     state: ImageState
     message: str = ""
@@ -379,7 +382,7 @@ class Backend(Protocol):
         ...
 
     def prepare(self, image: str) -> ImageStatus:
-        """Return whether an image can be started here; begin a pull if the back-end pulls images."""
+        """Return whether an image can be started here; begin a pull or an installation if the back-end has these."""
         ...
 
     def close(self) -> None:

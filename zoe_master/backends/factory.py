@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from zoe_lib.settings.backend import ImageSettings
 from zoe_lib.settings.config import Settings
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
@@ -62,13 +63,17 @@ def _swarm_backend(settings: Settings, waker: TickWaker) -> Backend:
     return swarm_backend(settings, waker)
 
 
+def _runtime(image: ImageSettings) -> Runtime:
+    return Runtime(tuple(image.path), image.environment, install=tuple(image.install), installs=image.installs)
+
+
 def _local_settings(settings: Settings) -> LocalSettings:
     return LocalSettings(
         state_dir=settings.local_state_dir,
         scratch_dir=settings.local_scratch_dir,
         workspaces_dir=settings.local_workspaces_dir,
         volumes_dir=settings.local_volumes_dir,
-        images={n: Runtime(tuple(i.path), i.environment) for n, i in settings.local_images.items()},
+        images={name: _runtime(image) for name, image in settings.local_images.items()},
         image_hints=settings.local_image_hints,
         nodes=tuple(
             LocalNode(n.name, round(n.cores * 1000), n.memory_bytes, n.labels, n.devices) for n in settings.local_nodes

@@ -1,4 +1,6 @@
-"""Executions with missing images: end them if the images are unavailable, hold them back during a pull."""
+"""Executions with missing images: end them if the images are unavailable, hold them back while these are pulled or
+installed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from zoe_master.state.tick_context import TickContext
 
 
 class ImageGate:
-    """Asks the back-end for every image of the queue once a tick; pulls begin while executions wait."""
+    """Asks the back-end for every image of the queue once a tick, which begins pulls and installations."""
 
     def __init__(self, cache: StateCache, backend: Backend) -> None:
         self._cache = cache
@@ -23,7 +25,7 @@ class ImageGate:
         self.absent: Mapping[str, ImageStatus] = {}
 
     def check(self, tick: TickContext) -> Mapping[ExecutionId, Reason]:
-        """End executions whose images are unavailable; return the reasons of those that wait for a pull."""
+        """End executions whose images are unavailable; return the reasons of those that wait for an image."""
         backlog = self._cache.backlog
         statuses = {image: self._backend.prepare(image) for image in backlog.images}
         self.absent = {image: status for image, status in statuses.items() if status.state is not ImageState.PRESENT}
@@ -36,7 +38,8 @@ class ImageGate:
                     if change is not None:
                         refused.setdefault(execution.id, change)
                 else:
-                    sentence = f"Image {image} is being pulled."
+                    action = "installed" if status.state is ImageState.INSTALLING else "pulled"
+                    sentence = f"Image {image} is being {action}."
                     held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
         for some in self._cache.in_sets(list(refused.values())):
             self._cache.append_all(some)

@@ -32,6 +32,7 @@ from zoe_client.wire import (
 from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.applications.application import Application
+from zoe_lib.domain.applications.images import spellings
 from zoe_lib.domain.checks.feasibility import findings
 from zoe_lib.domain.checks.finding import Finding, Target
 from zoe_lib.domain.checks.images import IMAGE_ABSENT, IMAGE_NOT_ALLOWED
@@ -154,7 +155,16 @@ def _entry_view(entry: CatalogueEntry, principal: Principal, limits: Limits, pla
         tags=entry.tags,
         unavailable=_plain(obstacle, entry, platform) if obstacle else None,
         remedy=obstacle.hint if obstacle else None,
+        installs=_installs(entry, platform),
     )
+
+
+def _installs(entry: CatalogueEntry, platform: Platform) -> str | None:
+    """Return what the first launch installs; the largest image includes those of its framework."""
+    application, installs = descriptions.parse(descriptions.catalogue_document(entry)), platform.capabilities.installs
+    main = (component.image for component in application.components if component.ends_application)
+    images = dict.fromkeys([*main, *(component.image for component in application.components)])
+    return next((installs[name] for image in images for name in spellings(image) if name in installs), None)
 
 
 def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:

@@ -70,6 +70,7 @@ class BackendCapabilities:
 
     The other fields are the last report of the nodes, and may change at any time.
     images_there: images on the nodes, by full name; None: unknown.
+    installs: what the first use of an image installs, by name of the image.
     pulls: nodes fetch missing images. unavailable: images that no node has or can fetch, by full name.
     """
 
@@ -89,6 +90,7 @@ class BackendCapabilities:
     engine: EngineLimits | None = None
     network_addresses: int | None = None
     images_there: Mapping[str, ImageFacts] | None = None
+    installs: Mapping[str, str] = field(default_factory=dict)
     pulls: bool = False
     unavailable: tuple[str, ...] = ()
 

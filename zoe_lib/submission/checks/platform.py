@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from zoe_client.documents.diagnostics import pointer
 from zoe_lib.descriptions import Diagnostic, in_user_document
 from zoe_lib.domain.applications.application import Component
+from zoe_lib.domain.applications.images import spellings
 from zoe_lib.domain.cluster.cluster import never_fits
 from zoe_lib.submission.checks.examined import Examined
 from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of
@@ -35,6 +36,14 @@ def note_ignored_settings(examined: Examined) -> Iterator[str]:
         names = ", ".join(component.name for component in examined.application.components if asks_for(component))
         if names:
             yield f"the local back-end ignores {key}, which these components set: {names}"
+
+
+def note_installations(examined: Examined) -> Iterator[str]:
+    """Yield a note for each image that is installed at its first use."""
+    installs = examined.platform.capabilities.installs
+    for image in dict.fromkeys(component.image for component in examined.application.components):
+        if what := next((installs[name] for name in spellings(image) if name in installs), None):
+            yield f"the first use of image {image} installs {what}"
 
 
 def note_doubts(examined: Examined) -> Iterator[str]:

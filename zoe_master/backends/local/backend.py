@@ -37,7 +37,8 @@ from zoe_master.backends.local.files.progress_files import file_end
 from zoe_master.backends.local.files.volumes import allowed_bases
 from zoe_master.backends.local.files.workspace_giving import give_workspace
 from zoe_master.backends.local.machine.hints import SupervisorHints
-from zoe_master.backends.local.machine.images import NO_RUNTIME, image_status, runtime_patterns
+from zoe_master.backends.local.machine.images import NO_RUNTIME, runtime_patterns
+from zoe_master.backends.local.machine.installing import RuntimeInstallations
 from zoe_master.backends.local.machine.machine import default_node, machine_hosts, nodes_now, read_machine_memory
 from zoe_master.backends.local.services.layout import StatePaths
 from zoe_master.backends.local.services.outputs import KeptOutputs, read_output
@@ -73,9 +74,10 @@ class LocalBackend:
         self._clock = clock
         if not settings.nodes:
             settings = replace(settings, nodes=(default_node(),))
-        self._settings = settings = settings.absolute()
-        self._hosts = machine_hosts()
         self._waker = waker
+        self._installations = RuntimeInstallations(settings.images, self._wake_master)
+        self._settings = settings = replace(settings.absolute(), images=self._installations.runtimes)
+        self._hosts = machine_hosts()
         self._lock = threading.RLock()
         self._layout = StatePaths(settings)
         self._kept = KeptOutputs(self._layout.kept_dir, clock)
@@ -104,8 +106,10 @@ class LocalBackend:
         return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services, self._hosts)
 
     def capabilities(self) -> BackendCapabilities:
-        """Return the capabilities from the settings; nothing is mounted here, so no target is in use."""
-        return self._capabilities
+        """Return the capabilities from the settings, and what is not installed yet; nothing is mounted here, so no
+        target is in use.
+        """
+        return replace(self._capabilities, installs=self._installations.installs())
 
     def start(self, start: ServiceStart) -> None:
         """Hand over a service; a known or forgotten service is not started again."""
@@ -215,8 +219,8 @@ class LocalBackend:
         return found
 
     def prepare(self, image: str) -> ImageStatus:
-        """Return `present` if a runtime is set for the image; nothing is ever pulled."""
-        return image_status(image, self._settings.images)
+        """Return `present` if the image's runtime is there; begin its installation if the settings name one."""
+        return self._installations.status(image)
 
     def close(self) -> None:
         """Finish started work and release all resources; services continue.
@@ -225,6 +229,7 @@ class LocalBackend:
         already.
         """
         self._closing.set()
+        self._installations.close()
         self._terminals.close()
         self._moves.close()
         self._hints.wake()

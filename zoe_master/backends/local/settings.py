@@ -11,11 +11,16 @@ from zoe_master.backends.file_task import FileLimits
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Replacement of an image: directories for PATH, environment, and the command for components without one."""
+    """Replacement of an image: directories for PATH, environment, and the command for components without one.
+
+    install: the program that installs it at its first use; empty: it is there. installs: what that installs, for users.
+    """
 
     path: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
+    install: tuple[str, ...] = ()
+    installs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

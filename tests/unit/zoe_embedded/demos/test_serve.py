@@ -32,7 +32,8 @@ def keep_up(monkeypatch: pytest.MonkeyPatch, every_s: float) -> tuple[int | None
             raise Stopped
         return ["zoe-api had ended with -9 and was restarted"]
 
-    console, stack = Console(record=True, width=200), SimpleNamespace(revive=revive, home=SimpleNamespace(logs=LOGS))
+    console, home = Console(record=True, width=200), SimpleNamespace(logs=LOGS)
+    stack = SimpleNamespace(revive=revive, home=home, runtimes=SimpleNamespace(hold_new=list))
     code: int | None = None
     try:
         made: Any = stack

@@ -130,6 +130,7 @@ function Tile({ entry }: { entry: Entry }) {
   return (
     <Link className="tile" to={`/catalogue/${entry.id}`}>
       {text}
+      {entry.installs && <span className="faint">The first launch installs {entry.installs}.</span>}
     </Link>
   );
 }
