@@ -30,7 +30,7 @@ from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.children import end_orphans, end_with_parent
 from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.processes.services import stop_all_services
-from zoe_embedded.runtimes.interpreters import SPARK, python_names
+from zoe_embedded.runtimes.interpreters import ANY, SPARK, python_names
 from zoe_embedded.runtimes.on_demand import OnDemand
 from zoe_embedded.runtimes.runtime import ensure_runtime
 from zoe_lib.messaging.keys import ensure_keys
@@ -291,8 +291,9 @@ class Stack:
 
     def _image_hints(self) -> dict[str, str]:
         """Return the remedy for each image of the catalogue that cannot run."""
-        lacking = f"end Zoe, install {python_names(SPARK)} for Spark, and start it again"
-        return _IMAGE_HINTS | dict.fromkeys(_WITH_SPARK & self.runtimes.lacking.keys(), lacking)
+        spark, others = f"{python_names(SPARK)} for Spark", python_names(ANY)
+        lacking = {image: spark if image in _WITH_SPARK else others for image in self.runtimes.lacking}
+        return _IMAGE_HINTS | {name: f"end Zoe, install {what}, and start it again" for name, what in lacking.items()}
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:
         with log_to(self.home.logs / LOGS[module]) as log:

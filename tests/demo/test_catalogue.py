@@ -27,8 +27,7 @@ from zoe_lib import descriptions
 from zoe_lib.domain.executions.execution import ExecutionState
 
 README = (CLONE / "app_descriptions/README.md").read_text()
-ASKED = "(?:after `make (?:notebook|mpi)`|with R on the machine)"
-SPARK = {"zoe/spark"}  # this stack is made without the runtime of Spark; the demo runs that
+ASKED = "(?:installed at the first launch|with R on the machine)"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +55,7 @@ def test_the_images_of_the_readme_are_those_of_the_stack(stack: Stack) -> None:
     configured = set(
         re.findall(r'^\["?local_images"?\."?(zoe/[a-z-]+)"?\]', stack.config_file.read_text(), re.MULTILINE)
     )
-    assert configured - {"zoe/r"} == promised("yes") - SPARK
+    assert configured - {"zoe/r"} == promised("yes")
     assert ("zoe/r" in configured) == bool(shutil.which("Rscript"))
     used = {
         str(component["image"])
@@ -136,7 +135,7 @@ def test_an_image_without_a_runtime_is_refused_and_the_way_to_it_is_named(
     with pytest.raises(NeverFits, match="cannot run on this back-end") as refused:
         api.submit(small)
     assert target in str(refused.value.problem.errors)
-    assert image in promised("no") | promised(ASKED) | SPARK
+    assert image in promised("no") | promised(ASKED)
     entries = {entry.id: entry for entry in api.catalogue().entries}
     assert entries[name].unavailable == f"{entries[name].title} is not installed here"
     assert f"`{target}`" in str(entries[name].remedy)
@@ -158,4 +157,4 @@ def test_without_a_python_for_spark_the_catalogue_says_to_install_one_first(monk
     first = "end Zoe, install python3.11 for Spark"
     assert remedies["spark-submit"] == f"{first}, and start it again"
     assert remedies["spark-notebook"] == f"{first}, and start it again"
-    assert entries["python-notebook"].installs == "JupyterLab, pandas and matplotlib, about 390 MB"
+    assert remedies["python-notebook"] == "end Zoe, install python3.11 or python3.13, and start it again"
