@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,20 @@ README = (CLONE / "app_descriptions/README.md").read_text()
 ASKED = "(?:installed at the first launch|with R on the machine)"
 
 
+INSTALLER = """
+import json, pathlib, time
+print("[fetched 1 of 2 MB]", flush=True)
+go = pathlib.Path({place!r})
+while not go.exists(): time.sleep(0.05)
+print(json.dumps({{"path": ["/usr/bin", "/bin"], "environment": {{"INSTALLED": "yes"}}}}))
+"""
+
+
 @pytest.fixture(scope="module")
-def stack() -> Iterator[Stack]:
-    with running_stack(forked=True) as made:
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    program = [sys.executable, "-c", INSTALLER.format(place=str(tmp_path_factory.getbasetemp() / "go"))]
+    images = {"zoe/late": {"install": program, "installs": "late things, about 2 MB"}}
+    with running_stack(forked=True, local_images=images) as made:
         yield made
 
 
@@ -55,7 +67,7 @@ def test_the_images_of_the_readme_are_those_of_the_stack(stack: Stack) -> None:
     configured = set(
         re.findall(r'^\["?local_images"?\."?(zoe/[a-z-]+)"?\]', stack.config_file.read_text(), re.MULTILINE)
     )
-    assert configured - {"zoe/r"} == promised("yes")
+    assert configured - {"zoe/r", "zoe/late"} == promised("yes")
     assert ("zoe/r" in configured) == bool(shutil.which("Rscript"))
     used = {
         str(component["image"])
@@ -63,6 +75,20 @@ def test_the_images_of_the_readme_are_those_of_the_stack(stack: Stack) -> None:
         for component in descriptions.expand(descriptions.catalogue_document(entry))["components"]
     }
     assert used <= promised("yes") | promised("no") | promised(ASKED)
+
+
+def test_a_runtime_is_installed_at_the_first_use_of_its_image(
+    api: Client, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    late: Any = document("batch.json")
+    late["components"][0] |= {"image": "zoe/late", "command": ["sh", "-c", "echo $INSTALLED"]}
+    submitted = api.submit(late)
+    assert "the first use of image zoe/late installs late things, about 2 MB" in submitted.notes
+    until(lambda: (found := api.explain(submitted.id).reason) and found.hint == "fetched 1 of 2 MB" and found)
+    (tmp_path_factory.getbasetemp() / "go").touch()
+    assert api.wait(submitted.id, 60).state is ExecutionState.SUCCEEDED
+    assert b"".join(api.follow_logs(submitted.id, api.execution(submitted.id).services[0].id)) == b"yes\n"
+    assert not [note for note in api.submit(late).notes if "installs" in note]
 
 
 def test_no_command_line_shows_a_secret_of_the_stack(stack: Stack, api: Client, tmp_path: Path) -> None:
