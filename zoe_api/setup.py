@@ -13,7 +13,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.settings.config import Settings
 from zoe_lib.settings.file_settings import read_settings
-from zoe_lib.store.backup.backup import back_up
+from zoe_lib.store.backup.backup import back_up, foreign_tables
 from zoe_lib.store.backup.manifest import Manifest
 from zoe_lib.store.backup.restore import restore
 from zoe_lib.store.backup.signature import check_key, sign, signature_of
@@ -103,7 +103,12 @@ def _back_up(options: argparse.Namespace, settings: Settings, clock: Clock = SYS
     return f"""{options.file}: backup of {_describe_backup(made)}, mode 600{signed}
 It contains: the database; {key}
 It does not contain: the settings and the files that they name, keys of master and API (made again if missing),
-workspaces, volumes and kept output, tables of the storage controller"""
+workspaces, volumes and kept output, tables of the storage controller{_left_out(url)}"""
+
+
+def _left_out(url: str) -> str:
+    foreign = foreign_tables(url)
+    return f", and tables that are not Zoe's: {', '.join(foreign)}" if foreign else ""
 
 
 def _restore(options: argparse.Namespace, settings: Settings, clock: Clock = SYSTEM_CLOCK) -> str:
@@ -112,8 +117,9 @@ def _restore(options: argparse.Namespace, settings: Settings, clock: Clock = SYS
     done = restore(url, options.file, keys_dir, clock.now_s(), options.signers)
     missing = f"No {KEY_FILE} was in it: one is made when it is needed.\n"
     signed = f"{done.signed}\n" if done.signed else ""
+    left_out = f"Left out, because they are not tables of Zoe: {', '.join(done.left_out)}\n" if done.left_out else ""
     return f"""restored {_describe_backup(done.manifest)}
-{signed}\
+{signed}{left_out}\
 {"" if (keys_dir / KEY_FILE).exists() else missing}\
 Tokens, sessions and roles are those of that time: repeat later revocations. Now start master and API."""
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -73,6 +76,7 @@ class Chaos:
         self._exits.callback(world.close)
         self.kills: Counter[str] = Counter()
         self.ended: list[str] = []
+        self.restores = 0
         self.installation = Installation(url, master_lease_s=LEASE_S, **{**world.settings, **settings})
         self._exits.callback(self.installation.close)
         world.begin(self.installation)
@@ -125,6 +129,28 @@ class Chaos:
             do()
         self.ended += self._programs.begin_ended()
 
+    def restore(self) -> None:
+        """Lose the database, and restore a backup of this moment into an empty one; the programs are down meanwhile."""
+        self._end_faults()
+        for program in (*self._masters.values(), *self._apis.values()):
+            self.installation.stop(program)
+        self.restores += 1
+        file = self.installation.base / f"backup-{self.restores}"
+        self._set_up("backup", file)
+        self._server.replace_by_an_empty_one(self._url)
+        self._set_up("restore", file)
+        file.unlink()
+        self._read(_REAL_TIMES)
+        self._masters |= {name: self._master(name) for name in self._masters}
+        self._apis |= {port: self._api(port) for port in self._apis}
+
+    def _set_up(self, *words: object) -> None:
+        variables = {"ZOE_DATABASE_URL": self._url, "ZOE_KEYS_DIR": str(self.installation.keys_dir)}
+        command = [sys.executable, "-m", "zoe_api.setup", *map(str, words)]
+        done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise AssertionError(f"{words[0]} failed: {done.stderr}")
+
     def programs(self) -> Mapping[str, int]:
         """Return the pids of masters, APIs, and what else belongs to the installation."""
         masters = {f"master {name}": program.pid for name, program in self._masters.items()}
@@ -143,14 +169,17 @@ class Chaos:
 
     def rest(self) -> Sequence[str]:
         """Stop all faults and the submissions, wait for rest, and return the leftovers."""
+        self._end_faults()
+        self._clients.stop()
+        with self._client(0) as client:
+            return self._rest(client)
+
+    def _end_faults(self) -> None:
         until_s = time.monotonic() + 30
         while self._later and time.monotonic() < until_s:
             self.due()
             time.sleep(0.1)
         self._world.mend()
-        self._clients.stop()
-        with self._client(0) as client:
-            return self._rest(client)
 
     def history(self) -> History:
         """Wait for rest, and return everything that happened."""

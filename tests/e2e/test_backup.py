@@ -176,8 +176,20 @@ def test_every_row_comes_back_and_no_number_is_given_twice(
     token = store.accounts.tokens()[0]
     make_token(store, "ann", TENANT)
     before = rows(postgres_url)
-    accepted(setup(postgres_url, installation.keys_dir, "backup", file))
-    accepted(setup(empty_url, installation.keys_dir, "restore", file))
+    with closing(connect(postgres_url)) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE notes_of_somebody (id bigint)")
+        connection.commit()
+    said = accepted(setup(postgres_url, installation.keys_dir, "backup", file))
+    assert "tables that are not Zoe's: notes_of_somebody" in said
+    # As in a backup of version 1.0.0, which contained them.
+    foreign = {"name": "notes_of_somebody", "columns": ["id"], "rows": 3}
+    with_notes = tmp_path / "with-notes"
+    add = lambda manifest: (manifest["tables"].append(foreign), manifest["numbers"].update({"notes_of_somebody.id": 3}))  # noqa: E731
+    changed(file, with_notes, "manifest.json", lambda content: edited(content, add))
+    with zipfile.ZipFile(with_notes, "a") as archive:
+        archive.writestr("tables/notes_of_somebody", "1\n2\n3\n")
+    said = accepted(setup(empty_url, installation.keys_dir, "restore", with_notes))
+    assert "Left out, because they are not tables of Zoe: notes_of_somebody" in said
     after = rows(empty_url)
     assert set(after) == set(before)
     assert [table for table in before if before[table] != after[table]] == ["journal", "leader", "lease"]

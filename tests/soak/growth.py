@@ -26,7 +26,10 @@ THREADS = Kind("threads", "", 0.0, 3)
 ROWS = Kind("rows", "", 0.10, 200)
 # Tables whose rows stay for a day and longer, by bounds of their own: they grow in a run, as they should.
 KEPT_LONGER = frozenset({"audit", "idempotency_keys"})
-KINDS = (MEMORY, DESCRIPTORS, THREADS, ROWS)
+DISK = Kind("disk", "MiB", 0.10, 8)
+KINDS = (MEMORY, DESCRIPTORS, THREADS, ROWS, DISK)
+OF_PROGRAMS = (MEMORY, DESCRIPTORS, THREADS)
+"""What begins anew when the programs do."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,14 @@ def verdicts(series: Sequence[Series], seconds: float) -> list[Verdict]:
         bound = medians[1] * (1 + entry.kind.share) + entry.kind.amount
         found.append(Verdict(entry, medians, medians[2] > bound and entry.of not in KEPT_LONGER))
     return found
+
+
+def between(series: Sequence[Series], begin_s: float, end_s: float) -> list[Series]:
+    """Return the samples of a time, by seconds since its begin."""
+    return [
+        Series(entry.kind, entry.of, [(at_s - begin_s, v) for at_s, v in entry.points if begin_s <= at_s <= end_s])
+        for entry in series
+    ]
 
 
 def series_of(samples: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> list[Series]:

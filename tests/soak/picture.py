@@ -8,13 +8,15 @@ from pathlib import Path
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 
-from tests.soak.growth import KINDS, Series
+from tests.soak.growth import DESCRIPTORS, MEMORY, ROWS, THREADS, Series
+
+DRAWN = (MEMORY, DESCRIPTORS, THREADS, ROWS)
 
 
 def draw(series: Sequence[Series], path: Path) -> None:
     """Write the picture; lines are programs or tables. Tables that hold next to nothing are left out."""
     figure = Figure(figsize=(10, 7), layout="constrained")
-    for axes, kind in zip(figure.subplots(2, 2).flat, KINDS, strict=True):
+    for axes, kind in zip(figure.subplots(2, 2).flat, DRAWN, strict=True):
         for entry in (
             entry for entry in series if entry.kind is kind and max(value for _, value in entry.points) >= _least(entry)
         ):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
+from pathlib import Path
 
 import psutil
 import psycopg2
@@ -33,10 +35,11 @@ class Samples:
         """Return how long it goes on."""
         return time.monotonic() - self._began_s
 
-    def take(self, programs: Mapping[str, int]) -> None:
+    def take(self, programs: Mapping[str, int], base: Path) -> None:
         """Sample everything once; absent programs are left out.
 
-        A leader has threads and connections that a standby has not, so these are counted by role.
+        `base`: the directory of the installation. A leader has threads and connections that a standby has not, so these
+        are counted by role.
         """
         with suppress(psycopg2.Error), closing(connect(self._url)) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT holder FROM leader")
@@ -56,5 +59,14 @@ class Samples:
                 cursor.execute(f'SELECT count(*) FROM "{schema}"."{table}"')
                 self._add("rows", table if schema == "public" else f"{schema}.{table}", cursor.fetchone()[0])
 
+        self._add("disk", "installation", sum(_sizes(base)) / _MIB)
+
     def _add(self, kind: str, of: str, value: float) -> None:
         self.points[kind, of].append((self.seconds, float(value)))
+
+
+def _sizes(base: Path) -> Iterator[int]:
+    for place, _, names in os.walk(base):
+        for name in names:
+            with suppress(OSError):
+                yield Path(place, name).lstat().st_size

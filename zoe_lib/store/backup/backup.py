@@ -21,9 +21,10 @@ from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, exc, 
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store.backup.manifest import FORMAT, MANIFEST, Manifest, TableRows
 from zoe_lib.store.errors import StoreError, StoreUnavailable
-from zoe_lib.store.postgres.revision import read_revision
+from zoe_lib.store.postgres.revision import REVISION, read_revision
 from zoe_lib.store.sql.connection.database import with_driver
 from zoe_lib.store.sql.journal.journal import last_id
+from zoe_lib.store.tables import metadata
 
 REVISION_TABLE = "alembic_version"
 # Copying millions of rows takes longer than the statement limit of programs that serve users.
@@ -86,13 +87,32 @@ def _copy_tables(connection: Connection, archive: zipfile.ZipFile, version: str,
     revision = read_revision(connection)
     if revision is None:
         raise StoreError("the database has no tables of Zoe")
-    metadata = MetaData()
-    metadata.reflect(connection)
-    tables = [table for table in metadata.sorted_tables if table.name != REVISION_TABLE]
+    tables = [table for table in _tables(connection) if is_zoes(table.name, revision)]
     copied = tuple(_copy_table(connection, archive, table) for table in tables)
     # Sequences are not transactional, so they are read last: no copied row has a higher number.
     numbers = {f"{table.name}.{name}": number for table in tables for name, number in _numbers(connection, table)}
     return Manifest(FORMAT, version, revision, at_s, last_id(connection), copied, numbers)
+
+
+def is_zoes(table: str, revision: str) -> bool:
+    """Return whether a table is Zoe's, at a revision of the database. Tables of newer revisions are not known, so all
+    of them are taken.
+    """
+    return table != REVISION_TABLE and (revision > REVISION or table in metadata.tables)
+
+
+def foreign_tables(url: str) -> list[str]:
+    """Return the tables of the database that are not Zoe's, which backups leave out."""
+    with one_transaction(url) as connection:
+        revision = read_revision(connection) or ""
+        names = [table.name for table in _tables(connection) if table.name != REVISION_TABLE]
+        return [name for name in names if not is_zoes(name, revision)]
+
+
+def _tables(connection: Connection) -> list[Table]:
+    found = MetaData()
+    found.reflect(connection)
+    return found.sorted_tables
 
 
 def _copy_table(connection: Connection, archive: zipfile.ZipFile, table: Table) -> TableRows:

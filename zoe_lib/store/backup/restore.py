@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,10 +34,13 @@ _PROGRAMS = text("""
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Result of a restore. signed: a sentence about its signature, empty if it has none."""
+    """Result of a restore. signed: a sentence about its signature, empty if it has none. left_out: tables in the file
+    that are not Zoe's, as backups of version 1.0.0 contain.
+    """
 
     manifest: Manifest
     signed: str
+    left_out: Sequence[str] = ()
 
 
 def restore(url: str, path: Path, keys_dir: Path, at_s: float, signers: Path | None = None) -> Restored:
@@ -50,10 +54,10 @@ def restore(url: str, path: Path, keys_dir: Path, at_s: float, signers: Path | N
         _check_key(backup.key, key_file)
         with one_transaction(url) as connection:
             _check_empty(connection)
-            _fill(connection, backup, at_s)
+            left_out = _fill(connection, backup, at_s)
             if backup.key is not None and not key_file.exists():
                 write_key(backup.key, key_file)
-        return Restored(backup.manifest, backup.signed)
+        return Restored(backup.manifest, backup.signed, left_out)
 
 
 def _check_key(key: bytes | None, key_file: Path) -> None:
@@ -80,18 +84,21 @@ def _check_empty(connection: Connection) -> None:
         )
 
 
-def _fill(connection: Connection, backup: BackupFile, at_s: float) -> None:
+def _fill(connection: Connection, backup: BackupFile, at_s: float) -> list[str]:
     manifest = backup.manifest
     migrate.upgrade_within(connection, manifest.revision)
-    _check_tables(connection, manifest)
+    left_out = _check_tables(connection, manifest)
     for table in manifest.tables:
+        if table.name in left_out:
+            continue
         connection.execute(text(f"DELETE FROM {quote_names(connection, table.name)}"))  # noqa: S608 - what migrations insert
         rows = _copy(connection, backup, table)
         if rows != table.rows:
             raise StoreError(f"the backup has {rows} rows of {table.name}, and its manifest says {table.rows}")
     for name, number in manifest.numbers.items():
         table_name, column = name.split(".")
-        _set_number(connection, table_name, column, number)
+        if table_name not in left_out:
+            _set_number(connection, table_name, column, number)
     migrate.upgrade_within(connection, "head")
     age_s = max(int(at_s - manifest.at_s), 0)
     skipped_ids = _SKIPPED_JOURNAL_IDS + age_s * _JOURNAL_IDS_PER_S
@@ -101,23 +108,29 @@ def _fill(connection: Connection, backup: BackupFile, at_s: float) -> None:
     connection.execute(update(lease).values(epoch=lease.c.epoch + skipped_epochs))
     write_fact(connection, "restored", at_s, "zoe-setup", {"backup_at_s": manifest.at_s})
     connection.execute(text("ANALYZE"))
+    return left_out
 
 
-def _check_tables(connection: Connection, manifest: Manifest) -> None:
-    """Raise StoreError unless the manifest names each table and column of its revision, once."""
+def _check_tables(connection: Connection, manifest: Manifest) -> list[str]:
+    """Return the tables that the revision does not have. Raises StoreError unless the manifest names each table and
+    column of its revision, once.
+    """
     metadata = MetaData()
     metadata.reflect(connection)
     expected = {table.name: table for table in metadata.sorted_tables if table.name != REVISION_TABLE}
     given = [table.name for table in manifest.tables]
-    if sorted(given) != sorted(expected):
-        different = min(set(given) ^ set(expected), default="a table twice")
+    left_out = sorted(set(given) - expected.keys())
+    if sorted(given) != sorted([*expected, *left_out]):
+        different = min(expected.keys() - set(given), default="a table twice")
         raise StoreError(f"{_NO_BACKUP}: its tables are not those of revision {manifest.revision} ({different})")
-    for table in manifest.tables:
+    for table in (table for table in manifest.tables if table.name in expected):
         if sorted(table.columns) != sorted(expected[table.name].columns.keys()):
             raise StoreError(f"{_NO_BACKUP}: the columns of {table.name} are not those of revision {manifest.revision}")
     identities = {f"{t.name}.{c.name}" for t in expected.values() for c in t.columns if c.identity is not None}
-    if unknown := manifest.numbers.keys() - identities:
+    unknown = {name for name in manifest.numbers.keys() - identities if name.partition(".")[0] in expected}
+    if unknown:
         raise StoreError(f"{_NO_BACKUP}: {min(unknown)} has no numbers")
+    return left_out
 
 
 def _copy(connection: Connection, backup: BackupFile, table: TableRows) -> int:
