@@ -130,6 +130,31 @@ def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> No
     assert waited.spans[-1].cause == "cluster_full"
 
 
+def test_fewer_than_preferred_instances_have_a_reason(client: Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
+    until_state(client, client.submit(job()).id, ExecutionState.SUCCEEDED)
+    worker = part(
+        resources={"memory": "1GiB", "cores": 2}, essential_count=1, preferred_count=5, total_count=6, name="worker"
+    )
+    planned = client.plan(document(worker))
+    assert planned.starts_now
+    assert [(count.given, count.preferred, count.total) for count in planned.instances] == [(4, 5, 6)]
+    assert planned.fewer is not None
+    assert planned.fewer.code == "no_resources"
+    running = client.submit(document(worker))
+    until_state(client, running.id, ExecutionState.RUNNING)
+    until(lambda: [count.given for count in client.execution(running.id).instances] == [4])
+    answer = client.explain(running.id)
+    assert answer.reason is None
+    assert [(count.component, count.given, count.preferred, count.total) for count in answer.instances] == [
+        ("worker", 4, 5, 6)
+    ]
+    assert answer.fewer is not None
+    assert answer.fewer.sentence.startswith("Another instance of worker needs 2 cores and 1 GiB, and no node has room")
+    listed = client.executions().executions[0]
+    assert (listed.elastic_total, listed.elastic_preferred) == (5, 4)
+
+
 def test_explain_names_those_ahead_of_the_own_tenant_and_counts_the_others(
     api: Api, client: Client, master: TickingMaster
 ) -> None:

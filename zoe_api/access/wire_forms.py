@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from zoe_client.wire import (
@@ -18,6 +18,7 @@ from zoe_client.wire import (
     HeldView,
     InputPlacesView,
     InputReadView,
+    InstancesView,
     NodeHoldView,
     NodeView,
     OffersView,
@@ -31,11 +32,13 @@ from zoe_client.wire import (
     TransfersView,
 )
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
+from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.cluster.cluster import Node, NodeHold
 from zoe_lib.domain.cluster.policy import Policy, shown_limits, with_shown_limits
 from zoe_lib.domain.executions.deadline_misses import expected_run_s, status_of
 from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState, ran_s
 from zoe_lib.domain.executions.guaranteed import awaits_promise
+from zoe_lib.domain.executions.instances import instance_counts
 from zoe_lib.domain.executions.promises import Rates, pushed_down, refusal_reason
 from zoe_lib.domain.values.clock import utc_text
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, reason_of
@@ -62,6 +65,7 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
         inputs=input_reads(execution),
         places=stored_places(execution),
         notes=list(execution.notes),
+        instances=instances_views(execution),
         conditions=conditions_view(execution.conditions),
         storage_problem=execution.storage_problem,
         transfers=transfers_view(execution, None),
@@ -244,7 +248,21 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "core_ready": sum(s.state is ServiceState.READY for s in core),
         "elastic_total": len(elastic),
         "elastic_ready": sum(s.state is ServiceState.READY for s in elastic),
+        "elastic_preferred": _preferred_elastic(execution.application),
     }
+
+
+def _preferred_elastic(application: Application) -> int | None:
+    """Return the number of preferred elastic instances; None if all are."""
+    if not application.has_extra_instances:
+        return None
+    counts = ((min(c.preferred_count or c.total_count, c.total_count), c) for c in application.components)
+    return sum(preferred - component.essential_count for preferred, component in counts)
+
+
+def instances_views(execution: Execution) -> list[InstancesView]:
+    """Return the counts of each component with elastic instances."""
+    return [InstancesView(**asdict(count)) for count in instance_counts(execution)]
 
 
 def deadline_view(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> DeadlineView | None:

@@ -16,6 +16,7 @@ from zoe_api.access.wire_forms import (
     deadline_view,
     execution_summary,
     input_reads,
+    instances_views,
     progress_view,
     reason_view,
     reported_places,
@@ -48,6 +49,7 @@ from zoe_lib.domain.executions.execution import (
     ExecutionId,
     ExecutionState,
 )
+from zoe_lib.domain.executions.instances import instance_counts
 from zoe_lib.domain.executions.promises import refusal_reason
 from zoe_lib.domain.values.locality import InputPlaces
 from zoe_lib.domain.values.progress import ExecutionProgress
@@ -62,6 +64,7 @@ log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
 _AHEAD_IDS_MAX = 10
 _CHILDREN_MAX = 100
+_HAS_PLACES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING})
 _GOES_ON = frozenset({ExecutionState.RUNNING, ExecutionState.STOPPING})
 
 
@@ -146,6 +149,7 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
         "scaling_problem": _scaling_problem(execution, store),
+        "instances": instances_views(execution),
         "deadline": deadline_view(execution, clock=caller.services.clock),
     }
     if execution.state in WAITING_STATES:
@@ -154,6 +158,7 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), caller.principal)
         keeps = _reason(refusal_reason(execution)) or _starting(execution, caller)
+        facts["fewer"] = _missing_instances(execution, caller)
         return Explanation(**facts, reason=keeps, detailed=True)
     if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=caller.services.clock)):
         return Explanation(**facts, reason=_reason(reason), detailed=True)
@@ -230,6 +235,18 @@ def _starting(execution: Execution, caller: Caller) -> ReasonView | None:
     found = ReasonView.model_validate(answer["reason"])
     of_starting = (ReasonCode.CREDENTIAL, ReasonCode.PROLOGUE)
     return found if found.code in of_starting else None  # others: back in the queue
+
+
+def _missing_instances(execution: Execution, caller: Caller) -> ReasonView | None:
+    """Return why fewer than the preferred instances run, which only the master knows; None if enough do."""
+    if execution.state not in _HAS_PLACES or not any(count.is_short for count in instance_counts(execution)):
+        return None
+    try:
+        question = {"execution_id": execution.id}
+        answer = caller.services.master.ask("missing_instances", question, caller.request_id, caller.user)
+    except (MasterUnreachable, MasterRefused):
+        return None
+    return None if answer["reason"] is None else ReasonView.model_validate(answer["reason"])
 
 
 def _missing_secrets(services: Services, execution: Execution) -> str:

@@ -92,6 +92,7 @@ class Summary(TypedDict):
     core_ready: int
     elastic_total: int
     elastic_ready: int
+    elastic_preferred: int | None
     progress: Progress | None
 
 
@@ -195,6 +196,15 @@ class ParentJob(TypedDict):
     attempt: int
 
 
+class Instances(TypedDict):
+    """Instances of a component: with a place, preferred, and at most."""
+
+    component: str
+    given: int
+    preferred: int
+    total: int
+
+
 class Execution(Summary):
     """One execution with its services, its notes and its description."""
 
@@ -202,6 +212,7 @@ class Execution(Summary):
     inputs: list[InputRead]
     places: list[InputPlaces]
     notes: list[str]
+    instances: list[Instances]
     conditions: Conditions | None
     storage_problem: str
     scaling_problem: str

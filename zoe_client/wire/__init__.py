@@ -97,6 +97,7 @@ __getattr__, __dir__ = lazy_names(
             "Explanation",
             "ForecastView",
             "InputReadView",
+            "InstancesView",
             "ModifyRequest",
             "ProgressView",
             "ReasonView",

@@ -11,7 +11,7 @@ from zoe_client.vocabulary import DescriptionIcon
 from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
 from zoe_client.wire.cluster.prices import EstimateView
 from zoe_client.wire.executions.deadlines import DEADLINE, DeadlineOutlookView, DeadlineText, check_one_deadline
-from zoe_client.wire.executions.executions import ChangeView, ForecastView, ReasonView
+from zoe_client.wire.executions.executions import ChangeView, ForecastView, InstancesView, ReasonView
 from zoe_client.wire.executions.promises import PromiseOutlookView
 
 
@@ -92,6 +92,12 @@ class PlanView(Wire):
         default=True,
         description="False if not all smaller changes were tried, because the queue is very long or "
         "the search takes too long.",
+    )
+    instances: list[InstancesView] = Field(
+        default=[], description="Instances that it would start with, of each component with elastic ones."
+    )
+    fewer: ReasonView | None = Field(
+        default=None, description="Why it would start with fewer than the preferred instances; null if it would not."
     )
     forecast: ForecastView | None = Field(default=None, description="When the application would start and end.")
     demand: DemandView

@@ -14,12 +14,14 @@ from zoe_lib.domain.executions.execution import Execution, ExecutionId, Executio
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.forecast import Forecast
 from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.run_times.samples import RunKey, run_key
 from zoe_master.scheduler.ordering.estimate import RunTime
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.what_if.explain import Explanation, explain
+from zoe_master.scheduler.what_if.missing_instances import missing_instances
 from zoe_master.scheduler.what_if.proposal import PlanProposal, propose
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.state.forecasts import EndForecast, ForecastRecord, end_forecast, forecast
@@ -79,6 +81,15 @@ class Tick:
         return explain(
             self.snapshot, self.policy, execution_id, budget.spent_after(PASS_S), budget.spent_after(SEARCH_S)
         )
+
+    def missing_instances(self, execution_id: ExecutionId, budget: CpuBudget) -> Reason | None:
+        """Return why fewer than the preferred instances of a placed execution run; None if enough do, or if it is not
+        placed. Raises OutOfBudget.
+        """
+        execution = next((e for e in self.snapshot.active if e.id == execution_id), None)
+        if execution is None:
+            return None
+        return missing_instances(self.snapshot, self.policy, execution, self.plan, budget.spent_after(PASS_S))
 
     def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
         """Return when a queued execution is expected to start and end; None if it is not queued."""

@@ -152,6 +152,7 @@ class RpcHandlers:
         """Return the requests that take CPU time, or wait for other programs, by kind; each in its lane."""
         return {
             "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
+            "missing_instances": Slow(self.missing_instances, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
             "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
             "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "plan_together": Slow(self.plan_together, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
@@ -208,6 +209,12 @@ class RpcHandlers:
         if answer is None:
             raise Refusal("not_queued", "the master does not have it in its queue")
         return dict(encode(answer))
+
+    def missing_instances(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """Return why fewer than the preferred instances of a placed execution run; null if enough do."""
+        question = _read(_AboutExecution, body)
+        with _in_time():
+            return {"reason": encode(self._tick().missing_instances(question.execution_id, CpuBudget(left)))}
 
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return when a queued execution is expected to start and end."""

@@ -22,6 +22,7 @@ from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.vocabulary import DeadlineOutlook, ReasonCode
 from zoe_client.wire import EstimateView, PlanView, PromiseOutlookView, RunTimeView
+from zoe_client.words.instances import instances_words
 
 
 def register(app: typer.Typer) -> None:
@@ -157,9 +158,18 @@ def _run_times(choices: Sequence[RunTimeView]) -> Iterator[str]:
         yield f"  with {with_what}: 50 % within {p50}, 90 % within {p90}{price}{wide}"
 
 
+def _instances(answer: PlanView) -> Iterator[str]:
+    for count in answer.instances:
+        words = instances_words(count.given, count.preferred, count.total)
+        yield f"Instances of {count.component} at the start: {words}."
+    if answer.fewer is not None:
+        yield f"Fewer than preferred: {answer.fewer.sentence}"
+
+
 def _start(answer: PlanView) -> Iterator[str]:
     if answer.starts_now:
         yield "It would start now."
+        yield from _instances(answer)
         return
     if answer.reason is not None:
         yield f"It would wait: {answer.reason.sentence}"

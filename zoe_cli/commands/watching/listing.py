@@ -18,7 +18,14 @@ from zoe_cli.commands.words.dates import since
 from zoe_cli.commands.words.file_places import FORMS
 from zoe_cli.commands.words.list_options import line_format, lines, sort, sort_key
 from zoe_cli.commands.words.usage_of import efficiency, ended_before, uses_of
-from zoe_cli.commands.words.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
+from zoe_cli.commands.words.views import (
+    asks_for_bandwidth,
+    facts,
+    is_short_of_instances,
+    rows_of,
+    service_rows,
+    timeline,
+)
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
@@ -211,6 +218,10 @@ def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]
 
         with suppress(ZoeError):
             yield from bandwidth_of(client.sdk, execution)
+    if is_short_of_instances(execution):
+        with suppress(ZoeError):
+            fewer = client.sdk.explain(execution["id"]).fewer
+            yield from [] if fewer is None else [("fewer", fewer.sentence)]
     if execution["state"] in TERMINAL_STATES:
         with suppress(ZoeError):
             measured = client.execution_usage(execution["id"])

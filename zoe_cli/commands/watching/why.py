@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import typer
@@ -18,9 +18,10 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.quick.plain import Deadline, InputPlaces
-from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
+from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
 from zoe_client.wire import Eta, Explanation
 from zoe_client.words import documentation
+from zoe_client.words.instances import instances_words
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not yet considered it",
@@ -146,8 +147,18 @@ def _sentences(answer: Explanation) -> list[str]:
     places = (f"Input {place.name}: {places_words(cast(InputPlaces, place.model_dump()))}." for place in answer.places)
     secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
     scaling = [f"{answer.scaling_problem[:1].upper()}{answer.scaling_problem[1:]}."] if answer.scaling_problem else []
+    counts = [*_instances(answer)] if answer.state in ACTIVE_STATES else []
     stored = [*_storage_sentences(answer), *inputs, *places]
-    return [*_reason_sentences(answer), *_deadline(answer), *secrets, *scaling, *stored]
+    return [*_reason_sentences(answer), *_deadline(answer), *counts, *secrets, *scaling, *stored]
+
+
+def _instances(answer: Explanation) -> Iterator[str]:
+    for count in answer.instances:
+        yield f"Instances of {count.component}: {instances_words(count.given, count.preferred, count.total)}."
+    if answer.fewer is not None:
+        yield f"Fewer than preferred: {answer.fewer.sentence}"
+        if answer.fewer.hint:
+            yield f"Hint: {answer.fewer.hint}"
 
 
 def _deadline(answer: Explanation) -> list[str]:

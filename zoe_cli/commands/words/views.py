@@ -14,6 +14,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, size
 from zoe_client.quick.plain import Execution, Service, Summary
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, Cause, ExecutionState, Mark
+from zoe_client.words.instances import instances_words
 
 
 def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
@@ -27,7 +28,7 @@ def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
             e["name"],
             e["user"],
             e["state"],
-            _ready(e),
+            ready_text(e),
             duration(now_s - e["submitted_at_s"]),
             _run_time_text(e, now_s),
             *([progress_cell(e)] if with_progress else []),
@@ -73,6 +74,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     yield from _jobs(execution)
     yield from _results(execution)
     yield "state", execution["state"]
+    yield from instances_text(execution)
     yield from _progress(execution)
     if execution["reason"] is not None:
         yield "waits", execution["reason"]["sentence"]
@@ -154,6 +156,20 @@ def _progress(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "scaling", scaling
 
 
+def instances_text(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return the counts of components with elastic instances, while it has places; none from an older server."""
+    if execution["state"] in (ExecutionState.STARTING, ExecutionState.RUNNING):
+        for count in execution.get("instances", []):
+            words = instances_words(count["given"], count["preferred"], count["total"])
+            yield "instances", f"{count['component']} {words}"
+
+
+def is_short_of_instances(execution: Execution) -> bool:
+    """Return whether it runs with fewer than the preferred instances of a component."""
+    has_places = execution["state"] in (ExecutionState.STARTING, ExecutionState.RUNNING)
+    return has_places and any(count["given"] < count["preferred"] for count in execution.get("instances", []))
+
+
 def _transfer_facts(execution: Execution) -> Iterator[tuple[str, str]]:
     """Return the bytes moved to and from the object store, if it uses one; never 0 for unknown amounts."""
     moved = execution["transfers"]
@@ -194,14 +210,18 @@ def timeline(execution: Execution) -> Iterator[tuple[str, str]]:
         yield mark, f"{clock(at_s)}  {at_s - execution['submitted_at_s']:+.2f} s"
 
 
-def _ready(execution: Summary) -> str:
-    """Return ready essential services of all, and elastic ones after a plus; after the end, only their numbers."""
+def ready_text(execution: Summary) -> str:
+    """Return ready essential services of all, and elastic ones after a plus, with the preferred number if it is not
+    all; after the end, only their numbers.
+    """
     parts = [
         (execution["core_ready"], execution["core_total"]),
         (execution["elastic_ready"], execution["elastic_total"]),
     ]
     over = execution["state"] in TERMINAL_STATES
-    return "+".join(str(total) if over else f"{ready}/{total}" for ready, total in parts if total)
+    preferred = execution.get("elastic_preferred")
+    more = "" if preferred is None or over else f" (preferred {preferred})"
+    return "+".join(str(total) if over else f"{ready}/{total}" for ready, total in parts if total) + more
 
 
 def run_s(execution: Summary, now_s: float) -> float | None:

@@ -207,6 +207,15 @@ class ChangeView(Wire):
     after: int
 
 
+class InstancesView(Wire):
+    """Instances of a component with elastic ones: `given` have a place, `total` are possible."""
+
+    component: str
+    given: int
+    preferred: int
+    total: int
+
+
 class ProgressView(Wire):
     """Progress of an execution as its program reports it; Zoe does not check it.
 
@@ -261,6 +270,9 @@ class ExecutionSummary(Wire):
     core_ready: int
     elastic_total: int
     elastic_ready: int
+    elastic_preferred: int | None = Field(
+        default=None, description="How many elastic instances are preferred; null if all are."
+    )
     progress: ProgressView | None = Field(
         default=None, description="Progress; null if it does not run, or its description has no `progress`."
     )
@@ -339,6 +351,7 @@ class ExecutionView(ExecutionSummary):
     inputs: list[InputReadView] = Field(default=[], description="The way in which each input with a pushdown is read.")
     places: list[InputPlacesView] = Field(default=[], description="Share of its inputs on each node at its placement.")
     notes: list[str]
+    instances: list[InstancesView] = Field(default=[], description="Counts of each component with elastic instances.")
     conditions: ConditionsView | None = Field(default=None, description="Null if it was submitted without conditions.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     scaling_problem: str = Field(default="", description=SCALING_PROBLEM)
@@ -401,6 +414,11 @@ class Explanation(Wire):
     places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     scaling_problem: str = Field(default="", description=SCALING_PROBLEM)
+    instances: list[InstancesView] = Field(default=[], description="Counts of each component with elastic instances.")
+    fewer: ReasonView | None = Field(
+        default=None,
+        description="Why fewer than the preferred instances run; null if enough do, or if it has no places.",
+    )
     missing_secrets: str = Field(default="", description="Secrets that it needs to start and that do not exist now.")
     deadline: DeadlineView | None = Field(default=None, description="Status against its deadline; null without one.")
     detailed: bool = Field(

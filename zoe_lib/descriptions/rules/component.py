@@ -55,9 +55,17 @@ def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]
     preferred = number(component, "preferred_count")
     if preferred is None or essential is None or total is None:
         return
-    if not essential <= preferred <= total:
+    at, scaling = place + "/preferred_count", mapping(component, "scaling")
+    maximum = number(scaling, "maximum")
+    if scaling and "total_count" not in component:
+        message = "preferred_count with scaling needs total_count, the number of instances at the start"
+        yield Diagnostic(at, Code.CONFLICT, message, f'add "total_count": {max(preferred, essential)}')
+    elif not essential <= preferred <= total:
         message = f"preferred_count {preferred} is not between essential_count {essential} and total_count {total}"
-        yield Diagnostic(place + "/preferred_count", Code.CONFLICT, message, "without it, all instances are preferred")
+        yield Diagnostic(at, Code.CONFLICT, message, "without it, all instances are preferred")
+    elif maximum is not None and preferred > maximum:
+        message = f"preferred_count {preferred} is greater than the maximum of scaling, {maximum:g}"
+        yield Diagnostic(at, Code.CONFLICT, message, "without it, all instances are preferred")
 
 
 def _check_command(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:

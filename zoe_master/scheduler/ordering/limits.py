@@ -56,6 +56,13 @@ class TenantReservations:
         ]
         return min(counts, default=None)
 
+    def full_for(self, execution: Execution, amount: Resources) -> LimitSubject | None:
+        """Return the first holder whose limit leaves no room for this amount; None if all do."""
+        for holder, limit in self._limits_of(execution):
+            if any(_excess_amount(*each) for each in _limited_amounts(limit, self._reserved_by_holder(holder), amount)):
+                return holder
+        return None
+
     def excess(self, execution: Execution) -> Mapping[LimitSubject, Resources]:
         """Return by how much the core would exceed each holder's limit now; empty if it may start."""
         found: dict[LimitSubject, Resources] = {}
@@ -90,8 +97,10 @@ class TenantReservations:
             hint="it starts when that execution has started, or earlier if it would not delay it",
         )
 
-    def refusal(self, execution: Execution, holder: LimitSubject) -> Reason:
-        """Return the reason if the core would exceed the limit of its tenant or user."""
+    def refusal(self, execution: Execution, holder: LimitSubject, wanted: str = "") -> Reason:
+        """Return the reason if the core would exceed the limit of its tenant or user; `wanted`: what is needed instead
+        of the core, as the begin of the sentence.
+        """
         limit = next(limit for limited, limit in self._limits_of(execution) if limited == holder)
         code, subject, possessive, where = (
             (ReasonCode.TENANT_LIMIT, "the tenant", "the tenant's", "")
@@ -103,7 +112,7 @@ class TenantReservations:
         return Reason(
             code,
             (
-                f"Its essential services need {_text(core)}, but {subject} holds "
+                f"{wanted or f'Its essential services need {_text(core)}'}, but {subject} holds "
                 f"{_text(self._reserved_by_holder(holder))} of at most {_limit_text(limit)}{where}."
             ),
             hint=f"it starts when enough of {possessive} own services have ended, or an admin raises the limit"

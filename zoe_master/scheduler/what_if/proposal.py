@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
 from zoe_lib.domain.applications.application import Application, Component
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, new_services
+from zoe_lib.domain.executions.instances import ComponentCounts
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.reasons import Reason
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.what_if.missing_instances import missing_instances, planned_instances
 
 # The smallest size tried is a sixteenth, in multiples of a grain, which is doubled until there are at most a thousand.
 _LEAST_SHARE = 16
@@ -51,7 +53,8 @@ class PlanProposal:
     smaller).
 
     With the reason `never_fits` it never starts. `change_sought` is False if no change was sought, because the queue is
-    too long, or the search was given up.
+    too long, or the search was given up. `instances`: of each component with elastic ones, the first number without a
+    start 0; `fewer`: why it would start with fewer than the preferred ones.
     """
 
     starts_now: bool
@@ -59,6 +62,8 @@ class PlanProposal:
     ahead: int = 0
     change: ComponentChange | None = None
     change_sought: bool = True
+    instances: Sequence[ComponentCounts] = ()
+    fewer: Reason | None = None
 
 
 def propose(
@@ -71,12 +76,14 @@ def propose(
     """
     with_it = _snapshot_with(snapshot, execution)
     plan = schedule(with_it, policy, too_late)
+    instances = planned_instances(execution, plan)
     if execution.id in plan.starts:
-        return PlanProposal(True)
+        fewer = missing_instances(with_it, policy, execution, plan, too_late)
+        return PlanProposal(True, instances=instances, fewer=fewer)
     ordered = queue_sequence(Pass.from_snapshot(with_it, policy))
     ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
     change, sought = smallest_change(snapshot, policy, execution, give_up)
-    return PlanProposal(False, plan.reasons[execution.id], ahead, change, sought)
+    return PlanProposal(False, plan.reasons[execution.id], ahead, change, sought, instances)
 
 
 def smallest_change(

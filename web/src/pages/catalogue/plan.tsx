@@ -7,6 +7,7 @@ import { withZone } from "../../deadline";
 import { bytes, counted, distance, duration, moment, number } from "../../format";
 import { inWhat, termsSentence } from "../../promise";
 import { changeText } from "../execution/change-text";
+import { instancesText } from "../execution/instances-text";
 import { choicesOf } from "./choices";
 import { PriceCurve } from "./price-curve";
 
@@ -70,6 +71,8 @@ function Answer({ plan }: { plan: Plan }) {
       <h2>{plan.starts_now ? "It would start now" : "It would wait"}</h2>
       {!plan.starts_now && plan.reason && <p>{plan.reason.sentence}</p>}
       {!plan.starts_now && plan.reason?.hint && <p>What would help: {plan.reason.hint}</p>}
+      {plan.starts_now && plan.instances?.map((count) => <p key={count.component}>{instancesText(count)}</p>)}
+      {plan.fewer && <p>Fewer than preferred: {plan.fewer.sentence}</p>}
       {plan.change && <p>The smallest change that would start it now: {changeText(plan.change)}</p>}
       {plan.deadline && (
         <p className={`notice ${plan.deadline.outlook === "cannot_be_met" ? "bad" : ""}`}>

@@ -13,6 +13,7 @@ import { DescriptionTab } from "./description";
 import { Differences } from "./differences";
 import { EventsTab } from "./events";
 import { IdleWarning } from "./idle-warning";
+import { Instances } from "./instances";
 import { LastLines } from "./last-lines";
 import { LogsTab } from "./logs";
 import { askAgainMs } from "./progress";
@@ -46,6 +47,7 @@ export default function ExecutionPage() {
       </div>
       <ErrorBox error={error} />
       <ProgressBar execution={execution} />
+      <Instances execution={execution} />
       <PromiseCard key={`promise ${execution.id}`} execution={execution} />
       <IdleWarning execution={execution} events={events} />
       <Results execution={execution} />

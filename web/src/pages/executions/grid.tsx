@@ -137,7 +137,9 @@ function servicesOf(row: Summary): string {
   const active = row.state === "starting" || row.state === "running" || row.state === "stopping";
   const core = active ? `${row.core_ready}/${row.core_total}` : `${row.core_total}`;
   if (row.elastic_total === 0) return core;
-  return `${core} + ${active ? `${row.elastic_ready}/` : ""}${row.elastic_total}`;
+  const preferred = row.elastic_preferred;
+  const wish = active && typeof preferred === "number" ? ` (preferred ${preferred})` : "";
+  return `${core} + ${active ? `${row.elastic_ready}/` : ""}${row.elastic_total}${wish}`;
 }
 
 /** In a few words, what is to be known of it now. */

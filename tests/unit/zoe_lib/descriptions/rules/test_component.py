@@ -67,5 +67,16 @@ def test_the_preferred_count_is_between_the_others() -> None:
         assert [d.pointer for d in refused.value.diagnostics] == ["/components/0/preferred_count"]
 
 
+def test_a_preferred_count_with_scaling_needs_the_total() -> None:
+    scaled = {"preferred_count": 3, "scaling": {"maximum": 8, "cpu": 0.7}, "ends_application": False}
+    with pytest.raises(DescriptionError) as refused:
+        parse(asking(**scaled))
+    [finding] = refused.value.diagnostics
+    assert (finding.pointer, finding.hint) == ("/components/0/preferred_count", 'add "total_count": 3')
+    assert parse(asking(**scaled, total_count=4)).components[0].preferred_count == 3
+    with pytest.raises(DescriptionError, match="greater than the maximum of scaling, 8"):
+        parse(asking(**scaled | {"preferred_count": 9}, total_count=9))
+
+
 def test_a_preferred_count_of_all_is_none() -> None:
     assert parse(asking(preferred_count=1)) == parse(asking())
