@@ -100,6 +100,10 @@ def test_waiting_execution_is_explained_and_cancelled(stack: Stack, zoe: Zoe) ->
     eta = zoe("eta", waiting)
     assert eta.code == 0
     assert "Its expected run time: " in eta.out
+    of_running = zoe("eta", running)
+    assert of_running.code == 0
+    assert "start" not in of_running.out
+    assert "Its expected run time: " in of_running.out
     assert zoe("wait", waiting, "--timeout", "0.2").code == 124
     until(lambda: running in zoe("top").out)
     dry = zoe("policy", "set", "order=las", "--dry-run", "-o", "json")

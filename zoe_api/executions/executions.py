@@ -176,14 +176,17 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
 
 @router.get("/{execution_id}/eta", response_model=Eta)
 def execution_eta(execution_id: str, caller: AsReader) -> Eta:
-    """Return when an execution is expected to start and end; the stored forecast if the master does not answer."""
+    """Return when a waiting execution is expected to start and end, or a running one to end; the stored forecast of a
+    waiting one if the master does not answer.
+    """
     execution = seen_execution(caller, execution_id)
-    if execution.state not in WAITING_STATES:
+    if execution.state not in WAITING_STATES | _HAS_PLACES:
         return Eta(state=execution.state, forecast=None)
     try:
         answer = caller.services.master.ask("eta", {"execution_id": execution_id}, caller.request_id, caller.user)
     except (MasterUnreachable, MasterRefused):
-        forecast = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
+        stored = None if execution.state in _HAS_PLACES else execution.forecast
+        forecast = None if stored is None else ForecastView.model_validate(stored)
         answer = {"forecast": forecast}
     eta = Eta(state=execution.state, reason=_reason(waits_for(execution, clock=caller.services.clock)), **answer)
     if eta.forecast is not None:

@@ -12,7 +12,7 @@ from itertools import islice
 from zoe_lib.domain.applications.program import without_numbers
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.run_times.kind import RunExpectation, RunsOfKind, known_before, read_at, took_s
-from zoe_lib.run_times.likeness import numbers_matter
+from zoe_lib.run_times.likeness import programs_that_tell
 from zoe_lib.run_times.samples import Kind
 from zoe_lib.run_times.spread import CHANCES, Levels, Pool, nearest_chance
 from zoe_lib.run_times.values import RunSample, RunSetting
@@ -177,11 +177,12 @@ class RunTimes:
             return self._kinds[kind], True
         newest = list(islice(reversed(self._programs.get(_program(kind), {})), _LIKE_MAX))
         for some in ([other for other in newest if other[1] == kind[1]], newest):
+            run_s: dict[str, list[float]] = defaultdict(list)
             for other in some:
-                if other[2] == kind[2]:
-                    return self._kinds[other], False
-            if some and not numbers_matter(self._kinds[other].usual_s() for other in some):
-                return self._kinds[some[0]], False
+                run_s[other[2]] += map(took_s, self._kinds[other].samples)
+            programs = programs_that_tell(run_s, kind[2])
+            if programs:
+                return next(self._kinds[other] for other in some if other[2] in programs), False
         return None, False
 
     def _expectation(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> _Prediction:

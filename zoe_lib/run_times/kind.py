@@ -90,10 +90,6 @@ class RunsOfKind:
         """Return the expected run time in seconds; requires a model."""
         return self.expectation().expected_s(setting)
 
-    def usual_s(self) -> float:
-        """Return the median of its run times, in seconds; requires a run."""
-        return median(map(took_s, self.samples))
-
     def ways_to_read(self) -> frozenset[bool]:
         """Return the ways of reading with known bytes: through views (True), plainly (False)."""
         latest = self._samples_with_bytes()[-_TYPICAL:]

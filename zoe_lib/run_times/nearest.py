@@ -13,7 +13,7 @@ from statistics import fmean, median
 
 from zoe_lib.domain.applications.program import without_numbers
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.run_times.likeness import numbers_matter
+from zoe_lib.run_times.likeness import programs_that_tell
 from zoe_lib.run_times.samples import RunKey
 
 _NEAREST = 5
@@ -84,13 +84,11 @@ def typical_s(run_s: Sequence[float]) -> float:
 
 def _comparable(runs: Collection[_EndedRun], program: str) -> Sequence[_EndedRun]:
     """Return the runs with the same numbers, else all if numbers do not matter."""
-    by_program = defaultdict(list)
+    run_s = defaultdict(list)
     for run in runs:
-        by_program[run.program].append(run)
-    if program in by_program:
-        return by_program[program]
-    usual = (median(run.ran_s for run in some) for some in by_program.values())
-    return () if numbers_matter(usual) else tuple(runs)
+        run_s[run.program].append(run.ran_s)
+    programs = programs_that_tell(run_s, program)
+    return [run for run in runs if run.program in programs]
 
 
 def _add(runs: _Runs, key: tuple[str, ...], run: _EndedRun) -> None:

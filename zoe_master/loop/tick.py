@@ -24,7 +24,8 @@ from zoe_master.scheduler.what_if.explain import Explanation, explain
 from zoe_master.scheduler.what_if.missing_instances import missing_instances
 from zoe_master.scheduler.what_if.proposal import PlanProposal, propose
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
-from zoe_master.state.forecasts import EndForecast, ForecastRecord, end_forecast, forecast
+from zoe_master.state.expected_ends import EndForecast, end_forecast
+from zoe_master.state.forecasts import ForecastRecord, forecast
 
 
 def _unknown(kind: RunKey) -> float | None:  # noqa: ARG001 - of the kinds about which nothing is known
@@ -132,6 +133,10 @@ class Tick:
         return dry_run(self.snapshot, self.policy, give_up), dry_run(self.snapshot, policy, give_up)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
-        """Return the run time used for forecasts of a queued execution, and its source."""
-        execution = next((e for e in self.snapshot.queued if e.id == execution_id), None)
+        """Return the run time used for forecasts of a queued or placed execution, and its source."""
+        execution = self.execution(execution_id)
         return None if execution is None else self.snapshot.estimates().run_time(execution)
+
+    def execution(self, execution_id: ExecutionId) -> Execution | None:
+        """Return a queued or placed execution; None for others."""
+        return next((e for e in (*self.snapshot.queued, *self.snapshot.active) if e.id == execution_id), None)

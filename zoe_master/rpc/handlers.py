@@ -14,7 +14,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo
 from zoe_client.words.plain_errors import sentences
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.cluster.policy import Policy
-from zoe_lib.domain.executions.execution import ExecutionId
+from zoe_lib.domain.executions.execution import ACTIVE_STATES, ExecutionId, ExecutionState
 from zoe_lib.domain.executions.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
@@ -29,7 +29,7 @@ from zoe_master.rpc.planned_together import PromiseRequest, planned_together
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, PROMISES_S, CpuBudget
-from zoe_master.state.forecasts import end_by_learned
+from zoe_master.state.expected_ends import end_by_learned, placed_forecast, present_choice, with_learned_end
 from zoe_master.storage.report import BandwidthReport
 from zoe_master.waker import TickWaker
 
@@ -217,17 +217,25 @@ class RpcHandlers:
             return {"reason": encode(self._tick().missing_instances(question.execution_id, CpuBudget(left)))}
 
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """Return when a queued execution is expected to start and end."""
+        """Return when a queued execution is expected to start and end, or a placed one to end."""
         question = _read(_AboutExecution, body)
         tick = self._master.present()
-        forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent_after(FORECAST_S))
-        if tick is None or forecast is None:
+        execution = None if tick is None else tick.execution(question.execution_id)
+        known = None if tick is None else tick.run_time(question.execution_id)
+        if tick is None or execution is None or known is None or execution.state is ExecutionState.STOPPING:
+            raise Refusal("not_queued", "the master does not have it in its queue, and it does not run")
+        choices = self._master.run_times.choices(execution.application, execution.tenant, execution.user)
+        learned, source = present_choice(execution, choices), known.source
+        if execution.state in ACTIVE_STATES:
+            found = placed_forecast(execution, known, tick.forecasts, learned, tick.snapshot.now_s)
+            return {"forecast": asdict(found), "run_time_source": source.value}
+        forecast = tick.forecast(question.execution_id, CpuBudget(left).spent_after(FORECAST_S))
+        if forecast is None:
             raise Refusal("not_queued", "the master does not have it in its queue")
         waits = tick.forecasts.waits
-        source = tick.run_time(question.execution_id)
         return {
-            "forecast": asdict(forecast),
-            "run_time_source": None if source is None else source.source.value,
+            "forecast": asdict(with_learned_end(forecast, source, learned)),
+            "run_time_source": source.value,
             "told": waits.told,
             "held": waits.held,
         }

@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark, ran_s
 from zoe_lib.domain.values.forecast import Forecast
-from zoe_lib.domain.values.frozen import value
-from zoe_master.scheduler.ordering.estimate import EstimateSource
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration
 from zoe_master.scheduler.what_if.forecast import wait_of
-from zoe_master.state.run_times import RunTimeChoice
 
-# Stands for an unknown time: a node may be held without an end, and times in the journal are finite.
-_UNKNOWN_S = 100 * 365 * 86_400.0
+UNKNOWN_S = 100 * 365 * 86_400.0
+"""Stands for an unknown time: a node may be held without an end, and times in the journal are finite."""
 
 
 @dataclass(slots=True)
@@ -57,8 +54,8 @@ def forecast(
     if execution is None or wait is None:
         return None
     now_s, expected_s = snapshot.now_s, estimates.run_s(execution)
-    run_s = expected_s if expected_s < _UNKNOWN_S else None
-    if wait.seconds >= _UNKNOWN_S:
+    run_s = expected_s if expected_s < UNKNOWN_S else None
+    if wait.seconds >= UNKNOWN_S:
         return Forecast(now_s, None, run_s)
     start = record.waits.spread(wait.seconds, _cores(execution))
     run = record.runs.spread(run_s) if run_s is not None else None
@@ -73,43 +70,6 @@ def forecast(
         samples=start.samples,
         extrapolated=wait.extrapolated,
     )
-
-
-@value(frozen=True, slots=True)
-class EndForecast:
-    """The expected end of an execution submitted now, and the run time behind it (None: unknown). The times are None if
-    its run time or its start is unknown.
-    """
-
-    run_s: float | None
-    source: EstimateSource
-    end_p50_s: float | None = None
-    end_p90_s: float | None = None
-
-
-def end_forecast(
-    snapshot: Snapshot, execution: Execution, record: ForecastRecord, start: Forecast | None
-) -> EndForecast:
-    """Return the expected end of an execution with this forecast start; None: it starts now."""
-    known = snapshot.estimates().run_time(execution)
-    run_s = known.seconds if known.seconds < _UNKNOWN_S else None
-    if run_s is None or start is not None:
-        p50_s, p90_s = (None, None) if start is None else (start.end_p50_s, start.end_p90_s)
-        return EndForecast(run_s, known.source, p50_s, p90_s)
-    run = record.runs.spread(run_s)
-    return EndForecast(run_s, known.source, snapshot.now_s + run.p50_s, snapshot.now_s + run.p90_s)
-
-
-def end_by_learned(
-    end: EndForecast, learned: RunTimeChoice | None, start: Forecast | None, starts_at_s: float | None
-) -> EndForecast:
-    """Return the end from learned run times, if there are any; it starts at `starts_at_s`, or as forecast."""
-    if learned is None:
-        return end
-    p50_s, p90_s = (starts_at_s, starts_at_s) if start is None else (start.start_p50_s, start.start_p90_s)
-    if p50_s is None or p90_s is None:
-        return EndForecast(learned.p50_s, EstimateSource.PAST_RUNS)
-    return EndForecast(learned.p50_s, EstimateSource.PAST_RUNS, p50_s + learned.p50_s, p90_s + learned.p90_s)
 
 
 def _cores(execution: Execution) -> float:

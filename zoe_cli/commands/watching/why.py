@@ -84,16 +84,17 @@ def explain(context: typer.Context, execution_id: Id) -> None:
 
 
 def eta(context: typer.Context, execution_id: Id) -> None:
-    """Show when an execution is expected to start and end, and how accurate such forecasts have been."""
+    """Show when a waiting execution is expected to start and end, or a running one to end, and how accurate such
+    forecasts have been.
+    """
     with options(context).client() as client:
         answer = client.eta(execution_id)
     forecast = answer.forecast
     rows = []
     if forecast is not None:
-        rows = [
-            ("start", *_times_text(forecast.start_p50_s, forecast.start_p90_s)),
-            ("end", *_times_text(forecast.end_p50_s, forecast.end_p90_s)),
-        ]
+        started = answer.state in ACTIVE_STATES
+        rows += [] if started else [("start", *_times_text(forecast.start_p50_s, forecast.start_p90_s))]
+        rows += [("end", *_times_text(forecast.end_p50_s, forecast.end_p90_s))]
     form, times = options(context).output, Rows(("", "50 % likely by", "90 % likely by"), rows)
     if form is not Format.TABLE:
         emit(answer, form, times)
@@ -137,7 +138,7 @@ def _about(answer: Eta) -> list[str]:
     if answer.told:
         share = f"{100 * answer.held / answer.told:.0f} %"
         lines.append(f"Of {answer.told} earlier forecasts, {share} started by the time given as 90 % likely.")
-    if not forecast.samples:
+    if not forecast.samples and (forecast.start_p50_s if answer.state not in ACTIVE_STATES else forecast.end_p50_s):
         lines.append("Too few forecasts have been checked to calibrate them: these times are a rule of thumb.")
     return lines
 

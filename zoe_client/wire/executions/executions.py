@@ -183,7 +183,8 @@ class Eta(Wire):
 
     state: ExecutionState
     forecast: ForecastView | None = Field(
-        description="Null if the execution does not wait, or the master does not answer."
+        description="Null if the execution neither waits nor runs, or the master does not answer. While it runs, both "
+        "times of its start are that of its placement."
     )
     forecast_age_s: float | None = Field(
         default=None,

@@ -29,6 +29,7 @@ LANES = {
     "storage": AT_ONCE,
     "address": AT_ONCE,
     "explain": SCHEDULER,
+    "missing_instances": SCHEDULER,
     "eta": SCHEDULER,
     "plan": SCHEDULER,
     "plan_together": SCHEDULER,

@@ -11,6 +11,7 @@ import { useUsage } from "./use-usage";
 import { type Used, usedOf } from "./used";
 
 const PRICE_EVERY_MS = 60_000;
+const END_EVERY_MS = 30_000;
 
 /** What it uses of what it has reserved, and when it will be ended. */
 export function UseCard({ execution }: { execution: Execution }) {
@@ -60,6 +61,27 @@ function FirstSample({ execution, intervalS }: { execution: Execution; intervalS
   return <p className="faint">{firstSampleText(execution, intervalS, useNow())}</p>;
 }
 
+/** When it is expected to end, by its declared or learned run time. */
+function ExpectedEnd({ execution }: { execution: Execution }) {
+  const { data } = useQuery({
+    queryKey: ["execution", execution.id, "eta"],
+    queryFn: () =>
+      told(
+        api.GET("/api/v1/executions/{execution_id}/eta", {
+          params: { path: { execution_id: execution.id } },
+        }),
+      ),
+    refetchInterval: END_EVERY_MS,
+  });
+  const end = data?.run_time_source === "time_limit" ? null : data?.forecast;
+  if (typeof end?.end_p50_s !== "number" || typeof end.end_p90_s !== "number") return null;
+  return (
+    <p className="num">
+      It is expected to end about {moment(end.end_p50_s)} (p50), by {moment(end.end_p90_s)} (p90).
+    </p>
+  );
+}
+
 /** Ends that are known beforehand: its time limit, and that of applications that nobody uses. */
 function Ends({ execution }: { execution: Execution }) {
   const now = useNow(10_000);
@@ -73,6 +95,7 @@ function Ends({ execution }: { execution: Execution }) {
   const culled = execution.description.kind === "interactive" && mainWay(execution) !== null;
   return (
     <>
+      <ExpectedEnd execution={execution} />
       {endS !== null && (
         <p>
           Its time limit ends it at {moment(endS)} ({distance(endS, now)}).
