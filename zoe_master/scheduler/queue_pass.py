@@ -34,6 +34,7 @@ from zoe_master.scheduler.placement.admission import (
 from zoe_master.scheduler.placement.budget import ScanBudget
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
 from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.placement.quick_reasons import QuickReasons
 from zoe_master.scheduler.placement.request import Request
 
 _BACKOFF = Reason(
@@ -64,7 +65,7 @@ _BOOKED_MAX = 200
 # would help.
 _LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.WINDOW_AHEAD, ReasonCode.FOREIGN_USE)
 
-# Behind the first waiting execution, further kinds of cores with such a reason are told as the others there.
+# Kinds of cores with such a reason that a pass looks at node by node; of further ones it says less (`QuickReasons`).
 _LASTING_KINDS_MAX = 8
 
 # Why a core does not fit.
@@ -112,6 +113,7 @@ class QueuePass:
         self._budget = ScanBudget(SCAN_LOOKS)
         self.scan_from = 0
         self._lasting: dict[Hashable, Reason] = {}  # by the common properties of equal cores
+        self._quick = QuickReasons(placer, snapshot.now_s)
 
     def walk(self, ordered: Sequence[Execution]) -> None:
         """Admit in order until one does not fit; then let executions pass that the policy allows."""
@@ -134,7 +136,7 @@ class QueuePass:
 
     def _admit(self, execution: Execution) -> bool:
         """Start it or set the reason; return False if it ends the walk."""
-        reason = self._hold_reason(execution) or self._known_to_last(execution)
+        reason = self._hold_reason(execution) or self._known_to_last(execution) or self._quick_reason(execution)
         if reason is None:
             self._set_own_apart(execution)
             answer = admit(execution, self._placer)
@@ -177,21 +179,17 @@ class QueuePass:
                 self._backfill_conservatively(blocked, rest)
 
     def _tell_lasting(self, behind: Sequence[Execution]) -> None:
-        """Set the reasons of executions for which no end of others would help, of the first few kinds."""
-        empty = CapacityCheck(self._placer.with_ledger(self._placer.ledger.without_services()))
-        looked_into = len(self._lasting)
+        """Set the reasons of executions for which surely no end of others would help."""
         for execution in behind:
-            if empty.may_have_room(execution):
+            if not self._quick.is_lasting(execution):
                 continue
-            alike = self._alike(execution)
-            reason = self._lasting.get(alike)
-            if reason is None and looked_into < _LASTING_KINDS_MAX:
-                looked_into += 1
+            reason = self._known_to_last(execution) or self._quick_reason(execution)
+            if reason is None:
                 requests = core_requests(execution, self._placer)
-                reason = lasting_refusal(execution, requests[0], self._placer)
-                if reason is not None:
-                    self._lasting[alike] = reason
-            if reason is not None and reason.code in _LASTING:
+                reason = self._lasting[self._alike(execution)] = lasting_refusal(
+                    execution, requests[0], self._placer
+                ) or self._quick.reason(execution)
+            if reason.code in _LASTING:
                 self.reasons.give(execution.id, reason)
 
     def _backfill(
@@ -206,7 +204,7 @@ class QueuePass:
             return
         if key is not None:
             candidates.sort(key=key)
-        reservation = self._reserve(blocked)
+        reservation, changed = self._reserve(blocked), False
         begin = self._snapshot.scan_from if self._snapshot.scan_from < len(candidates) else 0
         for position in (*range(begin, len(candidates)), *range(begin)):
             execution = candidates[position]
@@ -214,12 +212,15 @@ class QueuePass:
             if self._budget.spent:
                 self._stop_scan(candidates, begin, position)
                 return
-            if surely_refused(execution, widest) or self._hold_back(execution) or not may_have_room(execution):
+            if surely_refused(execution, widest) or self._hold_back(execution):
+                continue
+            if changed and not may_have_room(execution):
                 continue
             if reservation.may_let_pass(execution) and not self._try_to_pass(execution, reservation):
                 self._budget.spend(self._looks(execution))
                 check.refresh()
                 reservation.refresh()
+                changed = True
 
     def _looks(self, execution: Execution) -> int:
         """Return how many nodes a trial of the core looks at."""
@@ -339,6 +340,12 @@ class QueuePass:
     def _known_to_last(self, execution: Execution) -> Reason | None:
         """Return the reason of the first equal core; thousands may need the same nodes."""
         return self._lasting.get(self._alike(execution)) if self._lasting else None
+
+    def _quick_reason(self, execution: Execution) -> Reason | None:
+        """Return a lasting reason once enough kinds were looked at node by node; None if it is not sure to last."""
+        if len(self._lasting) < _LASTING_KINDS_MAX or not self._quick.is_lasting(execution):
+            return None
+        return self._quick.reason(execution)
 
     def _alike(self, execution: Execution) -> Hashable:
         groups = core_groups(execution.application, self._placer.ledger.gateway)

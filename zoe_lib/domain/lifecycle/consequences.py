@@ -398,6 +398,8 @@ def is_backing_off(execution: Execution, now_s: float, policy: Policy) -> bool:
 
     A pause longer than the policy's maximum means that the clock was set back: it is over.
     """
+    if execution.not_before_s <= now_s:
+        return False
     longest_s = max(policy.retry_backoff_max_s, _longest_pause_s(execution, policy))
     return 0 < execution.not_before_s - now_s <= longest_s
 

@@ -101,14 +101,9 @@ def lasting_refusal(execution: Execution, request: Request, placer: ServicePlace
     fits = fits_when_empty(execution.application, nodes, placer.steps)
     if isinstance(fits, Reason):
         return fits
-    if all(_is_closed(node, request.begins_s) for node in nodes):
-        verb = "are" if len(nodes) > 1 else "is"
-        return Reason(
-            ReasonCode.NO_NODES,
-            f"No node can be used: {_nodes(len(nodes))} {verb} down or drained.",
-            placer.refused_by(request),
-            "see `zoe nodes`; executions start when a node is back",
-        )
+    closed = no_usable_node(nodes, request.begins_s)
+    if closed is not None:
+        return replace(closed, counts=placer.refused_by(request))
     if not fits:
         return replace(_no_room_now(execution, request, placer), hint=NOT_SHOWN_TO_FIT)
     return _refused_by_nodes(execution, request, placer)
@@ -144,6 +139,17 @@ def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, a
         f"({_size(execution, placer)}) do not fit, even if nothing else runs.",
         placer.refused_by(request),
         "it keeps its turn until they are back, and blocks no other execution meanwhile",
+    )
+
+
+def no_usable_node(nodes: Sequence[Node], now_s: float) -> Reason | None:
+    """Return the reason if all nodes are closed to all tenants; None if one is not."""
+    if not all(_is_closed(node, now_s) for node in nodes):
+        return None
+    return Reason(
+        ReasonCode.NO_NODES,
+        f"No node can be used: {_nodes(len(nodes))} {'are' if len(nodes) > 1 else 'is'} down or drained.",
+        hint="see `zoe nodes`; executions start when a node is back",
     )
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.gateway import core_groups
+from zoe_lib.domain.executions.gateway import NO_GATEWAY, core_groups
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -30,17 +30,21 @@ _ANY: NodesKey = ((), "", -1)
 class CapacityCheck:
     """The test for one room, by the amounts at the first question or the last `refresh`."""
 
-    def __init__(self, placer: ServicePlacer) -> None:
+    def __init__(self, placer: ServicePlacer, usable: UsableNodes | None = None) -> None:
         self._ledger = placer.ledger
-        self._usable = UsableNodes(placer)
+        self._usable = usable or UsableNodes(placer)
         self._seen = len(placer.ledger.changes)
         self._by_key: dict[NodesKey, FreeNodes] = {}
+        self._bears_gateway = placer.ledger.gateway != NO_GATEWAY
 
     def may_have_room(self, execution: Execution) -> bool:
         """Return False if the core certainly does not fit."""
-        for component, count in core_groups(execution.application, self._ledger.gateway):
-            key = self._usable.key(component, execution)
-            nodes = self._by_key.get(key)
+        application, by_key, key_of = execution.application, self._by_key, self._usable.key
+        # Called for each execution of a long queue, so without a call where a value is known.
+        groups = core_groups(application, self._ledger.gateway) if self._bears_gateway else application.core_groups
+        for component, count in groups:
+            key = key_of(component, execution)
+            nodes = by_key.get(key)
             if nodes is None:
                 nodes = self._nodes_for(component, execution, key)
             if not nodes.may_hold(component.reservation, count):
@@ -93,7 +97,9 @@ class FreeNodes:
         enough = bisect_left(self._rising, 1 - cores_milli)  # the nodes with so many cores
         if not enough or self._largest_memory[enough - 1] < memory_bytes:
             return False
-        if (count == 1 or not (cores_milli or memory_bytes)) and not amount.devices:
+        if count == 1 and not amount.devices:
+            return True
+        if not (cores_milli or memory_bytes or amount.devices):
             return True
         if count <= enough and self._least_memory[count - 1] >= memory_bytes and not amount.devices:
             return True  # one on each of the first nodes

@@ -14,9 +14,10 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.booked import booked_ledger
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.admission import admit, core_requests, lasting_refusal
+from zoe_master.scheduler.placement.admission import admit, core_requests
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.what_if.exact_reason import exact_reason
 from zoe_master.scheduler.what_if.proposal import ComponentChange, smallest_change
 
 _ABOUT_ITS_SIZE = (
@@ -69,7 +70,7 @@ def explain(
     ordered = queue_sequence(present)
     placer = ServicePlacer(booked_ledger(snapshot, policy), policy, present.span, too_late, present.leaves_s)
     nodes = {} if isinstance(admit(execution, placer), tuple) else _refusals(execution, placer)
-    reason = _own_reason(execution, plan.reasons.get(execution_id), placer)
+    reason = exact_reason(execution, plan.reasons.get(execution_id), placer)
     position = ordered.index(execution)
     of_tenant = [e for e in ordered[:position] if e.tenant == execution.tenant]
     own = [e for e in of_tenant if e.user == execution.user]
@@ -79,14 +80,6 @@ def explain(
     storage = execution.application.storage
     places = places_of(storage.inputs, execution.tenant, snapshot.locality) if storage is not None else ()
     return Explanation(reason, position, len(of_tenant), ids, nodes, change, places)
-
-
-def _own_reason(execution: Execution, reason: Reason | None, placer: ServicePlacer) -> Reason | None:
-    """Return the reason; for an execution behind others, the one that no end of others would remove, if any."""
-    requests = core_requests(execution, placer)
-    if reason is None or reason.code not in (ReasonCode.BEHIND_IN_QUEUE, ReasonCode.SCAN_LIMIT) or not requests:
-        return reason
-    return lasting_refusal(execution, requests[0], placer) or reason
 
 
 def _refusals(wanted: Execution, placer: ServicePlacer) -> dict[str, dict[str, str]]:

@@ -14,9 +14,12 @@ from zoe_lib.domain.executions.instances import ComponentCounts
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.reasons import Reason
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.booked import booked_ledger
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.what_if.exact_reason import exact_reason
 from zoe_master.scheduler.what_if.missing_instances import missing_instances, planned_instances
 
 # The smallest size tried is a sixteenth, in multiples of a grain, which is doubled until there are at most a thousand.
@@ -80,10 +83,13 @@ def propose(
     if execution.id in plan.starts:
         fewer = missing_instances(with_it, policy, execution, plan, too_late)
         return PlanProposal(True, instances=instances, fewer=fewer)
-    ordered = queue_sequence(Pass.from_snapshot(with_it, policy))
+    present = Pass.from_snapshot(with_it, policy)
+    ordered = queue_sequence(present)
     ahead = next(i for i, e in enumerate(ordered) if e.id == execution.id)
     change, sought = smallest_change(snapshot, policy, execution, give_up)
-    return PlanProposal(False, plan.reasons[execution.id], ahead, change, sought, instances)
+    placer = ServicePlacer(booked_ledger(with_it, policy), policy, present.span, too_late, present.leaves_s)
+    reason = exact_reason(execution, plan.reasons[execution.id], placer)
+    return PlanProposal(False, reason, ahead, change, sought, instances)
 
 
 def smallest_change(
