@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from zoe_client import wire
@@ -96,6 +97,10 @@ class AsyncClient(AsyncCalls):
     async def run(self, application: dict[str, Any], **how: Unpack[SubmitOptions]) -> AsyncExecutionHandle:
         """Submit an application, and return a handle to wait for it and show it."""
         return AsyncExecutionHandle(self, await self.submit(application, **how))
+
+    async def fetch(self, execution_id: str, directory: Path | str = ".") -> list[Path]:
+        """Copy the results of an execution to a directory of this machine, and return their paths; NotFound."""
+        return await asyncio.to_thread(self._blocking.fetch, execution_id, directory)
 
     async def map(
         self, function: Callable[[_T], _R], inputs: Iterable[_T], **how: Unpack[MapOptions]

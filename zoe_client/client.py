@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from zoe_client import wire
@@ -12,9 +14,11 @@ from zoe_client.calls.files import Files
 from zoe_client.calls.schedules import Schedules, StoredApplications
 from zoe_client.calls.waiting import Waiting
 from zoe_client.calls.workflows import Workflows
+from zoe_client.errors import NotFound
 from zoe_client.http.transport import path_part
 from zoe_client.running.handles import ExecutionHandle
 from zoe_client.running.options import MapOptions, SubmitOptions
+from zoe_client.words.file_paths import path_parts
 
 if TYPE_CHECKING:
     from zoe_client.calls.terminals import Terminal
@@ -71,6 +75,21 @@ class Client(Waiting):
     def run(self, application: dict[str, Any], **how: Unpack[SubmitOptions]) -> ExecutionHandle:
         """Submit an application, and return a handle to wait for it and show it: `client.run(application).wait()`."""
         return ExecutionHandle(self, self.submit(application, **how))
+
+    def fetch(self, execution_id: str, directory: Path | str = ".") -> list[Path]:
+        """Copy the results of an execution, as its description names them, to a directory of this machine, and return
+        their paths. NotFound if there are none.
+        """
+        paths = []
+        for file in self.results(execution_id).files:
+            target = Path(directory).joinpath(*map(os.fsdecode, path_parts(file.path)))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self.files.download(file.path, target)
+            paths.append(target)
+        if not paths:
+            title = "There are no results"
+            raise NotFound(wire.Problem(title=title, status=404, code="no_results", hint="name them with `results`"))
+        return paths
 
     def map(self, function: Callable[[_T], _R], inputs: Iterable[_T], **how: Unpack[MapOptions]) -> MapRun[_T, _R]:
         """Call a function with each of the inputs, each in its own service; iterate over the result for the return

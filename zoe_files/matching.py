@@ -1,4 +1,4 @@
-"""Files whose paths match patterns such as `out/*.csv`: `*`, `?` and `[...]` within one name."""
+"""Files that match patterns such as `out/*.csv`, with `*`, `?` and `[...]` within one name, or lie in a folder."""
 
 from __future__ import annotations
 
@@ -37,12 +37,16 @@ class Matches(TypedDict):
     complete: bool
 
 
+def _is_pattern(name: bytes) -> bool:
+    return any(special in name for special in (b"*", b"?", b"["))
+
+
 class _TooManyNames(Exception):  # noqa: N818 - it is a signal
     pass
 
 
 def matching(root: Root, patterns: Sequence[Parts]) -> Matches:
-    """Return the regular files that match one of the patterns."""
+    """Return the regular files that match one of the patterns, and those below a directory that one names in full."""
     found: dict[str, Match] = {}
     unmatched, walk = [], _Walk(root)
     try:
@@ -77,17 +81,37 @@ class _Walk:
             if len(pattern) > 1:
                 yield from self.files(parts, pattern[1:])
                 continue
-            with suppress(OSError):
-                descriptor = self._root.open(parts, os.O_PATH)
-                try:
-                    seen = os.fstat(descriptor)
-                finally:
-                    os.close(descriptor)
-                if stat.S_ISREG(seen.st_mode):
+            seen = self._stat(parts)
+            if seen is not None and stat.S_ISREG(seen.st_mode):
+                yield parts, seen
+            elif seen is not None and stat.S_ISDIR(seen.st_mode) and not _is_pattern(pattern[0]):
+                yield from self._beneath(parts)
+
+    def _beneath(self, directory: Parts) -> Iterator[tuple[Parts, os.stat_result]]:
+        """Yield the files in a directory and in those below it, but not through links to directories."""
+        directories = [directory]
+        while directories:
+            above = directories.pop()
+            for name in self._names(above, b"*"):
+                parts = (*above, name)
+                seen, itself = self._stat(parts), self._stat(parts, os.O_NOFOLLOW)
+                if seen is not None and stat.S_ISREG(seen.st_mode):
                     yield parts, seen
+                elif itself is not None and stat.S_ISDIR(itself.st_mode):
+                    directories.append(parts)
+
+    def _stat(self, parts: Parts, flags: int = 0) -> os.stat_result | None:
+        """Return the status of a path; None if there is nothing, or it leads out of the root."""
+        with suppress(OSError):
+            descriptor = self._root.open(parts, os.O_PATH | flags)
+            try:
+                return os.fstat(descriptor)
+            finally:
+                os.close(descriptor)
+        return None
 
     def _names(self, above: Parts, pattern: bytes) -> list[bytes]:
-        if not any(special in pattern for special in (b"*", b"?", b"[")):
+        if not _is_pattern(pattern):
             return [pattern]
         names: list[bytes] = []
         with suppress(FileRefused), self._root.directory(above) as directory, os.scandir(directory) as entries:

@@ -115,6 +115,21 @@ def test_an_own_script_over_an_own_file_is_one_command(stack: Stack, here: Path)
     assert (done.returncode, done.stdout) == (0, "9 {a b}\n"), done.stderr
 
 
+def test_variables_and_secrets_come_in_and_results_come_back(stack: Stack, here: Path) -> None:
+    with Client(stack.url, stack.token) as client:
+        client.set_secret("wandb", "hidden")
+    script = 'mkdir -p made/deep; echo "$A $KEY $(cat $ZOE_SECRETS/wandb)" > made/deep/said; exit $CODE'
+    (here / "go.sh").write_text(f"#!/bin/sh\n{script}\n")
+    flags = ("--env", "A={b}", "--secret", "wandb=KEY", "--secret", "wandb", "--result", "made", "--fetch")
+    for code, command in (("0", ("run",)), ("7", ("sbatch", "--parsable"))):
+        done = process(stack, *command, *flags, "--env", f"CODE={code}", "go.sh")
+        assert done.returncode == {"run": 0, "sbatch": 7}[command[0]], done.stderr
+        assert "fetched made/deep/said" in done.stderr
+        assert (here / "made/deep/said").read_text() == "{b} hidden hidden\n"
+        (here / "made/deep/said").unlink()
+    assert "--result" in process(stack, "run", "go.sh", "--fetch").stderr
+
+
 def test_shown_description_can_be_run(stack: Stack, zoe: Zoe, here: Path) -> None:
     (here / "app.json").write_text(zoe("run", "--image", "tiny", "--show", "--", "cat", "numbers.csv").out)
     done = process(stack, "run", "app.json", "--follow")

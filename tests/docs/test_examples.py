@@ -19,11 +19,12 @@ BACKUPS = DOCS / "operate/backups.md"
 SDK_BLOCKS = [*blocks(DOCS / "use/sdk.md"), *blocks(DOCS / "use/sdk-more.md")]
 
 
-def run_python(text: str, env: dict[str, str]) -> str:
+def run_python(text: str, env: dict[str, str], here: Path = ROOT) -> str:
     path = os.pathsep.join([str(ROOT), env.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", text],
         env={**env, "PYTHONPATH": path},
+        cwd=here,
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
@@ -33,14 +34,14 @@ def run_python(text: str, env: dict[str, str]) -> str:
     return done.stdout
 
 
-def test_examples_of_the_sdk(stack: Stack) -> None:
+def test_examples_of_the_sdk(stack: Stack, tmp_path: Path) -> None:
     program = "\n".join(block.text for block in SDK_BLOCKS if block.language == "python")
-    output = run_python(program, environment(stack))
+    output = run_python(program, environment(stack), tmp_path)
     for words in ("admin", "succeeded 0 exited", "main-0 local 0", "hello from x", "submitted", "from python"):
         assert words in output
     for words in ("map 7\nmap 14\nmap 21", "asyncio succeeded succeeded succeeded", "<from a notebook (x"):
         assert words in output
-    for words in ("cancelled", "never_fits", "It does not exist"):
+    for words in ("cancelled", "never_fits", "does not exist", "results/made/a"):
         assert words in output
 
 

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.calls.storage_calls import StorageCalls
+from zoe_client.documents.additions import Secrets, with_additions
 from zoe_client.http.transport import new_name, path_part
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
 from zoe_client.words.names import NAME
@@ -42,6 +43,9 @@ class Calls(StorageCalls):
         after: Sequence[str] = (),
         keep: bool = False,
         idempotency_key: str | None = None,
+        env: Mapping[str, str] | None = None,
+        secrets: Secrets = (),
+        results: Sequence[str] = (),
     ) -> wire.ExecutionView:
         """Submit an application; the same idempotency key returns the same execution.
 
@@ -52,7 +56,12 @@ class Calls(StorageCalls):
         `deadline_s`, in seconds from now. BadTime. `finish_by`: the same as a promise, with a `confidence` from 0.5 to
         0.99 [0.9], and a `budget` in the currency of the price list: it runs once Zoe promises that it ends by then, or
         you accept an offer.
+
+        `env`: variables of the component that ends the application; anyone who sees the execution sees them.
+        `secrets`: names of stored secrets, which it gets as files in `$ZOE_SECRETS`; in a mapping, each with its
+        variable. `results`: files, patterns and folders in the workspace for `fetch`. ValueError.
         """
+        application = with_additions(application, env, secrets, results)
         deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.SubmitRequest(
             application=with_promise_request(application, confidence, budget) if finish_by is not None else application,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Awaitable
 from html import escape
+from pathlib import Path
 from typing import Protocol
 
 from zoe_client import wire
@@ -30,6 +31,9 @@ class Executions(Protocol):
     def logs(self, execution_id: str, service_id: str, offset: int = 0) -> wire.LogChunkView:
         """Return a piece of a service's output."""
 
+    def fetch(self, execution_id: str, directory: Path | str = ".") -> list[Path]:
+        """Copy the results to a directory."""
+
 
 class AsyncExecutions(Protocol):
     """The calls that a handle makes: `AsyncClient`."""
@@ -47,6 +51,9 @@ class AsyncExecutions(Protocol):
 
     def logs(self, execution_id: str, service_id: str, offset: int = 0) -> Awaitable[wire.LogChunkView]:
         """Return a piece of a service's output."""
+
+    def fetch(self, execution_id: str, directory: Path | str = ".") -> Awaitable[list[Path]]:
+        """Copy the results to a directory."""
 
 
 class _ExecutionDisplay:
@@ -114,6 +121,10 @@ class ExecutionHandle(_ExecutionDisplay):
         self.view = self._client.cancel(self.id)
         return self
 
+    def fetch(self, directory: Path | str = ".") -> list[Path]:
+        """Copy its results to a directory of this machine, and return their paths. NotFound if there are none."""
+        return self._client.fetch(self.id, directory)
+
     def output(self) -> str:
         """Return the output of its services so far, in the order of the services."""
         return self._client.flow.perform(_output(self, self._client))
@@ -140,6 +151,10 @@ class AsyncExecutionHandle(_ExecutionDisplay):
         """Cancel the execution."""
         self.view = await self._client.cancel(self.id)
         return self
+
+    async def fetch(self, directory: Path | str = ".") -> list[Path]:
+        """Copy its results to a directory of this machine, and return their paths. NotFound if there are none."""
+        return await self._client.fetch(self.id, directory)
 
     async def output(self) -> str:
         """Return the output of its services so far, in the order of the services."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
+
+from zoe_client.documents.additions import Secrets
 
 
 class SubmitOptions(TypedDict, total=False):
@@ -22,6 +24,9 @@ class SubmitOptions(TypedDict, total=False):
     after: Sequence[str]
     keep: bool
     idempotency_key: str | None
+    env: Mapping[str, str] | None
+    secrets: Secrets
+    results: Sequence[str]
 
 
 class MapOptions(TypedDict, total=False):

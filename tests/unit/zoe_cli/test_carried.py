@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zoe_cli.commands.running.carried import CarriedFiles
+from zoe_cli.commands.files.carried import CarriedFiles
 
 
 @pytest.mark.parametrize("names", list(permutations(["a_b", "a b/c", "c"])))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from zoe_cli.commands.running.additions import Additions
 from zoe_cli.commands.running.drafts import CommandOptions, command_draft, spark_draft
 from zoe_cli.commands.words.documents import set_in
 from zoe_lib.descriptions import parse
@@ -43,3 +44,15 @@ def test_numbers_that_cannot_be_sent_are_refused_in_commands_too(program: str) -
     assert set_in(draft, ["main.resources.cores=2"])["components"][0]["resources"]["cores"] == 2
     with pytest.raises(typer.Exit):
         set_in(draft, ["main.resources.cores=1e400"])
+
+
+def test_variables_secrets_and_results_are_options_of_a_command(program: str) -> None:
+    draft = command_draft([program], CommandOptions(workers=3))
+    changed = Additions(["A=b=c"], ["wandb=KEY", "db"], ["out"], fetch=True).put_in(draft)
+    (component,) = parse(changed).components
+    assert dict(component.environment)["A"] == "b=c"
+    assert [secret.name for secret in component.secrets] == ["wandb", "db"]
+    with pytest.raises(typer.BadParameter, match="NAME=VALUE"):
+        Additions(["A"]).put_in(draft)
+    with pytest.raises(typer.BadParameter, match="--result"):
+        Additions(fetch=True).put_in(draft)

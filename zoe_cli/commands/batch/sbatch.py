@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from zoe_cli.commands.batch.workspace_texts import WorkspaceTexts
-from zoe_cli.commands.running.submitting import Conditions
+from zoe_cli.commands.running.additions import INDEX, Additions
+from zoe_cli.commands.running.submitting import Conditions, end_run
 from zoe_cli.commands.words import dates
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
@@ -20,7 +21,7 @@ from zoe_cli.registry import UsageCommand
 from zoe_cli.text import printable
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import IndexState
-from zoe_job.common.slurm_options import SBATCH, BadOptionError
+from zoe_job.common.slurm_options import SBATCH, BadOptionError, Given
 from zoe_job.submission.batch_script import Verdict, judge, listing, read_script
 from zoe_job.submission.conflicts import whole_request
 from zoe_job.submission.draft import job_draft, job_of
@@ -41,7 +42,10 @@ _TOO_OLD = "the server is older than this command, and does not let jobs call it
 _UNREACHABLE = "jobs_unreachable"
 _EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
 # Options of Zoe, beside those of sbatch.
-_OWN = {"strict": ("", "."), "loose": ("", "."), "show": ("", "."), "image": ("", "="), "idempotency-key": ("", "=")}
+_OWN = {
+    **dict.fromkeys(("strict", "loose", "show", "fetch"), ("", ".")),
+    **dict.fromkeys(("image", "idempotency-key", "env", "secret", "result"), ("", "=")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,8 @@ def sbatch(
             metavar="[OPTIONS] SCRIPT [ARGUMENTS]",
             help="Options of sbatch, which win over the #SBATCH lines of the script (- or none: standard input). Zoe's "
             "own: --loose submits although lines are not understood; --show prints the description; --image NAME "
-            "[zoe/python]; --idempotency-key KEY.",
+            "[zoe/python]; --idempotency-key KEY; --env NAME=VALUE (visible in `zoe show`); --secret NAME[=VARIABLE]; "
+            "--result PATH of a file or folder for `zoe fetch`; --fetch waits, and copies the results here.",
         ),
     ] = None,
 ) -> None:
@@ -99,6 +104,8 @@ def sbatch(
     _report_options(judge(title, lines, found), loose="loose" in own)
     draft = Draft(title, lines, own.get("idempotency-key"))
     document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
+    additions = _additions(given)
+    document = additions.put_in(document, template=None if request.array is None else INDEX, everywhere=True)
     if "show" in own:
         from zoe_cli.output import Format, emit_data
 
@@ -106,7 +113,18 @@ def sbatch(
     elif request.test_only:
         _plan(context, document, request)
     else:
-        _submit(context, document, request, draft)
+        made = _submit(context, document, request, draft)
+        if request.wait or additions.fetch:
+            _wait(context, made, in_array=request.array is not None, fetch=additions.fetch)
+
+
+def _additions(given: list[Given]) -> Additions:
+    """Return the options that `zoe run` has, too; they may be repeated."""
+
+    def values(name: str) -> list[str]:
+        return [entry.value for entry in given if entry.name == name and entry.value is not None]
+
+    return Additions(values("env"), values("secret"), values("result"), any(entry.name == "fetch" for entry in given))
 
 
 def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
@@ -152,7 +170,8 @@ def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest)
     print_plan(context, _bare(document), request.wanted_priority, request.deadline)
 
 
-def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> None:
+def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> str:
+    """Submit the job, print its id as sbatch does, and return it."""
     conditions = Conditions(request.dependency, request.keep, request.begin, request.hold, request.array).fields()
     settings = conditions if request.wanted_priority is None else {**conditions, "priority": request.wanted_priority}
     if request.deadline is not None:
@@ -173,7 +192,7 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
             key = None if draft.key is None else f"{draft.key[:_KEY_MAX]} without api"
             why = refusal.problem.detail if refusal.problem.code == _UNREACHABLE else _TOO_OLD
             sent = send(_without_api(document, draft, why), key)
-        made, notes = sent["id"], sent["notes"]
+        made, notes = str(sent["id"]), sent["notes"]
     for text in notes:
         note(f"note: {text}")
     if request.parsable:
@@ -181,8 +200,7 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
     elif not request.quiet:
         write(f"Submitted batch job {made}\n")
     sys.stdout.flush()
-    if request.wait:
-        _wait(context, made, in_array=request.array is not None)
+    return made
 
 
 def _without_api(document: dict[str, Any], draft: Draft, why: str) -> dict[str, Any]:
@@ -205,12 +223,13 @@ def _is_unknown(refusal: Refused) -> bool:
     return bool(errors) and all(error.pointer.endswith("/api") for error in errors)
 
 
-def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
-    from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
+def _wait(context: typer.Context, made: str, *, in_array: bool, fetch: bool) -> None:
+    from zoe_cli.commands.watching.ending import array_exit_code, exit_code_of, wait_for, wait_for_array
 
     with options(context).quick() as quick, options(context).following() as client:
         if not in_array:
-            finish(wait_for(client, quick.execution(made), None), exit_code_from_app=True)
+            code = exit_code_of(wait_for(client, quick.execution(made), None), from_app=True)
         elif code := array_exit_code(wait_for_array(client, made, None)):
             failed = client.arrays.indices(made, (IndexState.FAILED,))
-            raise typer.Exit(max((index.exit_code or code for index in failed), default=code))  # as Slurm does
+            code = max((index.exit_code or code for index in failed), default=code)  # as Slurm does
+    end_run(context, made, code, fetch=fetch)

@@ -11,14 +11,14 @@ from typing import Any
 
 import typer
 
-from zoe_cli.commands.running.carried import CarriedFiles
+from zoe_cli.commands.files.carried import CarriedFiles
+from zoe_cli.commands.running.additions import INDEX
 from zoe_client.documents.quantities import bytes_of
 
 MEMORY, CORES = "1GiB", 1.0
 SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
 SPARK_MEMORY_MIN = 2**30
 _MIB = 2**20
-INDEX = "{index}"
 # Short names of images; all other values are images.
 _SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"}
 _DRIVER = {"memory": "1792MiB", "cores": 0.5, "limits": {"cores": 2}}

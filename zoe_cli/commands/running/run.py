@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from zoe_cli.commands.running.additions import INDEX, Additions, Environment, Fetch, Results, SecretNames
 from zoe_cli.commands.running.packages import packages_of
 from zoe_cli.commands.running.repositories import sources_of
 from zoe_cli.commands.running.retrying import MemoryGrow, Retries, RetryExitCodes, RetryOptions, RetryPause
@@ -47,6 +48,7 @@ _EXAMPLES = (
     "zoe run --image python --git https://example.org/team/project.git@v2 -- python3 project/train.py",
     "zoe run --image python --memory 2GiB -- python3 train.py --epochs 3",
     "zoe run --image python --show -- python3 train.py > app.json",
+    "zoe run train.py --env EPOCHS=3 --secret wandb=WANDB_API_KEY --result out --fetch",
     "zoe run app.json --follow --exit-code-from-app",
     "zoe run app.json --share bob:look",
     "zoe catalogue batch | zoe run - --set 'main.command=echo hello'",
@@ -98,6 +100,10 @@ def run(
     requirements: Annotated[
         Path | None, typer.Option(help="File with such packages, one in each line; # begins a comment.")
     ] = None,
+    environment: Environment = None,
+    secrets: SecretNames = None,
+    results: Results = None,
+    fetch: Fetch = False,
     repositories: Repositories = None,
     repository_secret: Annotated[
         str | None,
@@ -176,8 +182,11 @@ def run(
         timeout_s=timeout,
         exit_code_from_app=exit_code_from_app,
         show=show,
+        fetch=fetch,
     )
+    additions = Additions(environment, secrets, results, fetch)
     changes: list[Callable[[dict[str, Any]], dict[str, Any]]] = [
+        partial(additions.put_in, template=None if array is None else INDEX),
         partial(set_in, settings=settings),
         RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in,
         *(() if array is None else (counting_instances,)),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.running.additions import Additions, Environment, Fetch, Results, SecretNames
 from zoe_cli.commands.running.submitting import (
     After,
     Begin,
@@ -55,6 +56,10 @@ def spark_submit(
     memory: Memory = None,
     cores: Cores = None,
     carried: Carried = None,
+    environment: Environment = None,
+    secrets: SecretNames = None,
+    results: Results = None,
+    fetch: Fetch = False,
     name: Name = None,
     settings: Settings = None,
     show: Show = False,
@@ -79,5 +84,7 @@ def spark_submit(
         following=following,
         exit_code_from_app=exit_code_from_app,
         show=show,
+        fetch=fetch,
     )
+    document = Additions(environment, secrets, results, fetch).put_in(document)
     submit(context, set_in(document, settings), how)

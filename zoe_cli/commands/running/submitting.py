@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zoe_cli.commands.watching.ending import array_exit_code, finish, wait_for, wait_for_array
+from zoe_cli.commands.files.fetching import fetch_results
+from zoe_cli.commands.watching.ending import array_exit_code, exit_code_of, wait_for, wait_for_array
 from zoe_cli.commands.watching.notes.last_lines import note_last_lines
 from zoe_cli.commands.watching.promising import is_refused, wait_for_decision
 from zoe_cli.commands.words.array_rows import array_rows
@@ -19,6 +20,7 @@ from zoe_cli.commands.words.views import note_left_files, rows_of
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import emit, emit_data, note
+from zoe_cli.text import printable
 from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
 from zoe_client.quick.plain import Execution
 from zoe_client.vocabulary import DeadlineOutlook, DependencyKind
@@ -143,11 +145,12 @@ class Submission:
     timeout_s: float | None = None
     exit_code_from_app: bool = False
     show: bool = False
+    fetch: bool = False
 
     @property
     def waits_for_end(self) -> bool:
         """Return whether the command waits for the end."""
-        return self.wait or self.following or self.exit_code_from_app or self.timeout_s is not None
+        return self.wait or self.following or self.fetch or self.exit_code_from_app or self.timeout_s is not None
 
 
 def submit(context: typer.Context, document: dict[str, Any], how: Submission) -> None:
@@ -183,7 +186,17 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     execution = _wait(context, execution, how)
     if not how.following:
         emit(execution, options(context).output, rows_of([execution]))
-    finish(execution, how.exit_code_from_app)
+    end_run(context, execution["id"], exit_code_of(execution, how.exit_code_from_app), fetch=how.fetch)
+
+
+def end_run(context: typer.Context, unit_id: str, code: int, *, fetch: bool) -> None:
+    """Copy the results if they are wanted, and exit with this code, or that of missing results, unless it is 0."""
+    if fetch:
+        with options(context).following() as client:
+            found = fetch_results(client, unit_id, Path(), lambda path: note(f"fetched {printable(str(path))}"))
+        code = code or found.code
+    if code:
+        raise typer.Exit(code)
 
 
 def _outlook(context: typer.Context, document: dict[str, Any], how: Submission, by: str | None) -> str:
@@ -243,8 +256,7 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
     with options(context).following() as following:
         ended = wait_for_array(following, array["id"], how.timeout_s)
     emit(ended, options(context).output, array_rows([ended]))
-    if code := array_exit_code(ended):
-        raise typer.Exit(code)
+    end_run(context, ended["id"], array_exit_code(ended), fetch=how.fetch)
 
 
 def _is_array_refused(context: typer.Context, array_id: str) -> bool:

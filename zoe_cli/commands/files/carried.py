@@ -11,6 +11,7 @@ import typer
 from zoe_cli.output import note
 from zoe_cli.text import printable
 from zoe_cli.units import size
+from zoe_client.documents.additions import literal
 
 BYTES_MAX = 256 * 2**10
 """Limit of the description format."""
@@ -91,12 +92,6 @@ class CarriedFiles:
         if "\0" in text or any("\udc80" <= character <= "\udcff" for character in text):
             return "it is not UTF-8 text"
         return None
-
-
-def literal(word: str, template: str | None = None) -> str:
-    """Return a word with all braces escaped, except those of this template."""
-    parts = [word] if template is None else word.split(template)
-    return (template or "").join(part.replace("{", "{{").replace("}", "}}") for part in parts)
 
 
 def _instead(path: Path) -> str:

@@ -1,114 +1,39 @@
-"""cp: files between this machine and workspaces, or the object store."""
+"""Copy files and directories between this machine and Zoe."""
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from zoe_cli.commands.inside.copy_record import CopyRecord
-from zoe_cli.commands.words.arguments import Id
-from zoe_cli.commands.words.file_places import FORMS, FilePlace, read_place
-from zoe_cli.context import on_terminal, options
+from zoe_cli.commands.files.copy_record import CopyRecord
+from zoe_cli.commands.words.file_places import FilePlace
+from zoe_cli.context import on_terminal
 from zoe_cli.exits import Exit
-from zoe_cli.output import note, write
-from zoe_cli.registry import add
+from zoe_cli.output import note
 from zoe_cli.text import printable
 from zoe_client.calls.files import Files, Progress, local_name, no_progress, remote_name
 from zoe_client.errors import NotAllowed, NotFound, Refused
-from zoe_client.vocabulary import WorkspaceKind
 from zoe_client.wire import FileEntry
-from zoe_client.words.file_paths import InvalidPath, path_parts
-
-_EXAMPLES = (
-    "zoe cp data.csv :",
-    "zoe cp -r project/ :work/project",
-    "zoe cp :work/out.csv .",
-    "zoe cp model.bin shared:models/",
-    "zoe cp -r meters/ swift2d://meters.zoe/2026",
-)
+from zoe_client.words.file_paths import InvalidPath
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add(app, "cp", copy, _EXAMPLES, results=False)
-    add(app, "fetch", fetch, ("zoe fetch x1m7xhnzn3f4144", "zoe fetch x1m7xhnzn3f4144 results/"), results=False)
+class Copier:
+    """Copies files and directories between this machine and the places of files; says what it leaves out."""
 
-
-def copy(
-    context: typer.Context,
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="SOURCE... TARGET", help=f"One side is {FORMS}."),
-    ],
-    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Copy directories with their contents.")] = False,
-) -> None:
-    """Copy files to or from a workspace or the object store.
-
-    Repeat an interrupted copy to resume it, also of a directory. A file appears under its name when it is complete. A
-    directory goes into an existing TARGET, under its own name. In a workspace, bytes that are not UTF-8, unprintable
-    characters and `%` are written `%XX`.
-    """
-    if len(paths) < 2:
-        raise typer.BadParameter("name at least one source, and the target")
-    *sources, target = paths
-    to, froms = read_place(target), [read_place(source) for source in sources]
-    with options(context).following() as client:
-        copier = _Copier(client.files, recursive, client.url)
-        for source, place in zip(sources, froms, strict=True):
-            match place, to:
-                case None, FilePlace():
-                    copier.upload(Path(source), to, many=len(sources) > 1 or target.endswith(("/", ":")))
-                case FilePlace(), None:
-                    copier.download(place, Path(target), many=len(sources) > 1 or target.endswith("/"))
-                case _:
-                    raise typer.BadParameter(f"copy between this machine and Zoe: one side is {FORMS}")
-        copier.close()
-
-
-def fetch(
-    context: typer.Context,
-    execution_id: Id,
-    directory: Annotated[Path, typer.Argument(help="Directory to copy to; it is made if it is missing.")] = Path(),
-) -> None:
-    """Copy the results of an execution, as named in its description, to this machine.
-
-    Results lie in the workspace: files of the same names that another execution left are copied, too.
-    """
-    with options(context).following() as client:
-        found = client.results(execution_id)
-        copier = _Copier(client.files, recursive=True)
-        for file in found.files:
-            target = directory.joinpath(*map(os.fsdecode, path_parts(file.path)))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if copier.fetch(FilePlace(WorkspaceKind.WORKSPACE, file.path), target):
-                write(f"{printable(str(target))}\n")
-    for pattern in found.unmatched:
-        note(f"no file matches {pattern}")
-    if not found.complete:
-        note("there are more results; copy them with `zoe cp -r`")
-    if not found.files:
-        note("there are no results" if found.unmatched else "its description declares no results")
-        raise typer.Exit(Exit.NOT_FOUND)
-    copier.close()
-
-
-class _Copier:
     def __init__(self, files: Files, recursive: bool, server: str = "") -> None:
         self._files = files
         self._recursive = recursive
         self._server = server
-        self._left_out = 0
+        self.left_out = 0
         self._record: CopyRecord | None = None
 
     def close(self) -> None:
         """Exit with an error if a file could not be read; all others are copied."""
-        if self._left_out:
+        if self.left_out:
             raise typer.Exit(Exit.NOT_ALLOWED)
 
     def upload(self, source: Path, to: FilePlace, many: bool) -> None:
@@ -175,7 +100,7 @@ class _Copier:
         try:
             target.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):  # in an object store, an object and a directory may share a name
-            self._left_out += 1
+            self.left_out += 1
             note(f"left out: {place}: {target} is a file")
             return
         try:
@@ -235,7 +160,7 @@ class _Copier:
             return {}
 
     def _leave_out(self, place: FilePlace, refused: Exception) -> None:
-        self._left_out += 1
+        self.left_out += 1
         note(f"left out: {place}: {refused}")
 
     def _upload_file(self, source: Path, target: FilePlace) -> None:

@@ -1,0 +1,1 @@
+"""Commands that copy files, and the files that a run takes along."""

@@ -1,0 +1,57 @@
+"""cp: files between this machine and workspaces, or the object store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zoe_cli.commands.files.copier import Copier
+from zoe_cli.commands.words.file_places import FORMS, FilePlace, read_place
+from zoe_cli.context import options
+from zoe_cli.registry import add
+
+_EXAMPLES = (
+    "zoe cp data.csv :",
+    "zoe cp -r project/ :work/project",
+    "zoe cp :work/out.csv .",
+    "zoe cp model.bin shared:models/",
+    "zoe cp -r meters/ swift2d://meters.zoe/2026",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "cp", copy, _EXAMPLES, results=False)
+
+
+def copy(
+    context: typer.Context,
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE... TARGET", help=f"One side is {FORMS}."),
+    ],
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Copy directories with their contents.")] = False,
+) -> None:
+    """Copy files to or from a workspace or the object store.
+
+    Repeat an interrupted copy to resume it, also of a directory. A file appears under its name when it is complete. A
+    directory goes into an existing TARGET, under its own name. In a workspace, bytes that are not UTF-8, unprintable
+    characters and `%` are written `%XX`.
+    """
+    if len(paths) < 2:
+        raise typer.BadParameter("name at least one source, and the target")
+    *sources, target = paths
+    to, froms = read_place(target), [read_place(source) for source in sources]
+    with options(context).following() as client:
+        copier = Copier(client.files, recursive, client.url)
+        for source, place in zip(sources, froms, strict=True):
+            match place, to:
+                case None, FilePlace():
+                    copier.upload(Path(source), to, many=len(sources) > 1 or target.endswith(("/", ":")))
+                case FilePlace(), None:
+                    copier.download(place, Path(target), many=len(sources) > 1 or target.endswith("/"))
+                case _:
+                    raise typer.BadParameter(f"copy between this machine and Zoe: one side is {FORMS}")
+        copier.close()
