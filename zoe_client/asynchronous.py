@@ -42,6 +42,7 @@ class AsyncFiles:
     rename = threaded(Files.rename)
     delete = threaded(Files.delete)
     upload = threaded(Files.upload)
+    write_tree = threaded(Files.write_tree)
     download = threaded(Files.download)
 
     async def list(self, path: str = "", root: str = WorkspaceKind.WORKSPACE) -> list[wire.FileEntry]:

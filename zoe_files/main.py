@@ -54,7 +54,7 @@ def main() -> int:
         print(f"refused {error}", flush=True)
         return 1
     for root in roots.values():
-        root.uploads.sweep()
+        root.sweep()
     server = FileServer(listening, roots, task["secret"], task["idle_s"])
     print(f"port {listening.getsockname()[1]}", flush=True)
     with open(os.devnull, "w") as nothing:

@@ -17,12 +17,14 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from zoe_client.words.file_paths import InvalidPath, path_parts
+from zoe_files import carried
 from zoe_files.beneath import Parts, Root
 from zoe_files.changes import delete, make_directory, rename
 from zoe_files.contents import requested_range, tag_of
 from zoe_files.listing import ENTRIES_MAX, page_at
 from zoe_files.matching import matching
 from zoe_files.refusal import FileRefused
+from zoe_files.trees import TreeWriter
 from zoe_files.uploads import Upload, Uploads
 
 REQUESTS_MAX = 32
@@ -42,6 +44,11 @@ class Served:
 
     root: Root
     uploads: Uploads
+
+    def sweep(self) -> None:
+        """Remove expired uploads, and files that runs took along and no longer use."""
+        self.uploads.sweep()
+        carried.sweep(self.root)
 
 
 @dataclass(slots=True)
@@ -95,7 +102,7 @@ class FileServer(ThreadingMixIn, TCPServer):
             if time.monotonic() >= swept_s + _SWEEP_INTERVAL_S:
                 swept_s = time.monotonic()
                 for root in self.roots.values():
-                    root.uploads.sweep()
+                    root.sweep()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002 - the base's signature
         """Reserve a slot for a request; without one, the connection is closed."""
@@ -132,7 +139,7 @@ class FileRequest(BaseHTTPRequestHandler):
         """Answer."""
         self._answer()
 
-    do_POST = do_PATCH = do_DELETE = do_HEAD = do_GET  # noqa: N815 - the names of the base
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_GET  # noqa: N815 - the names of the base
 
     def _answer(self) -> None:
         self.close_connection = True
@@ -159,9 +166,10 @@ class FileRequest(BaseHTTPRequestHandler):
         if what == "uploads":
             self._upload(served.uploads, number)
         else:
-            self._file(served.root, rest)
+            self._file(served, rest)
 
-    def _file(self, root: Root, what: str) -> None:
+    def _file(self, served: Served, what: str) -> None:
+        root = served.root
         match self.command, what:
             case "GET", "":
                 self._list(root)
@@ -170,6 +178,8 @@ class FileRequest(BaseHTTPRequestHandler):
                 self._send(204)
             case "GET", "content":
                 self._content(root)
+            case "PUT", "tree":
+                self._tree(served)
             case "GET", "matching":
                 self._send(
                     200, matching(root, [self._parts(pattern) for pattern in self._patterns if self._parts(pattern)])
@@ -202,6 +212,11 @@ class FileRequest(BaseHTTPRequestHandler):
         after = b"/".join(self._parts(self._query.get("after", "")))
         limit = _number(self._query.get("limit"), ENTRIES_MAX) or ENTRIES_MAX
         self._send(200, page_at(root, self._path(), after, limit))
+
+    def _tree(self, served: Served) -> None:
+        writer = TreeWriter(served.root, served.uploads.check_room)
+        written = writer.write(self._path(), self._header_number("Content-Length"), self._read)
+        self._send(200, {"files": written.files, "size_bytes": written.size_bytes})
 
     def _content(self, root: Root) -> None:
         with root.file(self._path()) as (descriptor, found):

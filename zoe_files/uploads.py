@@ -75,7 +75,7 @@ class Uploads:
         unfinished = list(self._unfinished_name())
         if len(unfinished) >= UNFINISHED_MAX:
             raise FileRefused(429, "too_many_uploads", f"you have {UNFINISHED_MAX} unfinished uploads: end some first")
-        self._check_room(length + sum(upload.length - upload.offset for upload in unfinished), shown)
+        self.check_room(length + sum(upload.length - upload.offset for upload in unfinished), shown)
         number = secrets.token_hex(16)
         with refuse_os_errors(shown), self._place.get_or_create() as directory:
             _write(directory, f"{number}.json", json.dumps({"path": shown, "length": length}).encode())
@@ -126,7 +126,7 @@ class Uploads:
         end, checked = offset + length, -_CHECKED_EACH_BYTES
         while offset < end:
             if offset - checked >= _CHECKED_EACH_BYTES:
-                self._check_room(min(end - offset, _CHECKED_EACH_BYTES), shown)
+                self.check_room(min(end - offset, _CHECKED_EACH_BYTES), shown)
                 checked = offset
             piece = read(min(_PIECE_BYTES, end - offset))
             if not piece:
@@ -154,7 +154,8 @@ class Uploads:
         self._finished[upload.id] = upload
         return upload
 
-    def _check_room(self, needed: int, shown: str) -> None:
+    def check_room(self, needed: int, shown: str) -> None:
+        """Refuse bytes for which the disk has no room; FileRefused."""
         with refuse_os_errors(shown):
             found = os.fstatvfs(self._root.descriptor)
         room = found.f_bavail * found.f_frsize - self._bounds.free_bytes_min

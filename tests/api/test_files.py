@@ -19,8 +19,10 @@ from tests.support.api import Api, problem
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
 from zoe_api.http.problems.codes import PROBLEMS, Code
+from zoe_client.calls.trees import TreeFile
+from zoe_client.errors import Refused
 from zoe_lib.store.postgres.store import PostgresStore
-from zoe_master.backends.local.supervisor import files
+from zoe_master.backends.local.supervisor import files as supervised
 from zoe_master.loop.system_users import SystemUsers
 
 MIB = 2**20
@@ -45,8 +47,8 @@ class FilesApi:
     def workspace(self, user: str = "ann", tenant: str = "red") -> Path:
         return self.world.settings.workspaces_dir / tenant / user
 
-    def record(self, user: str = "ann") -> files.Document:
-        return files.read_json(str(self.world.settings.state_dir / "files" / f"red+{user}.json")) or {}
+    def record(self, user: str = "ann") -> supervised.Document:
+        return supervised.read_json(str(self.world.settings.state_dir / "files" / f"red+{user}.json")) or {}
 
     def close(self) -> None:
         self.api.close()
@@ -265,6 +267,26 @@ def test_changes_are_in_the_audit_log_and_reads_are_not(site: FilesApi) -> None:
     assert set(seen) == {"begin_upload", "rename_file", "delete_file"}
     assert seen["rename_file"] == {"path": ["x", "y"]}
     assert seen["begin_upload"]["path"] == [None, "x"]
+
+
+def test_a_tree_is_one_request_and_one_entry_of_the_audit_log(site: FilesApi, tmp_path: Path) -> None:
+    (tmp_path / "small").write_bytes(b"x" * 100)
+    files = [TreeFile(f"d{number % 7}/f{number}", tmp_path / "small", 100) for number in range(500)]
+    client = site.api.client(make_token(site.api.store, "ann", "red"))
+    assert client.files.write_tree(files, "to").files == 500
+    assert (site.workspace() / "to/d3/f10").read_bytes() == b"x" * 100
+    (entry,) = [entry for entry in site.api.store.accounts.audit(None, 50) if entry.user == "ann"]
+    assert (entry.action, dict(entry.changes)) == (
+        "write_tree",
+        {"path": [None, "to"], "files": [None, 500], "size_bytes": [None, 50_000]},
+    )
+    (site.workspace() / "away").symlink_to("/tmp")
+    with pytest.raises(Refused, match="leads out"):
+        client.files.write_tree([TreeFile("x", tmp_path / "small", 100)], "away")
+    refused = site.http().put(f"{FILES}/workspace/tree", content=b"{}", headers={"Content-Length": "2"})
+    assert problem(refused)["code"] == "invalid_upload"
+    reader = site.http(role="viewer")
+    assert reader.put(f"{FILES}/workspace/tree", content=b"").status_code == 403
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.conftest import Zoe
 from tests.support.documents import job
 from tests.support.stack import zoe
+from zoe_cli.commands.files import local_tree
 from zoe_client import Client
 from zoe_client.calls.files import Files
 from zoe_embedded.stack import Stack
@@ -57,9 +58,10 @@ def interrupted_after(monkeypatch: pytest.MonkeyPatch, method: str, count: int) 
     real, names = getattr(Files, method), list[str]()
 
     def transfer(self: Files, *given: Any) -> None:
-        if len(names) == count:
+        if len(names) >= count:
             raise KeyboardInterrupt
-        names.append(Path(given[0]).name)
+        sent = [file.path for file in given[0] if not file.directory] if method == "write_tree" else [given[0]]
+        names.extend(Path(path).name for path in sent)
         real(self, *given)
 
     monkeypatch.setattr(Files, method, transfer)
@@ -69,7 +71,8 @@ def interrupted_after(monkeypatch: pytest.MonkeyPatch, method: str, count: int) 
 def test_an_interrupted_directory_copy_goes_on_in_the_same_directory(
     stack: Stack, zoe_here: Zoe, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for method, words in (("upload", (str(tree), ":again")), ("download", (":again", str(tmp_path / "again")))):
+    monkeypatch.setattr(local_tree, "TREE_FILES_MAX", 2)
+    for method, words in (("write_tree", (str(tree), ":again")), ("download", (":again", str(tmp_path / "again")))):
         with monkeypatch.context() as patch:
             names = interrupted_after(patch, method, 2)
             assert zoe_here("cp", "-r", *words).code == 130

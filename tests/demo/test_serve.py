@@ -48,7 +48,7 @@ class Serve:
         with self._output.open("wb") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", WITHOUT_SPARK, "--settings", str(file_of_settings)],
-                env={**os.environ, "ZOE_HOME": str(home), **variables},
+                env={**os.environ, "ZOE_HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), **variables},
                 cwd=CLONE,
                 stdout=file,
                 stderr=file,
@@ -104,6 +104,9 @@ def serve(home: Path) -> Iterator[Callable[..., Serve]]:
 
 def test_killed_parts_are_restarted_and_a_closed_terminal_ends_all(serve: Callable[[], Serve]) -> None:
     running = serve()
+    own = {"PATH": os.environ["PATH"], "XDG_CONFIG_HOME": str(running.home / "config"), "ZOE_HELPER": "0"}
+    listed = subprocess.run([sys.executable, "-m", "zoe_cli.main", "ls", "-o", "json"], env=own, cwd=CLONE, check=False)
+    assert listed.returncode == 0, "the account that serves is signed in"
     with running.client() as api:
         through = api.submit(job("sh", "-c", "until test -e {workspace}/go; do sleep 0.1; done"))
         until(lambda: api.execution(through.id).state is ExecutionState.RUNNING)

@@ -62,7 +62,12 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
     with output.open("wb") as file:
         running = subprocess.Popen(
             [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
-            env={**os.environ, **runtimes_of_the_clone(), "ZOE_HOME": str(home)},
+            env={
+                **os.environ,
+                **runtimes_of_the_clone(),
+                "ZOE_HOME": str(home),
+                "XDG_CONFIG_HOME": str(home / "config"),
+            },
             cwd=CLONE,
             stdout=file,
             stderr=file,
@@ -98,7 +103,12 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             second = subprocess.run(
                 [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
-                env={**os.environ, **runtimes_of_the_clone(), "ZOE_HOME": str(home)},
+                env={
+                    **os.environ,
+                    **runtimes_of_the_clone(),
+                    "ZOE_HOME": str(home),
+                    "XDG_CONFIG_HOME": str(home / "config"),
+                },
                 cwd=CLONE,
                 capture_output=True,
                 text=True,

@@ -15,7 +15,7 @@ from fastapi import Header, Path, Query, Request, Response
 from starlette.requests import ClientDisconnect
 
 from zoe_api.access.access import AsReader, AsSubmitter, still_allowed
-from zoe_api.files.sources import check_paths, source_of
+from zoe_api.files.sources import ProgramFiles, check_paths, source_of
 from zoe_api.files.transfers import AccessEnded, FileContent, drain, while_allowed
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
@@ -24,7 +24,7 @@ from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import CLIENT_LEFT, api_router
 from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
-from zoe_client.wire import DirectoryRequest, FileList, RenameRequest
+from zoe_client.wire import DirectoryRequest, FileList, RenameRequest, WrittenTree
 from zoe_client.words.file_paths import path_parts
 
 router = api_router("/files/{root}", tag="files")
@@ -130,6 +130,37 @@ async def delete_file(
     source = await source_of(root, caller)
     await source.delete(path, recursive=recursive)
     return Response(status_code=204)
+
+
+@router.put("/tree", response_model=WrittenTree)
+async def write_tree(
+    root: Root, request: Request, caller: AsSubmitter, content_length: Length, path: FilePath = ""
+) -> Any:
+    """Write many small files below a directory with one request, up to 10,000 files and 80 MiB.
+
+    The body has for each file a line of JSON, `{"path": PATH, "size": BYTES}` with an optional `mode`, and then its
+    bytes; `{"path": PATH, "directory": true}` makes a directory, `{"path": PATH, "link": PATH}` a second name of a
+    file. Each file appears when it is complete, and
+    replaces one of its name. After a refusal, the files before it stay; repeat the request.
+    """
+    check_paths(path)
+    note_changes(caller.request, {}, {"path": path})
+    source = await source_of(root, caller)
+    if not isinstance(source, ProgramFiles):
+        raise ApiProblem(Code.WRONG_KIND, "the object store takes one object at a time: use uploads")
+    body = while_allowed(request.stream(), _still(caller))
+    with caller.services.streams.request(caller.user):
+        try:
+            written = await source.write_tree(path, content_length, body)
+        except ApiProblem:
+            await drain(request)
+            raise
+        except AccessEnded:
+            raise ApiProblem(Code.BAD_TOKEN) from None
+        except ClientDisconnect:
+            return Response(status_code=CLIENT_LEFT)
+    note_changes(caller.request, {}, {"files": written.files, "size_bytes": written.size_bytes})
+    return written
 
 
 @router.post("/uploads", status_code=201)

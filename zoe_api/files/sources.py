@@ -17,7 +17,7 @@ from zoe_api.services.objects.source import StoreFiles
 from zoe_api.services.objects.upload_state import UploadState
 from zoe_api.services.objects.uploads import UploadBounds
 from zoe_client.vocabulary import STORE_ROOT
-from zoe_client.wire import FileList
+from zoe_client.wire import FileList, WrittenTree
 from zoe_client.words.file_paths import InvalidPath, path_parts
 from zoe_lib.sealing import CannotOpen, Seal
 
@@ -115,6 +115,12 @@ class ProgramFiles:
         """Delete a file or a directory."""
         query: dict[str, str | int | list[str]] = {"path": path, "recursive": str(recursive).lower()}
         await self._send_and_close(FileRequest("DELETE", f"/{self._root}", query))
+
+    async def write_tree(self, path: str, length: int, body: AsyncIterator[bytes]) -> WrittenTree:
+        """Write many files below a directory."""
+        headers = {"Content-Length": str(length)}
+        answer = await self._send_request(FileRequest("PUT", f"/{self._root}/tree", {"path": path}, headers, body))
+        return WrittenTree.model_validate_json(await self._files.content(answer))
 
     async def begin_upload(self, path: str, length: int) -> UploadState:
         """Begin an upload to a path."""

@@ -124,7 +124,15 @@ __getattr__, __dir__ = lazy_names(
             "WorkflowTermsView",
             "WorkflowView",
         ),
-        "people.files": ("DirectoryRequest", "FileEntry", "FileList", "RenameRequest", "ResultFile", "ResultList"),
+        "people.files": (
+            "DirectoryRequest",
+            "FileEntry",
+            "FileList",
+            "RenameRequest",
+            "ResultFile",
+            "ResultList",
+            "WrittenTree",
+        ),
         "executions.following": (
             "AddressView",
             "EventList",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 import time
 
 from rich.console import Console
 
+from zoe_client.contexts import ContextError
 from zoe_embedded.demos.given_settings import add_option
+from zoe_embedded.demos.own_context import keep_context
 from zoe_embedded.demos.preparing import prepare_home
 from zoe_embedded.demos.serve_storage import served_store, tell_store
 from zoe_embedded.demos.storage import FAILURES
@@ -39,11 +42,11 @@ def main() -> int:
             home, settings = prepare_home(arguments.settings, programs=[MEMCACHED], spark=False)
             with served_store(home, settings) as site:
                 tell_store(console, site)
-                tell_address(console, site.stack)
+                tell_address(console, site.stack, sign_in(console, site.stack))
                 return keep_up(console, site.stack, site)
         home, settings = prepare_home(arguments.settings, spark=False)
         with Stack(home, settings=settings, on_demand=True) as stack:
-            tell_address(console, stack)
+            tell_address(console, stack, sign_in(console, stack))
             return keep_up(console, stack)
     except FAILURES as error:
         console.print(str(error), style="red", markup=False)
@@ -75,8 +78,17 @@ def keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
                 return 1
 
 
-def tell_address(console: Console, stack: Stack) -> None:
-    """Print the address, the admin's account, and how to use both."""
+def sign_in(console: Console, stack: Stack) -> str | None:
+    """Return the command `zoe` for the account that runs this, which keeps a context; None without one."""
+    try:
+        return keep_context(stack.url, stack.token_file, stack.home.path, chosen="ZOE_HOME" in os.environ)
+    except ContextError as error:
+        console.print(f"zoe is not signed in: {error}", style="yellow", markup=False)
+        return None
+
+
+def tell_address(console: Console, stack: Stack, command: str | None = None) -> None:
+    """Print the address, the admin's account, and how to use both; `command`: `zoe` where it needs no variables."""
     if not stack.url.endswith(f":{stack.preferred_port}"):
         console.print(
             f"[yellow]Port {stack.preferred_port} is in use by another program, so the URL has another port until that "
@@ -87,7 +99,9 @@ def tell_address(console: Console, stack: Stack) -> None:
     console.print(f"Data: {stack.home.path}   (ZOE_HOME)")
     for reason in dict.fromkeys(stack.runtimes.lacking.values()):
         console.print(f"Some applications cannot run: {reason}", style="yellow", markup=False)
-    console.print("Or use it from another terminal:")
+    if command is not None:
+        console.print(f"Or use it from another terminal: .venv/bin/{command} ls", markup=False)
+    console.print("For other accounts and programs:" if command else "Or use it from another terminal:")
     console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={shlex.quote(str(stack.token_file))}")
     console.print("  .venv/bin/zoe status")
     console.print("Ctrl-C stops everything that was started here.")

@@ -81,7 +81,11 @@ class BodyMiddleware:
 
 def is_upload(scope: Scope) -> bool:
     """Return whether the request carries a part of an upload."""
-    return bool(scope["method"] == "PATCH") and scope["path"].startswith(UPLOADS_PREFIX)
+    path: str = scope["path"]
+    if not path.startswith(UPLOADS_PREFIX):
+        return False
+    method: str = scope["method"]
+    return method == "PATCH" or (method == "PUT" and path.endswith("/tree"))
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import typer
 
 from zoe_cli.commands.files.copy_record import CopyRecord
+from zoe_cli.commands.files.local_tree import LocalTree, TreeBatch
 from zoe_cli.commands.words.file_places import FilePlace
 from zoe_cli.context import on_terminal
 from zoe_cli.exits import Exit
@@ -24,10 +24,11 @@ from zoe_client.words.file_paths import InvalidPath
 class Copier:
     """Copies files and directories between this machine and the places of files; says what it leaves out."""
 
-    def __init__(self, files: Files, recursive: bool, server: str = "") -> None:
+    def __init__(self, files: Files, recursive: bool, server: str = "", *, everything: bool = False) -> None:
         self._files = files
         self._recursive = recursive
         self._server = server
+        self._everything = everything
         self.left_out = 0
         self._record: CopyRecord | None = None
 
@@ -80,21 +81,37 @@ class Copier:
         return True
 
     def _upload_directory(self, source: Path, target: FilePlace) -> None:
-        if target.path:
-            needed = target.below("any").needs_directory
-            self._files.make_directory(needed, target.root)
-        present = self._sizes(target)
-        for path in sorted(source.iterdir()):
-            below, mode = target.below(remote_name(path)), path.lstat().st_mode
-            if stat.S_ISDIR(mode):
-                self._upload_directory(path, below)
-            elif path.is_file():
-                found = path.stat()
-                with self._once(below.path, found.st_size, found.st_mtime_ns, present.get(remote_name(path))) as wanted:
-                    if wanted:
-                        self._upload_file(path, below)
+        tree = LocalTree(source.resolve(), everything=self._everything)
+        batch = TreeBatch(self._files, target, self._record, _progress_bar)
+        present: dict[str, dict[str, int]] = {}
+        is_empty = True
+        for item in tree.items():
+            is_empty = False
+            below = target.below(item.path)
+            if item.is_directory:
+                batch.add_directory(item)
+                continue
+            if below.parent.path not in present:
+                present[below.parent.path] = self._sizes(below.parent)
+            size = present[below.parent.path].get(below.path.rpartition("/")[2])
+            if self._is_done(below.path, item.version, size):
+                continue
+            if batch.takes(item):
+                batch.add(item)
             else:
-                note(f"left out: {path} is not a file")
+                self._make_parent(batch, below)
+                self._upload_file(item.source, below)
+                self._note_done(below.path, item.version)
+        batch.send()
+        if is_empty and target.path:
+            self._files.make_directory(target.below("any").needs_directory, target.root)
+        tree.tell()
+
+    def _make_parent(self, batch: TreeBatch, below: FilePlace) -> None:
+        """Make the directory of a file that goes alone."""
+        if below.needs_directory not in batch.made:
+            self._files.make_directory(below.needs_directory, below.root)
+            batch.made.add(below.needs_directory)
 
     def _download_directory(self, place: FilePlace, target: Path) -> None:
         try:
@@ -125,9 +142,9 @@ class Copier:
             self._download_directory(place, target)
         else:
             present = target.stat().st_size if target.is_file() else None
-            with self._once(place.path, entry.size_bytes, entry.modified_at_s, present) as wanted:
-                if wanted:
-                    self.fetch(place, target)
+            version = f"{entry.size_bytes} {entry.modified_at_s}"
+            if not self._is_done(place.path, version, present) and self.fetch(place, target):
+                self._note_done(place.path, version)
 
     @contextmanager
     def _recorded(self, key: str, target: str) -> Iterator[str]:
@@ -141,14 +158,14 @@ class Copier:
             record.close(complete)
             self._record = None
 
-    @contextmanager
-    def _once(self, path: str, size: int, modified: float, present: int | None) -> Iterator[bool]:
-        """Yield whether a file is to be copied, and record it. present: its size at the target, if it is there."""
-        record, version = self._record, f"{size} {modified}"
-        done = record is not None and present == size and record.is_done(path, version)
-        yield not done
-        if record is not None and not done:
-            record.add(path, version)
+    def _is_done(self, path: str, version: str, present: int | None) -> bool:
+        """Return whether an interrupted copy has copied a file. present: its size at the target, if it is there."""
+        size = int(version.partition(" ")[0])
+        return self._record is not None and present == size and self._record.is_done(path, version)
+
+    def _note_done(self, path: str, version: str) -> None:
+        if self._record is not None:
+            self._record.add(path, version)
 
     def _sizes(self, directory: FilePlace) -> dict[str, int]:
         """Return the files in a directory of which an interrupted copy may have copied some."""

@@ -33,8 +33,13 @@ def copy(
         typer.Argument(metavar="SOURCE... TARGET", help=f"One side is {FORMS}."),
     ],
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Copy directories with their contents.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", "-a", help="Also copy what .gitignore and .zoeignore of a directory leave out.")
+    ] = False,
 ) -> None:
     """Copy files to or from a workspace or the object store.
+
+    Files that .gitignore and .zoeignore of a local directory name are left out.
 
     Repeat an interrupted copy to resume it, also of a directory. A file appears under its name when it is complete. A
     directory goes into an existing TARGET, under its own name. In a workspace, bytes that are not UTF-8, unprintable
@@ -45,7 +50,7 @@ def copy(
     *sources, target = paths
     to, froms = read_place(target), [read_place(source) for source in sources]
     with options(context).following() as client:
-        copier = Copier(client.files, recursive, client.url)
+        copier = Copier(client.files, recursive, client.url, everything=everything)
         for source, place in zip(sources, froms, strict=True):
             match place, to:
                 case None, FilePlace():

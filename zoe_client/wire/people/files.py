@@ -47,6 +47,13 @@ class ResultList(Wire):
     complete: bool = Field(description="False if there are more files than are examined or listed.")
 
 
+class WrittenTree(Wire):
+    """The files of a request that wrote many."""
+
+    files: int
+    size_bytes: int
+
+
 class DirectoryRequest(Wire):
     """A directory to make, with those above it."""
 
