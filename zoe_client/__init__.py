@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from zoe_client.asynchronous import *  # noqa: F403
     from zoe_client.client import *  # noqa: F403
     from zoe_client.errors import *  # noqa: F403
+    from zoe_client.running.carried import *  # noqa: F403
     from zoe_client.running.mapping import *  # noqa: F403
 
 __getattr__, __dir__ = lazy_names(
@@ -17,6 +18,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "client": ("Client",),
         "asynchronous": ("AsyncClient",),
+        "running.carried": ("CannotCarry",),
         "running.mapping": ("CallFailed",),
         "errors": (
             "Busy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -21,7 +21,7 @@ from zoe_client.calls.awaited import threaded
 from zoe_client.calls.files import Files
 from zoe_client.client import Client
 from zoe_client.running.handles import AsyncExecutionHandle
-from zoe_client.running.options import MapOptions, SubmitOptions
+from zoe_client.running.options import MapOptions, ScriptOptions, SubmitOptions
 from zoe_client.vocabulary import WorkspaceKind
 
 if TYPE_CHECKING:
@@ -94,6 +94,10 @@ class AsyncClient(AsyncCalls):
         await super().aclose()
         if "_blocking" in self.__dict__:
             self._blocking.close()
+
+    async def script(self, program: str | Path, *arguments: str, **how: Unpack[ScriptOptions]) -> dict[str, Any]:
+        """Return the application that runs a script or a command with its files; CannotCarry, ValueError."""
+        return await asyncio.to_thread(partial(self._blocking.script, program, *arguments, **how))
 
     async def run(self, application: dict[str, Any], **how: Unpack[SubmitOptions]) -> AsyncExecutionHandle:
         """Submit an application, and return a handle to wait for it and show it."""

@@ -17,7 +17,7 @@ from zoe_client.calls.workflows import Workflows
 from zoe_client.errors import NotFound
 from zoe_client.http.transport import path_part
 from zoe_client.running.handles import ExecutionHandle
-from zoe_client.running.options import MapOptions, SubmitOptions
+from zoe_client.running.options import MapOptions, ScriptOptions, SubmitOptions
 from zoe_client.words.file_paths import path_parts
 
 if TYPE_CHECKING:
@@ -71,6 +71,20 @@ class Client(Waiting):
 
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/terminal"
         return Terminal(self.url, self._token, path, opening)
+
+    def script(self, program: str | Path, *arguments: str, **how: Unpack[ScriptOptions]) -> dict[str, Any]:
+        """Return the application that runs a script, or with `image` a command, in your workspace, for `run`,
+        `arrays.submit` and others: `client.run(client.script("train.py", "data.csv", packages=["pandas"]))`.
+
+        Local files among the arguments go with it, as `zoe run` does it: up to 64 MiB, of which this call copies what
+        does not fit into a description to your workspace. It keeps them for 30 days after the last such call.
+        CannotCarry, ValueError.
+        """
+        from zoe_client.running.bundles import carry  # few clients need it
+        from zoe_client.running.drafts import command_draft, command_options
+
+        draft = command_draft([str(program), *arguments], command_options(how))
+        return carry(self.files, draft)
 
     def run(self, application: dict[str, Any], **how: Unpack[SubmitOptions]) -> ExecutionHandle:
         """Submit an application, and return a handle to wait for it and show it: `client.run(application).wait()`."""

@@ -1,11 +1,12 @@
 """Write many small files of one request: a line of JSON for each, followed by its bytes.
 
-A line is `{"path": PATH, "size": BYTES}`, with an optional `mode`; `{"path": PATH, "directory": true}`; or
+A line is `{"path": PATH, "size": BYTES}`, with an optional `mode` and `sha256`; `{"path": PATH, "directory": true}`; or
 `{"path": PATH, "link": PATH}` for a second name of a file. Paths are texts below the directory of the request.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -28,6 +29,7 @@ _LINE_BYTES_MAX = 32_768
 _PIECE_BYTES = 1 << 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODES = 0o777
+_DIGEST_LENGTH = 64
 
 Read = Callable[[int], bytes]
 
@@ -48,6 +50,7 @@ class _Entry:
     size: int
     mode: int
     directory: bool
+    sha256: str | None
     link: tuple[bytes, ...] | None
 
 
@@ -109,15 +112,18 @@ class TreeWriter:
 
 
 def _fill(unfinished: int, name: str, entry: _Entry, body: _Body) -> None:
-    file = os.open(name, _NEW, entry.mode, dir_fd=unfinished)
+    file, digest = os.open(name, _NEW, entry.mode, dir_fd=unfinished), hashlib.sha256()
     try:
         left = entry.size
         while left:
             piece = body.piece(min(left, _PIECE_BYTES))
             left -= len(piece)
+            digest.update(piece)
             view = memoryview(piece)
             while view:
                 view = view[os.write(file, view) :]
+        if entry.sha256 not in (None, digest.hexdigest()):
+            raise _bad(f"{joined_path(entry.parts)} is not the file that was announced: it changed while it was sent")
     finally:
         os.close(file)
 
@@ -151,6 +157,7 @@ class _Body:
                 0 if link is not None or directory else _number(said["size"], TREE_BYTES_MAX),
                 _number(said.get("mode", 0o666), _MODES),
                 directory,
+                _digest(said.get("sha256")),
                 None if link is None else (*above, *link),
             )
         except InvalidPath as error:
@@ -184,6 +191,12 @@ class _Body:
 
 def _number(value: Any, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise ValueError
+    return value
+
+
+def _digest(value: Any) -> str | None:
+    if value is not None and not (isinstance(value, str) and len(value) == _DIGEST_LENGTH):
         raise ValueError
     return value
 

@@ -12,6 +12,9 @@ from tests.cli.conftest import Zoe
 from tests.support.documents import job
 from tests.support.stack import zoe as process
 from zoe_client import Client
+from zoe_client.calls.files import Files
+from zoe_client.running import carried
+from zoe_client.running.carried import CannotCarry
 from zoe_embedded.stack import Stack
 from zoe_lib.descriptions import parse
 
@@ -92,16 +95,62 @@ def test_spark_programs_bring_a_cluster(zoe: Zoe, here: Path) -> None:
     assert (refused.code, "is not a time" in refused.err) == (2, True)
 
 
-def test_large_files_stay_and_the_note_names_the_way(zoe: Zoe, here: Path) -> None:
+def test_a_description_expects_copies_of_files_that_do_not_fit(zoe: Zoe, here: Path) -> None:
     (here / "large.csv").write_bytes(b"1\n" * 2**18)
     (here / "binary").write_bytes(b"\xff\x00")
     done = zoe("run", "--show", "sums.py", "--", "large.csv", "binary")
-    assert done.json()["components"][0]["command"][-2:] == ["large.csv", "binary"]
-    assert "`zoe cp large.csv :`" in done.err
-    assert "not UTF-8 text" in done.err
-    refused = zoe("run", "--file", "large.csv", "--show", "sums.py")
-    assert (refused.code, "256" in refused.err) == (2, True)
+    assert done.json()["components"][0]["command"][-2:] == ["{workspace}/large.csv", "{workspace}/binary"]
+    assert "expects a copy: zoe cp large.csv :large.csv" in done.err
     assert zoe("run", "--show", "missing.py").code == 2
+
+
+def test_bytes_go_with_a_run_once(stack: Stack, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    big = here / "big.bin"
+    big.write_bytes(b"\xff" + b"\n" * 2**20)
+    (here / "count.py").write_text(
+        "import pathlib, sys\nfrom lib.more import FACTOR\n"
+        "beside = pathlib.Path(__file__).parent / 'lib/blob'\n"
+        "print(FACTOR, beside.read_bytes(), sum(len(pathlib.Path(p).read_bytes()) for p in sys.argv[1:]))\n"
+    )
+    (here / "lib/blob").write_bytes(b"\x80")
+    command = (
+        "run",
+        "--follow",
+        "count.py",
+        "--file",
+        "lib/more.py",
+        "--file",
+        "lib/blob",
+        "--",
+        "big.bin",
+        "numbers.csv",
+    )
+    sent: list[int] = []
+    with Client(stack.url, stack.token, patience_s=30) as client:
+        write_tree = Files.write_tree
+        monkeypatch.setattr(
+            Files,
+            "write_tree",
+            lambda self, files, *given, **named: (
+                sent.append(sum(file.size for file in files)),
+                write_tree(self, files, *given, **named),
+            )[1],
+        )
+        done = process(stack, *command)
+        assert (done.returncode, done.stdout) == (0, "3 b'\\x80' 1048581\n"), done.stderr
+        (here / "numbers.csv").write_text("12345\n")
+        options: Any = {"files": ["lib/more.py", "lib/blob"]}
+        application = client.script("count.py", "big.bin", "numbers.csv", **options)
+        assert sent == [6], "only what changed is sent"
+        ran = client.run(application).wait(timeout_s=60)
+        assert (ran.state, ran.output()) == ("succeeded", "3 b'\\x80' 1048583\n")
+        monkeypatch.setattr(carried, "BYTES_MAX", 2**20)
+        with pytest.raises(CannotCarry, match=r"zoe cp big\.bin :big\.bin"):
+            client.script("count.py", "big.bin", "numbers.csv", **options)
+        client.files.upload(big, "big.bin")
+        application = client.script("count.py", "big.bin", "numbers.csv", **options)
+        assert application["components"][0]["command"][-2] == "{workspace}/big.bin"
+        assert client.run(application).wait(timeout_s=60).state == "succeeded"
 
 
 def test_flags_and_words_of_commands_are_refused_for_descriptions(zoe: Zoe, here: Path) -> None:

@@ -138,9 +138,9 @@ async def write_tree(
 ) -> Any:
     """Write many small files below a directory with one request, up to 10,000 files and 80 MiB.
 
-    The body has for each file a line of JSON, `{"path": PATH, "size": BYTES}` with an optional `mode`, and then its
-    bytes; `{"path": PATH, "directory": true}` makes a directory, `{"path": PATH, "link": PATH}` a second name of a
-    file. Each file appears when it is complete, and
+    The body has for each file a line of JSON, `{"path": PATH, "size": BYTES}` with optional `mode` and `sha256`, and
+    then its bytes; `{"path": PATH, "directory": true}` makes a directory, `{"path": PATH, "link": PATH}` a second name
+    of a file. Each file appears when it is complete, and
     replaces one of its name. After a refusal, the files before it stay; repeat the request.
     """
     check_paths(path)

@@ -21,7 +21,7 @@ class TreeFile:
     """A file to write at a path below the directory of the request: a local one, a directory, or a second name of
     `link` there.
 
-    `mode`: its permissions, without those that the user's umask withholds.
+    `mode`: its permissions, without those that the user's umask withholds. `sha256`: refused if the bytes differ.
     """
 
     path: str
@@ -30,6 +30,7 @@ class TreeFile:
     link: str | None = None
     directory: bool = False
     mode: int | None = None
+    sha256: str | None = None
 
     def line(self) -> bytes:
         """Return the line that announces the file."""
@@ -39,6 +40,7 @@ class TreeFile:
         else:
             said |= {"size": self.size} if self.link is None else {"link": self.link}
         said |= {} if self.mode is None else {"mode": self.mode}
+        said |= {} if self.sha256 is None else {"sha256": self.sha256}
         return json.dumps(said).encode() + b"\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypedDict
 
 from zoe_client.documents.additions import Secrets
@@ -27,6 +28,22 @@ class SubmitOptions(TypedDict, total=False):
     env: Mapping[str, str] | None
     secrets: Secrets
     results: Sequence[str]
+
+
+class ScriptOptions(TypedDict, total=False):
+    """Options of `Client.script`. image: of a command [scripts: `zoe/python` for .py, `zoe/tiny` for .sh]. memory,
+    cores: of each instance [1GiB, 1]. workers: instances. files: further ones beside the program. packages: Python
+    packages to install first. name: of the application. in_array: `{index}` in arguments is the index of an array.
+    """
+
+    image: str
+    memory: str
+    cores: float
+    workers: int
+    files: Sequence[str | Path]
+    packages: Sequence[str]
+    name: str
+    in_array: bool
 
 
 class MapOptions(TypedDict, total=False):

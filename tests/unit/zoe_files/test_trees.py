@@ -66,6 +66,8 @@ def test_what_a_client_sends_is_written(tmp_path: Path) -> None:
         (b"[" * 20_000 + b"\n", "invalid_upload"),
         (b"x" * 40_000, "invalid_upload"),
         (line(path="x", size=5) + b"1234", "invalid_upload"),
+        (line(path="x", size=1, sha256="0" * 64) + b"1", "invalid_upload"),
+        (line(path="x", size=1, sha256=5) + b"1", "invalid_upload"),
         (line(path="folder", size=1) + b"1", "wrong_kind"),
         (line(path="x", link="none"), "not_found"),
         (line(path="x", link="folder"), "wrong_kind"),

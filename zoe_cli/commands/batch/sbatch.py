@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from zoe_cli.commands.batch.workspace_texts import WorkspaceTexts
-from zoe_cli.commands.running.additions import INDEX, Additions
+from zoe_cli.commands.running.additions import Additions
 from zoe_cli.commands.running.submitting import Conditions, end_run
 from zoe_cli.commands.words import dates
 from zoe_cli.context import options
@@ -105,7 +105,7 @@ def sbatch(
     draft = Draft(title, lines, own.get("idempotency-key"))
     document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
     additions = _additions(given)
-    document = additions.put_in(document, template=None if request.array is None else INDEX, everywhere=True)
+    document = additions.put_in(document, in_array=request.array is not None, everywhere=True)
     if "show" in own:
         from zoe_cli.output import Format, emit_data
 

@@ -82,7 +82,7 @@ class Copier:
 
     def _upload_directory(self, source: Path, target: FilePlace) -> None:
         tree = LocalTree(source.resolve(), everything=self._everything)
-        batch = TreeBatch(self._files, target, self._record, _progress_bar)
+        batch = TreeBatch(self._files, target, self._record, progress_bar)
         present: dict[str, dict[str, int]] = {}
         is_empty = True
         for item in tree.items():
@@ -181,11 +181,11 @@ class Copier:
         note(f"left out: {place}: {refused}")
 
     def _upload_file(self, source: Path, target: FilePlace) -> None:
-        with _progress_bar(str(source)) as progress:
+        with progress_bar(str(source)) as progress:
             self._files.upload(source, target.path, target.root, progress)
 
     def _download_file(self, place: FilePlace, target: Path) -> None:
-        with _progress_bar(str(place)) as progress:
+        with progress_bar(str(place)) as progress:
             self._files.download(place.path, target, place.root, progress)
 
     def _is_directory(self, place: FilePlace) -> bool:
@@ -200,7 +200,7 @@ class Copier:
 
 
 @contextmanager
-def _progress_bar(name: str) -> Iterator[Progress]:
+def progress_bar(name: str) -> Iterator[Progress]:
     """Show the progress if standard error is a terminal."""
     if not on_terminal():
         yield no_progress

@@ -11,8 +11,6 @@ import typer
 from zoe_cli.output import note
 from zoe_client.documents.additions import with_additions
 
-INDEX = "{index}"
-"""The only template in words and values of an array."""
 Environment = Annotated[
     list[str] | None,
     typer.Option(
@@ -53,17 +51,20 @@ class Additions:
     results: Sequence[str] | None = None
     fetch: bool = False
 
-    def put_in(
-        self, document: dict[str, Any], *, template: str | None = None, everywhere: bool = False
-    ) -> dict[str, Any]:
+    def put_in(self, document: dict[str, Any], *, in_array: bool = False, everywhere: bool = False) -> dict[str, Any]:
         """Return the description with these options; BadParameter.
 
-        `template` and `everywhere`: as in `with_additions`.
+        `in_array`: {index} in values is the index. `everywhere`: as in `with_additions`.
         """
         environment = dict(_variable(text) for text in self.environment or ())
         try:
             changed = with_additions(
-                document, environment, self.secrets or (), self.results or (), template=template, everywhere=everywhere
+                document,
+                environment,
+                self.secrets or (),
+                self.results or (),
+                template="{index}" if in_array else None,
+                everywhere=everywhere,
             )
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from zoe_cli.commands.running.additions import INDEX, Additions, Environment, Fetch, Results, SecretNames
+from zoe_cli.commands.running.additions import Additions, Environment, Fetch, Results, SecretNames
+from zoe_cli.commands.running.carrying import described
 from zoe_cli.commands.running.packages import packages_of
 from zoe_cli.commands.running.repositories import sources_of
 from zoe_cli.commands.running.retrying import MemoryGrow, Retries, RetryExitCodes, RetryOptions, RetryPause
@@ -63,7 +64,7 @@ Words = Annotated[
     typer.Argument(
         metavar="FILE [-- ARGUMENTS...]",
         help="Description in JSON (- reads standard input), or a script (.py, .sh), whose arguments follow --; with "
-        "--image, a command, also after --. Small local files that a command names travel along.",
+        "--image, a command, also after --. Local files that a command names go with it, up to 64 MiB in all.",
     ),
 ]
 Repositories = Annotated[
@@ -162,13 +163,13 @@ def run(
         _check_alone(file, (workers, memory, cores, carried, packages, requirements, repositories, repository_secret))
         document = load_description(Path(file[0]))
     else:
-        from zoe_cli.commands.running.drafts import CommandOptions, command_draft
+        from zoe_client.running.drafts import CommandOptions, command_draft
 
         found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
         wishes = CommandOptions(
             image, workers, memory, cores, tuple(carried or ()), found, sources, name, array is not None
         )
-        document = command_draft(file, wishes)
+        document = described(context, lambda: command_draft(file, wishes), show=show)
     conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
     how = Submission(
         name=name,
@@ -186,7 +187,7 @@ def run(
     )
     additions = Additions(environment, secrets, results, fetch)
     changes: list[Callable[[dict[str, Any]], dict[str, Any]]] = [
-        partial(additions.put_in, template=None if array is None else INDEX),
+        partial(additions.put_in, in_array=array is not None),
         partial(set_in, settings=settings),
         RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in,
         *(() if array is None else (counting_instances,)),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from zoe_cli.commands.running.additions import Additions, Environment, Fetch, Results, SecretNames
+from zoe_cli.commands.running.carrying import described
 from zoe_cli.commands.running.submitting import (
     After,
     Begin,
@@ -46,7 +47,8 @@ def spark_submit(
     line: Annotated[
         list[str],
         typer.Argument(
-            metavar="PROGRAM", help="Spark program in Python, and its arguments; small local files travel along."
+            metavar="PROGRAM",
+            help="Spark program in Python, and its arguments; local files go with it, up to 64 MiB in all.",
         ),
     ],
     image: Annotated[str | None, typer.Option(help="Image with Spark [zoe/spark].")] = None,
@@ -73,9 +75,10 @@ def spark_submit(
     exit_code_from_app: ExitCodeFromApp = False,
 ) -> None:
     """Submit a Spark program with a cluster for it. Options go before the program."""
-    from zoe_cli.commands.running.drafts import CommandOptions, spark_draft
+    from zoe_client.running.drafts import CommandOptions, spark_draft
 
-    document = spark_draft(line, CommandOptions(image, workers, memory, cores, tuple(carried or ()), name=name))
+    wishes = CommandOptions(image, workers, memory, cores, tuple(carried or ()), name=name)
+    document = described(context, lambda: spark_draft(line, wishes), show=show)
     how = Submission(
         name=name,
         deadline=deadline,

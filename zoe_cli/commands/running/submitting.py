@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 Name = Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")]
 Memory = Annotated[str | None, typer.Option(help="Memory of each instance, or each Spark worker [1GiB; Spark: 2GiB].")]
 Cores = Annotated[float | None, typer.Option(min=0.001, help="Cores of each instance, or each Spark worker [1].")]
-Carried = Annotated[list[Path] | None, typer.Option("--file", help="Additional small file to embed; may be repeated.")]
+Carried = Annotated[
+    list[Path] | None,
+    typer.Option("--file", help="Further file that goes with it, beside the program; may be repeated."),
+]
 Show = Annotated[bool, typer.Option("--show", help="Print the description instead of submitting it.")]
 After = Annotated[
     list[str] | None,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from zoe_cli.commands.files.carried import CarriedFiles
-from zoe_cli.commands.running.additions import INDEX
 from zoe_client.documents.quantities import bytes_of
+from zoe_client.running.carried import CarriedFiles, placed
+from zoe_client.running.options import ScriptOptions
 
+INDEX = "{index}"
+"""The only template in words and values of an array."""
 MEMORY, CORES = "1GiB", 1.0
 SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
 SPARK_MEMORY_MIN = 2**30
@@ -45,10 +45,47 @@ class CommandOptions:
     """Whether `{index}` in words is the array index."""
 
 
-def command_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]:
+def command_options(how: ScriptOptions) -> CommandOptions:
+    """Return the options of `Client.script`; TypeError for unknown ones."""
+    given = {**how, "files": tuple(map(Path, how.get("files", ()))), "packages": tuple(how.get("packages", ()))}
+    given["array"] = given.pop("in_array", False)
+    return CommandOptions(**given)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The description of a command, in which `{files}/NAME` stands for each of its local files."""
+
+    document: dict[str, Any]
+    carried: CarriedFiles
+
+    @property
+    def fits(self) -> bool:
+        """Return whether all files fit into the description."""
+        return len(self.carried.embedded()) == len(self.carried.files)
+
+    def embedded(self) -> dict[str, Any]:
+        """Return the description with its small files; others are in the workspace, by their names."""
+        texts = self.carried.embedded()
+        document = self.placed({name: name for name in self.carried.files if name not in texts})
+        if texts:
+            document["components"][0] = {**document["components"][0], "files": texts}
+        return document
+
+    def placed(self, places: Mapping[str, str]) -> dict[str, Any]:
+        """Return the description with these files at paths of the workspace."""
+        full = {name: f"{{workspace}}/{path}" for name, path in places.items()}
+        first, *others = self.document["components"]
+        command = [placed(word, full) for word in first["command"]]
+        return {**self.document, "components": [{**first, "command": command}, *others]}
+
+
+def command_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
     """Return the description of a command, or of a script and its arguments, that runs in the workspace."""
     carried = _embedded_files(wishes)
     if wishes.image is None:
+        if Path(line[0]).suffix not in _SCRIPTS:
+            raise ValueError(f"{line[0]!r} is no script ({', '.join(_SCRIPTS)}): name the image of a command")
         image, interpreter = _SCRIPTS[Path(line[0]).suffix]
         command = [*interpreter, carried.add(Path(line[0])), *map(carried.word, line[1:])]
     else:
@@ -73,16 +110,16 @@ def command_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]
     else:
         component["environment"]["ZOE_INDEX"] = "{index}"
         component |= {"essential_count": count, "total_count": count}
-    return _document(line, [component], carried, wishes.name)
+    return _draft(line, [component], carried, wishes.name)
 
 
-def spark_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]:
+def spark_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
     """Return the description of a Spark program on a cluster of its own, or without workers in one process."""
     carried, cores = _embedded_files(wishes), CORES if wishes.cores is None else wishes.cores
     image, memory = _image(wishes.image or "spark"), wishes.memory or SPARK_MEMORY
     workers = SPARK_WORKERS if wishes.workers is None else wishes.workers
     heap = f"{_executor_bytes(memory) // _MIB}m"
-    modules = [f"{{files}}/{name}" for name in carried.texts if name.endswith(".py")]
+    modules = [f"{{files}}/{name}" for name in carried.files if name.endswith(".py")]
     driver = {
         "name": "driver",
         "image": image,
@@ -107,13 +144,14 @@ def spark_draft(line: Sequence[str], wishes: CommandOptions) -> dict[str, Any]:
         "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
         "progress": {"spark": "ui"},
     }
-    document = _document(line, [driver], carried, wishes.name)
+    draft = _draft(line, [driver], carried, wishes.name)
     if not workers:
-        return document
+        return draft
     parameters: dict[str, Any] = {"core_workers": 1, "elastic_workers": workers - 1, "worker_memory": memory}
     parameters |= {} if wishes.cores is None else {"worker_cores": wishes.cores}
     parameters |= {} if image == _image("spark") else {"image": image}
-    return document | {"frameworks": [{"framework": "spark", "parameters": parameters}]}
+    frameworks = [{"framework": "spark", "parameters": parameters}]
+    return replace(draft, document={**draft.document, "frameworks": frameworks})
 
 
 def _embedded_files(wishes: CommandOptions) -> CarriedFiles:
@@ -128,18 +166,14 @@ def _executor_bytes(worker_memory: str) -> int:
     try:
         worker_bytes = bytes_of(worker_memory)
     except ValueError as error:
-        raise typer.BadParameter(f"--memory {worker_memory}: {error}") from None
+        raise ValueError(f"memory {worker_memory}: {error}") from None
     if worker_bytes < SPARK_MEMORY_MIN:
-        raise typer.BadParameter(f"--memory {worker_memory}: a worker needs at least 1GiB")
+        raise ValueError(f"memory {worker_memory}: a worker needs at least 1GiB")
     return worker_bytes - max(512 * _MIB, worker_bytes // 5)
 
 
-def _document(
-    line: Sequence[str], components: list[dict[str, Any]], carried: CarriedFiles, name: str | None
-) -> dict[str, Any]:
-    if carried.texts:
-        components[0]["files"] = carried.texts
-    return {"version": 4, "name": _title(line, name), "components": components}
+def _draft(line: Sequence[str], components: list[dict[str, Any]], carried: CarriedFiles, name: str | None) -> Draft:
+    return Draft({"version": 4, "name": _title(line, name), "components": components}, carried)
 
 
 def _title(line: Sequence[str], name: str | None) -> str:
