@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zoe_cli.commands.watching.list_pages import list_page
+from zoe_cli.commands.watching.list_pages import ListPage, list_page, sorted_page
 
 QUERY: dict[str, Any] = {"state": [], "user": None, "name": None, "submitted_from_s": None, "all_tenants": None}
 
@@ -60,3 +60,17 @@ def test_a_cursor_of_another_kind_is_refused() -> None:
     client: Any = Lists([], [])
     with pytest.raises(Exception, match="is not a cursor"):
         list_page(client, QUERY, 5, "x@yesterday", arrays=True)
+
+
+def row(id_: str, name: str, at_s: float, **more: object) -> Any:
+    return {"id": id_, "name": name, "submitted_at_s": at_s, "priority": 0, **more}
+
+
+def test_all_rows_are_sorted_before_they_are_cut() -> None:
+    executions = [row("x1", "c", 3.0), row("x2", "a", 1.0)]
+    arrays = [row("a1", "b", 2.0, indices="0-9", ended_at_s=12.0), row("a2", "d", 4.0, indices="0-9", ended_at_s=5.0)]
+    page = sorted_page(ListPage(executions, arrays, None), "name", 2)
+    assert page.order == ("x2", "a1")
+    assert ([one["id"] for one in page.executions], [one["id"] for one in page.arrays]) == (["x2"], ["a1"])
+    assert sorted_page(ListPage([], arrays, None), "-ran", 1).order == ("a1",)
+    assert sorted_page(ListPage(executions, arrays, None), "age", 9).order == ("a2", "x1", "a1", "x2")

@@ -22,7 +22,7 @@ from zoe_client.words.file_paths import InvalidPath
 
 
 class Copier:
-    """Copies files and directories between this machine and the places of files; says what it leaves out."""
+    """Copies files and directories between this machine and the places of files; names omitted files."""
 
     def __init__(self, files: Files, recursive: bool, server: str = "", *, everything: bool = False) -> None:
         self._files = files

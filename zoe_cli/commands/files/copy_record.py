@@ -1,4 +1,4 @@
-"""Records of `zoe cp -r`: where a directory goes, and which of its files are complete, until the whole of it is copied.
+"""Records of `zoe cp -r`: the target of a directory and its complete files, until the whole of it is copied.
 
 So a repeated command goes on with the first incomplete file, and into the same directory: without the record, the
 directory that the first one has made would be a place to copy into.

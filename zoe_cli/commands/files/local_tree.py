@@ -47,7 +47,7 @@ class LocalTree:
         yield from self._below(self._source, "", None if self._everything else IgnoreRules(self._source))
 
     def tell(self) -> None:
-        """Say what was left out, and which of the copied files look like secrets."""
+        """Report omitted names, and copied files that look like secrets."""
         if self._left_out:
             count = count_with_noun(len(self._left_out), "name")
             note(f"left out by {' and '.join(FILES)}: {count} ({_some(self._left_out)}); --all copies them, too")
@@ -117,7 +117,7 @@ class TreeBatch:
         self._bytes += item.size
 
     def send(self) -> None:
-        """Send what has been added, and record it."""
+        """Send the added files, and record them."""
         if not self._items:
             return
         sent = [

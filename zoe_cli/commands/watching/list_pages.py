@@ -9,11 +9,15 @@ from typing import Any
 
 import typer
 
+from zoe_cli.commands.words.list_options import sort
+from zoe_cli.output import note
 from zoe_client.errors import NotFound
 from zoe_client.quick.plain import Array, Page, Summary
 from zoe_client.quick.quick import QuickClient
 
 _PAGE_MAX = 500
+SORTED_MAX = 10_000
+"""Bounds the pages that `--sort` reads."""
 _NONE_LEFT = "end"
 """In a cursor: there are no further executions, but arrays."""
 
@@ -25,6 +29,21 @@ class ListPage:
     executions: list[Summary]
     arrays: list[Array]
     cursor: str | None
+    order: tuple[str, ...] | None = None
+    """Ids of the rows in their order; None: newest first."""
+
+
+def sorted_page(page: ListPage, key: str, limit: int) -> ListPage:
+    """Return the first rows of a page that is sorted by this column, executions and arrays together."""
+    rows: list[Summary | Array] = [*page.executions, *page.arrays]
+    order = tuple(row["id"] for row in sort(rows, key)[:limit])
+    if page.cursor is not None:
+        note(f"note: sorted are the newest {SORTED_MAX} rows")
+    of_id = {row["id"]: row for row in page.executions}
+    arrays = {row["id"]: row for row in page.arrays}
+    return ListPage(
+        [of_id[one] for one in order if one in of_id], [arrays[one] for one in order if one in arrays], None, order
+    )
 
 
 def list_page(client: QuickClient, query: dict[str, Any], limit: int, cursor: str | None, arrays: bool) -> ListPage:

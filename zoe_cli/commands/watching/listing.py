@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zoe_cli.commands.watching.attempt_steps import steps
-from zoe_cli.commands.watching.list_pages import ListPage, list_page
+from zoe_cli.commands.watching.list_pages import SORTED_MAX, ListPage, list_page, sorted_page
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow
 from zoe_cli.commands.words.dates import since
+from zoe_cli.commands.words.documents import data_format
 from zoe_cli.commands.words.file_places import FORMS
-from zoe_cli.commands.words.list_options import line_format, lines, sort, sort_key
+from zoe_cli.commands.words.list_options import line_format, lines, sort_key
 from zoe_cli.commands.words.usage_of import efficiency, ended_before, uses_of
 from zoe_cli.commands.words.views import (
     asks_for_bandwidth,
@@ -27,7 +28,7 @@ from zoe_cli.commands.words.views import (
     timeline,
 )
 from zoe_cli.context import options
-from zoe_cli.output import Format, emit, note, table, write
+from zoe_cli.output import Format, emit, emit_data, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
 from zoe_client.errors import ZoeError
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _OPENS_MAX = 10  # Each of these sends a request to the master.
 _LABEL_WIDTH = 18
+_ROWS = 50
 _WATCH_S = 2.0
 _CLEAR = "\x1b[H\x1b[2J"
 
@@ -58,7 +60,12 @@ def register(app: typer.Typer) -> None:
         app,
         "show",
         show,
-        ("zoe show x1m7xhnzn3f4144", "zoe show ID --timeline", "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code"),
+        (
+            "zoe show x1m7xhnzn3f4144",
+            "zoe show ID --timeline",
+            "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code",
+            "zoe show x1m7xhnzn3f4144 --description > again.json",
+        ),
     )
 
 
@@ -102,20 +109,22 @@ def ls(
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="List again every two seconds until interrupted.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")] = 50,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="Maximum number of rows [50; files: all].")
+    ] = None,
     cursor: Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")] = None,
 ) -> None:
     """List executions, newest first, or files.
 
     READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
     from the placement to the end. PROGRESS: the finished share, as reported by the program. DEADLINE: met, missed and
-    why, at risk, or the time left. WHY: the reason for waiting, or the cause of a failure. --sort and --format apply to
-    executions only, without arrays; --format takes the names of -o json.
+    why, at risk, or the time left. WHY: the reason for waiting, or the cause of a failure. --sort sorts the newest
+    10,000 rows before -n cuts them. --format is for executions, without arrays; it takes the names of -o json.
     """
     if place is not None:
         from zoe_cli.commands.watching.listing_files import list_files
 
-        list_files(context, place)
+        list_files(context, place, limit)
         return
     query = {
         "state": [entry.value for entry in state or ()],
@@ -126,23 +135,24 @@ def ls(
         "all_tenants": all_tenants or None,
         "arrays": None if unfold or missed else "false",
     }
+    rows, arrays = limit or _ROWS, not (unfold or line or missed)
     with options(context).quick() as client:
         while True:
-            page = list_page(client, query, limit, cursor, arrays=not (unfold or line or missed or sort_by))
-            _write_list(page, options(context).output, sort_by, line)
+            page = list_page(client, query, rows if sort_by is None else SORTED_MAX, cursor, arrays=arrays)
+            _write_list(page if sort_by is None else sorted_page(page, sort_by, rows), options(context).output, line)
             if not watch:
                 return
             time.sleep(_WATCH_S)
             write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
-def _write_list(page: ListPage, form: Format, sort_by: str | None, line: str | None) -> None:
-    executions = page.executions if sort_by is None else sort(page.executions, sort_by)
+def _write_list(page: ListPage, form: Format, line: str | None) -> None:
+    executions = page.executions
     if line is not None:
         write(lines(executions, line))
     else:
         shown: dict[str, object] = {"executions": executions, "next_cursor": page.cursor, "searched_to_s": None}
-        rows = all_rows(page.arrays, executions) if page.arrays else rows_of(executions)
+        rows = all_rows(page.arrays, executions, page.order) if page.arrays else rows_of(executions)
         emit({**shown, "arrays": page.arrays} if page.arrays else shown, form, rows)
     if page.cursor:
         note(f"more: --cursor {page.cursor}")
@@ -157,10 +167,17 @@ def show(
             "--timeline", help="Show only the timeline: the steps of it and its services, and how long each took."
         ),
     ] = False,
+    description: Annotated[
+        bool, typer.Option("--description", help="Print only its description, as `zoe run` takes it.")
+    ] = False,
 ) -> None:
     """Show one execution: its reason to wait or its outcome, its timeline and its services. The id of an array or a
     workflow shows that instead.
     """
+    if description:
+        with options(context).quick() as client:
+            emit_data(client.execution(execution_id)["description"], data_format(context))
+        return
     if is_array(execution_id) or is_workflow(execution_id):
         _show_array_or_workflow(context, execution_id, only_steps)
         return

@@ -48,13 +48,15 @@ def array_rows(arrays: Sequence[Array]) -> Rows:
     return all_rows(arrays, ())
 
 
-def all_rows(arrays: Sequence[Array], executions: Sequence[Summary]) -> Rows:
-    """Return a table, newest first: one row for each array and each execution."""
+def all_rows(arrays: Sequence[Array], executions: Sequence[Summary], order: Sequence[str] | None = None) -> Rows:
+    """Return a table: one row for each array and each execution, in the order of their ids, else newest first."""
     table = rows_of(executions, any(array["deadline_s"] is not None for array in arrays))
     with_progress, with_deadline = "progress" in table.columns, "deadline" in table.columns
-    aged = [(summary["submitted_at_s"], row) for summary, row in zip(executions, table.rows, strict=True)]
-    aged += [(array["submitted_at_s"], _row(array, with_progress, with_deadline)) for array in arrays]
-    return Rows(table.columns, [row for _, row in sorted(aged, key=lambda pair: -pair[0])])
+    rows: list[tuple[Summary | Array, Sequence[object]]] = [*zip(executions, table.rows, strict=True)]
+    rows += [(array, _row(array, with_progress, with_deadline)) for array in arrays]
+    places = None if order is None else {one: place for place, one in enumerate(order)}
+    rows.sort(key=lambda pair: -pair[0]["submitted_at_s"] if places is None else places[pair[0]["id"]])
+    return Rows(table.columns, [row for _, row in rows])
 
 
 def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[object]:

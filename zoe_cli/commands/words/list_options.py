@@ -1,25 +1,34 @@
-"""Sort the executions of `zoe ls`, and print them with a format string."""
+"""Sort the rows of `zoe ls`, and print them with a format string."""
 
 from __future__ import annotations
 
 import string
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
 from zoe_cli.commands.words.views import run_s
 from zoe_cli.text import printable
-from zoe_client.quick.plain import Summary
+from zoe_client.quick.plain import Array, Summary
 
-_SORTS: dict[str, Callable[[Summary, float], Any]] = {
+
+def _ran_s(row: Any, now_s: float) -> float:
+    """Return the run time of an execution; for an array, the time since its submission."""
+    if "indices" not in row:
+        return run_s(row, now_s) or 0.0
+    return float((now_s if row["ended_at_s"] is None else row["ended_at_s"]) - row["submitted_at_s"])
+
+
+Row = TypeVar("Row", bound="Summary | Array")
+_SORTS: dict[str, Callable[[Any, float], Any]] = {
     "id": lambda e, _: e["id"],
     "name": lambda e, _: e["name"].casefold(),
     "user": lambda e, _: e["user"],
     "state": lambda e, _: e["state"],
     "age": lambda e, now_s: now_s - e["submitted_at_s"],
-    "ran": lambda e, now_s: run_s(e, now_s) or 0.0,
+    "ran": _ran_s,
     "priority": lambda e, _: e["priority"],
 }
 
@@ -31,10 +40,10 @@ def sort_key(text: str) -> str:
     return text
 
 
-def sort(executions: Sequence[Summary], key: str) -> list[Summary]:
-    """Return executions in this order; the sort is stable."""
+def sort(rows: Sequence[Row], key: str) -> list[Row]:
+    """Return executions and arrays in this order; the sort is stable."""
     now_s, of = time.time(), _SORTS[key.removeprefix("-")]
-    return sorted(executions, key=lambda execution: of(execution, now_s), reverse=key.startswith("-"))
+    return sorted(rows, key=lambda row: of(row, now_s), reverse=key.startswith("-"))
 
 
 def line_format(text: str) -> str:
