@@ -14,6 +14,7 @@ import typer
 
 from zoe_cli.output import Format
 from zoe_client.http.server import DEFAULT_URL as DEFAULT_URL  # noqa: PLC0414 - commands read it here
+from zoe_client.http.server import own_service
 from zoe_client.words.documentation import page_address
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class Options:
         only.
         """
         url, token = self.url, self.token or (None if self.token_file is None else token_in(self.token_file))
+        if token is None and self.context is None and (own := own_service(url)) is not None:
+            url, token = own
         if not (url and token):
             from zoe_client.contexts import with_context
 

@@ -215,7 +215,9 @@ class Process:
             spark_config=connectors_of(settings, accounts),
             port_secrets=PortSecrets(derived_key(settings.keys_dir, PURPOSE)),
             system_users=numbers,
-            secret_values=ExecutionSecrets(accounts, Path(settings.keys_dir), settings.services_api_url),
+            secret_values=ExecutionSecrets(
+                accounts, Path(settings.keys_dir), settings.services_api_url, settings.offered_tokens
+            ),
             programs=programs,
         )
 

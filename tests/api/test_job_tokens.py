@@ -13,7 +13,9 @@ from tests.support.jobs import BODY, Job, finish, start, token_of
 from tests.support.people import make_token
 from zoe_api.main import bare_app
 from zoe_api.services.job_calls import ROUTES
+from zoe_client.errors import TimedOut
 from zoe_lib.domain.executions.execution import ExecutionState, Outcome
+from zoe_lib.tokens.job_tokens import OFFERED
 
 CHANGES = ("cancel", "hold", "release", "requeue")
 
@@ -227,3 +229,35 @@ def test_shared_execution_is_not_cancelled_with_its_descendants(api: Api, job: J
     api.http().put(f"/api/v1/executions/{job.id}/shares", json={"user": "eve", "level": "control"}).raise_for_status()
     assert problem(eve.post(f"/api/v1/executions/{job.id}/cancel-descendants"))["code"] == "share_too_low"
     assert state_of(api, job.id) == "starting"
+
+
+@pytest.mark.parametrize("level", ["open", "control"])
+def test_the_token_of_a_notebook_ends_for_good_when_another_user_can_read_it(api: Api, job: Job, level: str) -> None:
+    make_token(api.store, "eve", "red")
+    notebook, shares = api.http(token_of(api, job.id, grant=OFFERED)), f"/api/v1/executions/{job.id}/shares"
+    assert notebook.post("/api/v1/executions", json=BODY).status_code == 201
+    api.http().put(shares, json={"user": "eve", "level": "look"}).raise_for_status()
+    assert notebook.get(f"/api/v1/executions/{job.id}").status_code == 200, "who only looks reads no files"
+    shared = api.http().put(shares, json={"user": "eve", "level": level}).raise_for_status()
+    assert "token" in shared.json()["warning"]
+    refusal = problem(notebook.post("/api/v1/executions", json=BODY))
+    assert (refusal["code"], "shared" in refusal["detail"]) == ("job_token_ended", True)
+    api.http().delete(shares, params={"user": "eve"}).raise_for_status()
+    assert problem(notebook.get(f"/api/v1/executions/{job.id}"))["code"] == "job_token_ended", "eve may have kept it"
+    assert job.submit().status_code == 201, "a batch job needs its token to end well"
+
+
+def test_admins_can_turn_the_tokens_of_notebooks_off(api: Api, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = api.http(token_of(api, job.id, grant=OFFERED))
+    monkeypatch.setattr(api.app.state.services.settings, "offered_tokens", False)
+    assert "offered_tokens" in problem(notebook.post("/api/v1/executions", json=BODY))["detail"]
+    assert job.submit().status_code == 201
+
+
+def test_the_sdk_waits_for_what_a_notebook_submitted(api: Api, job: Job) -> None:
+    client = api.client(token_of(api, job.id, grant=OFFERED))
+    child = client.run(BODY["application"])
+    client.cancel(child.id)
+    assert child.wait(timeout_s=20).state == "cancelled"
+    with pytest.raises(TimedOut):
+        client.wait(job.id, timeout_s=0.3)

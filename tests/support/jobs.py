@@ -12,15 +12,15 @@ from tests.support.documents import job as described
 from tests.support.people import SECRETS
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, ExecutionState
-from zoe_lib.tokens.job_tokens import JobToken, JobTokens
+from zoe_lib.tokens.job_tokens import JOBS, JobToken, JobTokens
 
 BODY = {"application": described()}
 
 
-def token_of(api: Api, execution_id: str, attempt: int = 1) -> str:
+def token_of(api: Api, execution_id: str, attempt: int = 1, grant: str = JOBS) -> str:
     """Return the token of an attempt of an execution of Ada's."""
     tokens = JobTokens(Path(api.settings.keys_dir))
-    return SECRETS.note_token(tokens.text(JobToken(execution_id, attempt, "red", "ada")))
+    return SECRETS.note_token(tokens.text(JobToken(execution_id, attempt, "red", "ada", grant)))
 
 
 class Job:

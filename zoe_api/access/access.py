@@ -114,7 +114,12 @@ def _asker(request: Request, credentials: HTTPAuthorizationCredentials | None, c
     if credentials is None:
         return sessions.require(services.accounts, request)
     if is_job_token(credentials.credentials):
-        principal = known_by_job_token(services.accounts, services.job_tokens, credentials.credentials)
+        principal = known_by_job_token(
+            services.accounts,
+            services.job_tokens,
+            credentials.credentials,
+            offered=services.settings.offered_tokens,
+        )
         return Asker(principal, proved=True)
     return known_by_token(services.accounts, credentials.credentials, changes)
 

@@ -10,7 +10,7 @@ from zoe_api.http.problems.problems import ApiProblem, problem
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
-from zoe_lib.tokens.job_tokens import JobTokens
+from zoe_lib.tokens.job_tokens import OFFERED, JobTokens
 
 ROUTES = frozenset(
     {
@@ -89,8 +89,8 @@ def retry_refusal(code: Code, why: str, after_s: float) -> ApiProblem:
     return refusal
 
 
-def known_by_job_token(accounts: AccountStore, tokens: JobTokens, text: str) -> Principal:
-    """Return the job of this token; 401 without one."""
+def known_by_job_token(accounts: AccountStore, tokens: JobTokens, text: str, *, offered: bool = True) -> Principal:
+    """Return the job of this token; 401 without one. `offered`: whether tokens of `api: offered` are valid."""
     token = tokens.read(text)
     if token is None:
         raise ApiProblem(Code.BAD_TOKEN, "it is not a token of a job of this installation")
@@ -100,7 +100,20 @@ def known_by_job_token(accounts: AccountStore, tokens: JobTokens, text: str) -> 
         raise ApiProblem(
             Code.JOB_TOKEN_ENDED, f"{which} has ended, or its owner may not submit any more", "use a token of your own"
         )
+    if token.grant == OFFERED:
+        _check_offered(accounts, token.execution_id, offered)
     return found
+
+
+def _check_offered(accounts: AccountStore, execution_id: str, offered: bool) -> None:
+    """Refuse the token of a notebook that another user could open, since that user may have kept it."""
+    if not offered:
+        why = "the setting offered_tokens of this installation is off"
+    elif accounts.was_opened(execution_id):
+        why = f"{execution_id} is or was shared for open or control, which ended its token"
+    else:
+        return
+    raise ApiProblem(Code.JOB_TOKEN_ENDED, why, "use a token of your own, or start another one")
 
 
 def check_route(principal: Principal, name: str, accounts: AccountStore, target: str | None) -> None:

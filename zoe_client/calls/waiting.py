@@ -13,16 +13,19 @@ from zoe_client import wire
 from zoe_client.calls.arrays import Arrays
 from zoe_client.calls.calls import Calls
 from zoe_client.calls.workflows import Workflows
-from zoe_client.errors import TimedOut
+from zoe_client.errors import NotAllowed, TimedOut
 from zoe_client.http.flow import answer_to, next_of
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.transport import path_part
-from zoe_client.vocabulary import ExecutionState
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
 
 T = TypeVar("T")
 
 # Pause between two polls of a workflow whose running steps are all invisible to the user.
 _WORKFLOW_LOOK_S = 1.0
+_NOT_FOR_JOBS = "not_for_jobs"
+# Pauses between the looks of a job, which double.
+_FIRST_LOOK_S, _LAST_LOOK_S = 0.2, 3.0
 _STATE_AFTER: dict[str, ExecutionState] = {
     "submitted": ExecutionState.SUBMITTED,
     "queued": ExecutionState.QUEUED,
@@ -96,9 +99,24 @@ def _as_output(event: ServerEvent) -> list[bytes]:
 async def _wait(calls: Waiting, execution_id: str, timeout_s: float | None) -> wire.ExecutionView:
     deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
     events = calls.follow(execution_id, deadline_s=deadline_s)
-    while await next_of(events) is not None:
-        pass
+    try:
+        while await next_of(events) is not None:
+            pass
+    except NotAllowed as refused:
+        if refused.problem.code != _NOT_FOR_JOBS:
+            raise
+        return await _wait_by_looks(calls, execution_id, deadline_s)
     return await answer_to(calls.execution(execution_id))
+
+
+async def _wait_by_looks(calls: Waiting, execution_id: str, deadline_s: float | None) -> wire.ExecutionView:
+    """Return the execution after its end, with a token of a job, which gives no streams."""
+    pause_s = _FIRST_LOOK_S
+    while (found := await answer_to(calls.execution(execution_id))).state not in TERMINAL_STATES:
+        left_s = _left_s_until(deadline_s)
+        await answer_to(calls.flow.pause(pause_s if left_s is None else min(pause_s, left_s)))
+        pause_s = min(2 * pause_s, _LAST_LOOK_S)
+    return found
 
 
 async def _wait_for_workflow(calls: Waiting, workflow_id: str, timeout_s: float | None) -> wire.WorkflowView:

@@ -22,14 +22,22 @@ def chosen_server(url: str | None, token: str | None) -> tuple[str, str]:
     if token is None and (url is None or named in (None, url)):
         token = os.environ.get("ZOE_TOKEN") or _read(os.environ.get("ZOE_TOKEN_FILE"))
     url = url or named
-    own = _without_slash(os.environ.get("ZOE_API_URL"))
-    if token is None and own is not None and url in (None, own):
-        url, token = own, _read(os.environ.get("ZOE_API_TOKEN_FILE"))
+    if token is None and (own := own_service(url)) is not None:
+        url, token = own
     url, token = with_context(url, token, os.environ.get("ZOE_CONTEXT") or None)
     if token is None:
         why = "there is no token: `zoe login URL` keeps one; or set ZOE_TOKEN_FILE to a file with a token"
         raise ContextError(why)
     return url or DEFAULT_URL, token
+
+
+def own_service(url: str | None) -> tuple[str, str] | None:
+    """Return address and token of the service in which this runs, unless another address is named; None elsewhere."""
+    own = _without_slash(os.environ.get("ZOE_API_URL"))
+    if own is None or url not in (None, own):
+        return None
+    token = _read(os.environ.get("ZOE_API_TOKEN_FILE"))
+    return None if token is None else (own, token)
 
 
 def without_password(url: str) -> str:

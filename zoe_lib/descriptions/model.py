@@ -230,8 +230,11 @@ class Component(Model):
         ),
     ] = []
     api: Annotated[
-        Literal["jobs"] | None,
-        Field(description="`jobs`: instances get a token to submit and control their own jobs"),
+        Literal["jobs", "offered"] | None,
+        Field(
+            description="instances get a token to submit and control their own jobs: `jobs` requires it; `offered` "
+            "takes it where the installation gives it, until the execution is shared for `open` or `control`"
+        ),
     ] = None
 
 

@@ -88,6 +88,11 @@ class ApiSettings(FileSettings):
         description="URL at which services reach the API, for the commands of Slurm inside a job. Without it, jobs "
         "cannot call the API.",
     )
+    offered_tokens: bool = Field(
+        default=True,
+        description="Whether components with `api: offered`, such as the catalogue's notebooks, get a token to submit "
+        "jobs. False also ends the tokens that running ones have.",
+    )
     job_depth_max: int = Field(
         default=8, ge=1, le=64, description="Maximum jobs that submitted each other and have not ended."
     )

@@ -14,7 +14,9 @@ from zoe_lib.sealing import derived_keys
 
 JOBS = "jobs"
 """Submit jobs, and see and control the job itself and its descendants."""
-GRANTS = frozenset({JOBS})
+OFFERED = "offered"
+"""The same, for what people use, such as notebooks: it ends when another user may open the execution."""
+GRANTS = frozenset({JOBS, OFFERED})
 PREFIX = "zoejob_"
 _PURPOSE = "tokens of jobs"
 _TEXT_MAX = 4096

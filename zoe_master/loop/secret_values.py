@@ -10,7 +10,7 @@ from zoe_lib.domain.applications.secrets import how_to_set, no_secrets
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.sealing import CannotOpen, Seal
 from zoe_lib.store.postgres.accounts import AccountStore
-from zoe_lib.tokens.job_tokens import JobToken, JobTokens
+from zoe_lib.tokens.job_tokens import OFFERED, JobToken, JobTokens
 from zoe_master.backends.base import ServiceSecrets, ServiceToken
 
 _NOTHING = ServiceSecrets()
@@ -20,15 +20,20 @@ class ExecutionSecrets:
     """Reads secrets of the owner of an execution, or else of the tenant. Without accounts there are none."""
 
     def __init__(
-        self, accounts: AccountStore | None = None, keys_dir: Path = Path(), api_url: str | None = None
+        self,
+        accounts: AccountStore | None = None,
+        keys_dir: Path = Path(),
+        api_url: str | None = None,
+        offers_tokens: bool = True,
     ) -> None:
         self._accounts = accounts
         self._keys_dir = keys_dir
         self._api_url = api_url
+        self._offers_tokens = offers_tokens
 
     def api(self, execution: Execution, component: Component) -> ServiceToken | None:
         """Return how services of a component call the API; None if it does not request that, or they cannot."""
-        if not component.api or self._api_url is None:
+        if not component.api or self._api_url is None or (component.api == OFFERED and not self._offers_tokens):
             return None
         token = JobToken(execution.id, execution.attempt, execution.tenant, execution.user, component.api)
         return ServiceToken(self._api_url, JobTokens(self._keys_dir).text(token))

@@ -8,7 +8,8 @@ from zoe_client.vocabulary import ShareLevel
 from zoe_client.wire.base import Wire
 
 _WARNING = (
-    "through the application, {whom} can run programs as its owner, and read and change the owner's files and secrets"
+    "through the application, {whom} can run programs as its owner, and read and change the owner's files and secrets; "
+    "the token of a notebook for Zoe has ended for good"
 )
 
 

@@ -99,6 +99,7 @@ class AccountStore:
     end_share = write_method(share_rows.end)
     shares = read_method(share_rows.read)
     shared_level = look_method(share_rows.level_for)
+    was_opened = look_method(share_rows.was_opened)
 
     job_holder = look_method(job_submissions.holder)
     note_job_submission = write_method(job_submissions.note)

@@ -24,6 +24,14 @@ job_submissions = Table(
     Index("ix_job_submissions_parent_unit", text("split_part(parent_id, '_', 1)")),
 )
 
+# Executions that others could open: what they read there, such as a token, they may have kept. An id is never reused.
+opened_executions = Table(
+    "opened_executions",
+    metadata,
+    Column("execution_id", Text, primary_key=True),
+    Column("at_s", Double, nullable=False),
+)
+
 # Executions and arrays that were cancelled with their descendants.
 stopped_jobs = Table(
     "stopped_jobs",

@@ -7,10 +7,13 @@ from zoe_client.wire import Diagnostic
 from zoe_lib.submission.checks.examined import Examined
 from zoe_lib.submission.refusal import SubmissionRefused
 
+_REQUIRED = "jobs"
+"""A component with `api: offered` starts without a token, too."""
+
 
 def refuse_unreachable_api(examined: Examined) -> SubmissionRefused | None:
     """Return the refusal of components that need the API, if they cannot reach it."""
-    asking = [index for index, component in enumerate(examined.application.components) if component.api]
+    asking = [index for index, component in enumerate(examined.application.components) if component.api == _REQUIRED]
     if not asking or examined.settings.services_api_url is not None:
         return None
     why = "services of this installation do not know the address of the API"

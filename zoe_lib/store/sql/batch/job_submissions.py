@@ -55,7 +55,11 @@ _COUNTS = text(f"""
 _MISSING = "NOT EXISTS (SELECT FROM executions WHERE id = {id}) AND NOT EXISTS (SELECT FROM arrays WHERE id = {id})"
 _PRUNE = [
     text(f"DELETE FROM {table} WHERE at_s < :before_s AND {_MISSING.format(id=column)}")  # noqa: S608 - constants
-    for table, column in (("job_submissions", "child_id"), ("stopped_jobs", "unit"))
+    for table, column in (
+        ("job_submissions", "child_id"),
+        ("stopped_jobs", "unit"),
+        ("opened_executions", "execution_id"),
+    )
 ]
 # LATERAL with OFFSET: one index lookup for each, however long the chain.
 _BELOW = text(f"""

@@ -20,6 +20,7 @@ from zoe_lib.store.sql.visible.people import check_member
 from zoe_lib.store.tables.accounts import OF_TENANT, shares
 from zoe_lib.store.tables.arrays import arrays
 from zoe_lib.store.tables.executions import executions
+from zoe_lib.store.tables.jobs import opened_executions
 
 SHARES_MAX = 100
 
@@ -48,6 +49,17 @@ def put(connection: Connection, share: Share) -> None:
     else:
         statement = row.on_conflict_do_update(index_elements=[shares.c.execution_id, shares.c.user_name], set_=changed)
     connection.execute(statement)
+    if share.level.includes(ShareLevel.OPEN):
+        opened = {"execution_id": share.execution_id, "at_s": share.at_s}
+        connection.execute(insert(opened_executions).values(opened).on_conflict_do_nothing())
+
+
+def was_opened(connection: Connection, execution_id: ExecutionId) -> bool:
+    """Return whether an execution is, or ever was, shared so that another user can read its files and tokens."""
+    if not storable(execution_id):
+        return False
+    known = select(opened_executions).where(opened_executions.c.execution_id == execution_id)
+    return connection.execute(known).first() is not None
 
 
 def end(connection: Connection, execution_id: ExecutionId, user: str | None) -> None:
