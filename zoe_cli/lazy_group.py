@@ -14,65 +14,81 @@ from typer.core import TyperGroup
 
 from zoe_cli.quick_values import read_simple_values
 
-# Command -> its module in `zoe_cli.commands`, in the order of `zoe --help`.
-MODULES = {
-    "run": "running.run",
-    "spark-submit": "running.spark",
-    "sbatch": "batch.sbatch",
-    "plan": "running.planning",
-    "validate": "running.applications",
-    "convert": "running.applications",
-    "catalogue": "running.applications",
-    "ls": "watching.listing",
-    "show": "watching.listing",
-    "cp": "files.copying",
-    "fetch": "files.fetching",
-    "workflow": "batch.workflows",
-    "app": "batch.stored_applications",
-    "dispatch": "batch.dispatching",
-    "schedule": "batch.scheduling",
-    "wait": "watching.ending",
-    "cancel": "running.cancelling",
-    "hold": "running.controlling",
-    "release": "running.controlling",
-    "modify": "running.controlling",
-    "requeue": "running.controlling",
-    "scale": "running.controlling",
-    "accept": "watching.accepting",
-    "array": "batch.arrays",
-    "explain": "watching.why",
-    "eta": "watching.why",
-    "why-waited": "watching.why",
-    "events": "watching.happening",
-    "history": "watching.history",
-    "statement": "account.statements",
-    "budget": "account.statements",
-    "diff": "watching.comparing",
-    "logs": "watching.output_of",
-    "open": "inside.opening",
-    "exec": "inside.terminals",
-    "ssh": "inside.ssh",
-    "share": "account.sharing",
-    "shares": "account.sharing",
-    "unshare": "account.sharing",
-    "top": "cluster.cluster",
-    "quota": "cluster.cluster",
-    "usage": "cluster.cluster",
-    "status": "cluster.cluster",
-    "whoami": "cluster.cluster",
-    "replay": "cluster.replaying",
-    "login": "account.signing_in",
-    "logout": "account.signing_in",
-    "context": "account.contexts",
-    "completion": "words.completion",
-    "nodes": "cluster.nodes",
-    "policy": "cluster.policy",
-    "storage": "storage.storage",
-    "token": "account.tokens",
-    "secret": "account.secrets",
-    "notify": "running.notifying",
-    "admin": "admin",
+# Group -> command -> its module in `zoe_cli.commands`, in the order of `zoe --help`.
+GROUPS = {
+    "Run": {
+        "run": "running.run",
+        "spark-submit": "running.spark",
+        "sbatch": "batch.sbatch",
+        "plan": "running.planning",
+        "wait": "watching.ending",
+        "cancel": "running.cancelling",
+        "requeue": "running.controlling",
+        "scale": "running.controlling",
+        "accept": "watching.accepting",
+        "catalogue": "running.applications",
+        "validate": "running.applications",
+        "convert": "running.applications",
+    },
+    "Look": {
+        "ls": "watching.listing",
+        "show": "watching.listing",
+        "logs": "watching.output_of",
+        "explain": "watching.why",
+        "eta": "watching.why",
+        "why-waited": "watching.why",
+        "events": "watching.happening",
+        "history": "watching.history",
+        "diff": "watching.comparing",
+        "open": "inside.opening",
+        "exec": "inside.terminals",
+        "ssh": "inside.ssh",
+        "top": "cluster.cluster",
+        "usage": "cluster.cluster",
+        "status": "cluster.cluster",
+    },
+    "Files": {
+        "cp": "files.copying",
+        "fetch": "files.fetching",
+        "storage": "storage.storage",
+    },
+    "Batch": {
+        "array": "batch.arrays",
+        "workflow": "batch.workflows",
+        "app": "batch.stored_applications",
+        "dispatch": "batch.dispatching",
+        "schedule": "batch.scheduling",
+        "hold": "running.controlling",
+        "release": "running.controlling",
+        "modify": "running.controlling",
+    },
+    "Account": {
+        "login": "account.signing_in",
+        "logout": "account.signing_in",
+        "context": "account.contexts",
+        "whoami": "cluster.cluster",
+        "token": "account.tokens",
+        "secret": "account.secrets",
+        "notify": "running.notifying",
+        "share": "account.sharing",
+        "shares": "account.sharing",
+        "unshare": "account.sharing",
+        "quota": "cluster.cluster",
+        "statement": "account.statements",
+        "budget": "account.statements",
+        "completion": "words.completion",
+    },
+    "Administration": {
+        "nodes": "cluster.nodes",
+        "policy": "cluster.policy",
+        "replay": "cluster.replaying",
+        "admin": "admin",
+    },
 }
+MODULES = {name: module for modules in GROUPS.values() for name, module in modules.items()}
+_GROUP_OF = {name: group for group, modules in GROUPS.items() for name in modules}
+# Options of other command lines -> ours.
+_FORMATS = {"--json": "-o json", "--yaml": "-o yaml", "--quiet": "-o name", "-q": "-o name"}
 
 read_simple_values()
 
@@ -84,7 +100,9 @@ class LazyCommands(UserDict[str, Any]):
         super().__init__(MODULES)
 
     def __getitem__(self, name: str) -> Any:
-        return _commands_of(self.data[name], name)[name]
+        command = _commands_of(self.data[name], name)[name]
+        command.rich_help_panel = _GROUP_OF[name]
+        return command
 
 
 class LazyGroup(TyperGroup):
@@ -121,6 +139,10 @@ def _plainly() -> Iterator[None]:
 
         if isinstance(refused.__cause__, ValidationError):
             refused.message = argument_error(refused.__cause__)
+        raise
+    except Exception as refused:
+        if hint := _FORMATS.get(getattr(refused, "option_name", "")):
+            raise typer.BadParameter(f"no such option; the output format is {hint}") from None
         raise
 
 

@@ -6,15 +6,16 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
-from typer.core import TyperArgument, TyperCommand
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from zoe_cli.context import options
 from zoe_cli.output import Format
 
 Command = Callable[..., None]
+_FURTHER = "Further options"
 
 OutputOption = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.", show_default=False)]
 
@@ -32,6 +33,23 @@ def usage_of(argument: Any) -> str:
 class UsageCommand(TyperCommand):
     """A command whose usage line has no braces."""
 
+    everyday: ClassVar[tuple[str, ...]] = ()
+    """Names of the parameters whose options come first in the help; none: all in their order."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, with those of every day first, and a heading for the others."""
+        params = super().get_params(ctx)
+        if not self.everyday:
+            return params
+        for parameter in params:
+            if isinstance(parameter, TyperOption) and parameter.name not in self.everyday:
+                parameter.rich_help_panel = _FURTHER
+        return sorted(params, key=self._place)
+
+    def _place(self, parameter: Any) -> int:
+        name = parameter.name
+        return self.everyday.index(name) if name in self.everyday else len(self.everyday)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words after the command's name."""
         arguments = (parameter for parameter in self.get_params(ctx) if isinstance(parameter, TyperArgument))
@@ -46,14 +64,17 @@ def add(
     *,
     results: bool = True,
     options_first: bool = False,
+    everyday: tuple[str, ...] = (),
 ) -> None:
     """Add a command with examples in its help; `results`: its output has formats.
 
-    `options_first`: everything after the first argument belongs to another program, including options.
+    `options_first`: everything after the first argument belongs to another program, including options. `everyday`:
+    parameters whose options come first in the help.
     """
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
     context = {"allow_interspersed_args": not options_first}
-    register = app.command(name, cls=UsageCommand, epilog=epilog, context_settings=context)
+    kind = type("EverydayCommand", (UsageCommand,), {"everyday": everyday}) if everyday else UsageCommand
+    register = app.command(name, cls=kind, epilog=epilog, context_settings=context)
     register(with_output(command) if results else command)
 
 

@@ -7,10 +7,12 @@ import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from zoe_client.errors import ZoeError
+
 DIRECTORY_MODE, FILE_MODE = 0o700, 0o600
 
 
-class ContextError(ValueError):
+class ContextError(ZoeError, ValueError):
     """The file cannot be read or written, or lacks the context."""
 
 

@@ -3,6 +3,7 @@
 ZoeError
 ├── Unreachable            no answer from the server (or its database is away)
 ├── TimedOut               waiting took longer than allowed
+├── ContextError           no server or token is known, or their file cannot be read (also a ValueError)
 └── Refused                the server refused the request; has status, code, detail, hint, errors
     ├── InvalidDescription     422 invalid_description
     ├── NeverFits              422 never_fits

@@ -28,6 +28,14 @@ def test_its_deadline_is_shown(zoe: Zoe, app_file: Path) -> None:
     assert ["deadline", "2060-12-01"] in [words[:2] for words in shown]
 
 
+def test_reasons_and_forecasts_are_those_of_its_executions(zoe: Zoe, app_file: Path) -> None:
+    array_id = array_of(zoe, app_file)
+    for command in ("explain", "eta"):
+        done = zoe(command, array_id)
+        assert (done.code, f"{array_id} is an array: name one of its executions" in done.err) == (3, True)
+    assert [row.split()[0] for row in zoe("ls", "--sort", "-age").out.splitlines()[1:]][-1] == array_id
+
+
 def test_an_array_is_one_row(zoe: Zoe, app_file: Path) -> None:
     array_id = array_of(zoe, app_file)
     row = next(line for line in zoe("ls").out.splitlines() if line.startswith(array_id))

@@ -26,6 +26,12 @@ def test_the_ending_service_is_the_default(server: Server, zoe: Zoe, submitted: 
         assert zoe("logs", submitted, name).out == "helping\n"
 
 
+def test_a_queued_execution_has_no_output_yet(server: Server, zoe: Zoe, submitted: str) -> None:
+    done = zoe("logs", submitted)
+    assert (done.code, done.out) == (0, "")
+    assert "so there is no output yet" in done.err
+
+
 def test_all_of_a_long_log_and_its_last_lines(server: Server, zoe: Zoe, submitted: str) -> None:
     text = "".join(f"line {number}\n" for number in range(20_000))
     server.master.output = {f"{submitted}.main.0.1": text.encode()}

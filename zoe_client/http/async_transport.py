@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from zoe_client.http.flow import AsyncFlow
 from zoe_client.http.problems import problem_of, unreachable
-from zoe_client.http.server import chosen_server, without_password
+from zoe_client.http.server import checked_address, chosen_server, without_password
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.streams import ResumedStream
 from zoe_client.http.transport import Model, OwnPosition, given_parameters, http_options, model_of, retries
@@ -31,7 +31,7 @@ class AsyncTransport:
     ) -> None:
         if url is None or token is None:
             url, token = chosen_server(url, token)
-        self.url = url.rstrip("/")
+        self.url = checked_address(url)
         self._token = token
         self._patience_s = patience_s
         self._position = OwnPosition()

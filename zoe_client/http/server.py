@@ -31,6 +31,13 @@ def chosen_server(url: str | None, token: str | None) -> tuple[str, str]:
     return url or DEFAULT_URL, token
 
 
+def checked_address(url: str) -> str:
+    """Return an address without a final slash; ValueError if it is none."""
+    if not url.startswith(("http://", "https://")):
+        raise ValueError(f"{url!r} is not an address such as {DEFAULT_URL}: it begins with http:// or https://")
+    return url.rstrip("/")
+
+
 def own_service(url: str | None) -> tuple[str, str] | None:
     """Return address and token of the service in which this runs, unless another address is named; None elsewhere."""
     own = _without_slash(os.environ.get("ZOE_API_URL"))

@@ -15,7 +15,7 @@ from zoe_client.errors import Refused, Unreachable, ZoeError, bad_name, checked_
 from zoe_client.http.flow import BlockingFlow
 from zoe_client.http.problems import problem_of, unreachable
 from zoe_client.http.proxies import proxy_for
-from zoe_client.http.server import chosen_server, without_password
+from zoe_client.http.server import checked_address, chosen_server, without_password
 from zoe_client.http.sse import ServerEvent
 from zoe_client.http.streams import ResumedStream
 from zoe_client.http.tls import trust_of_this_machine
@@ -81,7 +81,7 @@ class Transport:
     ) -> None:
         if url is None or token is None:
             url, token = chosen_server(url, token)
-        self.url = url.rstrip("/")
+        self.url = checked_address(url)
         self._token = token
         self._patience_s = patience_s
         self._position = OwnPosition()

@@ -40,10 +40,14 @@ def add_user(
     context: typer.Context,
     name: Name,
     tenant: Annotated[str | None, typer.Option(help="Make the user a member of this tenant.")] = None,
-    role: Annotated[Role, typer.Option(help="Role of the user in the tenant.")] = Role.USER,
+    role: Annotated[
+        Role | None, typer.Option(help="Role of the user in the tenant [user].", show_default=False)
+    ] = None,
     password_file: PasswordFile = None,
 ) -> None:
     """Make a user who signs in with a password."""
+    if role is not None and tenant is None:
+        raise typer.BadParameter("--role is the role in a tenant: give --tenant, too")
     password = _password(password_file)
     with options(context).client() as client:
         # Check the tenant first: otherwise the user would exist without it, with a password that was never printed.
@@ -51,8 +55,8 @@ def add_user(
             raise typer.BadParameter(f"tenant {tenant!r} does not exist; make it with `zoe admin tenant add`")
         user = client.admin.add_user(name, password)
         if tenant is not None:
-            client.admin.set_role(name, tenant, role)
-            user = user.model_copy(update={"roles": {tenant: role}})
+            client.admin.set_role(name, tenant, role or Role.USER)
+            user = user.model_copy(update={"roles": {tenant: role or Role.USER}})
     _tell(context, user, None if password_file else password)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,9 @@ import typer
 from zoe_cli.commands.files.copier import Copier
 from zoe_cli.commands.words.file_places import FORMS, FilePlace, read_place
 from zoe_cli.context import options
+from zoe_cli.output import note
 from zoe_cli.registry import add
+from zoe_cli.text import printable
 
 _EXAMPLES = (
     "zoe cp data.csv :",
@@ -47,6 +50,15 @@ def copy(
     """
     if len(paths) < 2:
         raise typer.BadParameter("name at least one source, and the target")
+    try:
+        _copy(context, paths, recursive, everything)
+    except KeyboardInterrupt:
+        again = ["zoe", "cp", *(["-r"] if recursive else []), *(["--all"] if everything else []), *paths]
+        note(f"the copy goes on where it ended by: {printable(shlex.join(again))}")
+        raise
+
+
+def _copy(context: typer.Context, paths: list[str], recursive: bool, everything: bool) -> None:
     *sources, target = paths
     to, froms = read_place(target), [read_place(source) for source in sources]
     with options(context).following() as client:

@@ -59,6 +59,9 @@ _EXAMPLES = (
     "zoe run app.json --finish-by 08:00 --confidence 90%",
     "zoe run train.py --retries 3 --retry-pause 1m --memory-grow 2x",
 )
+_EVERYDAY = (
+    "file", "following", "wait", "image", "memory", "cores", "packages", "environment", "secrets", "results", "fetch",
+)  # fmt: skip
 Words = Annotated[
     list[str],
     typer.Argument(
@@ -79,7 +82,7 @@ Repositories = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    add(app, "run", run, _EXAMPLES)
+    add(app, "run", run, _EXAMPLES, everyday=_EVERYDAY)
 
 
 def run(

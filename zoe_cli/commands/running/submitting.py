@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zoe_cli.commands.files.fetching import fetch_results
 from zoe_cli.commands.watching.ending import array_exit_code, exit_code_of, wait_for, wait_for_array
 from zoe_cli.commands.watching.notes.last_lines import note_last_lines
 from zoe_cli.commands.watching.promising import is_refused, wait_for_decision
@@ -195,6 +194,8 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
 def end_run(context: typer.Context, unit_id: str, code: int, *, fetch: bool) -> None:
     """Copy the results if they are wanted, and exit with this code, or that of missing results, unless it is 0."""
     if fetch:
+        from zoe_cli.commands.files.fetching import fetch_results
+
         with options(context).following() as client:
             found = fetch_results(client, unit_id, Path(), lambda path: note(f"fetched {printable(str(path))}"))
         code = code or found.code

@@ -18,6 +18,7 @@ from zoe_cli.registry import add
 from zoe_client import Client
 from zoe_client.errors import NotFound
 from zoe_client.quick.plain import Execution
+from zoe_client.vocabulary import ExecutionState
 from zoe_client.wire import ExecutionView, ServiceView
 
 _EXAMPLES = (
@@ -68,6 +69,9 @@ def logs(
         return
     with options(context).client() as client:
         data, offset = _read_of(client, execution, chosen)
+        if not data and not following and execution.state in (ExecutionState.SUBMITTED, ExecutionState.QUEUED):
+            why = "" if execution.reason is None else f": {execution.reason.sentence}"
+            note(f"{execution.id} is {execution.state.value}, so there is no output yet{why}")
         show_output(iter([data if tail is None else _last_lines(data, tail)]))
     if following:
         with options(context).following() as client:

@@ -8,10 +8,12 @@ from typing import cast
 import typer
 
 from zoe_cli.commands.words.arguments import Id
+from zoe_cli.commands.words.array_rows import is_array, is_workflow
 from zoe_cli.commands.words.changes import change_words
 from zoe_cli.commands.words.deadline_words import deadline_words
 from zoe_cli.commands.words.places import places_words
 from zoe_cli.context import options
+from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
@@ -64,8 +66,20 @@ def register(app: typer.Typer) -> None:
     add(app, "why-waited", why_waited, ("zoe why-waited x1m7xhnzn3f4144",))
 
 
+def _check_one(unit_id: str) -> None:
+    """Exit if an id is that of an array or a workflow, whose executions have reasons and forecasts of their own."""
+    if is_array(unit_id):
+        note(f"zoe: {unit_id} is an array: name one of its executions, such as {unit_id}_0 (zoe array show {unit_id})")
+    elif is_workflow(unit_id):
+        note(f"zoe: {unit_id} is a workflow: name the execution of a step (zoe workflow show {unit_id})")
+    else:
+        return
+    raise typer.Exit(Exit.NOT_FOUND)
+
+
 def explain(context: typer.Context, execution_id: Id) -> None:
     """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read."""
+    _check_one(execution_id)
     with options(context).client() as client:
         answer = client.explain(execution_id)
     form = options(context).output
@@ -87,6 +101,7 @@ def eta(context: typer.Context, execution_id: Id) -> None:
     """Show when a waiting execution is expected to start and end, or a running one to end, and how accurate such
     forecasts have been.
     """
+    _check_one(execution_id)
     with options(context).client() as client:
         answer = client.eta(execution_id)
     forecast = answer.forecast

@@ -64,3 +64,13 @@ def test_without_a_context_the_default_server_is_asked(monkeypatch: pytest.Monke
 
 def test_the_package_lists_its_names() -> None:
     assert {"Client", "AsyncClient", "ZoeError"} <= set(dir(zoe_client))
+
+
+def test_an_address_without_a_scheme_is_named() -> None:
+    with pytest.raises(ValueError, match="'notaurl' is not an address such as"):
+        zoe_client.Client("notaurl", "token")
+
+
+def test_a_missing_token_is_an_error_of_the_sdk() -> None:
+    with pytest.raises(zoe_client.ZoeError):
+        zoe_client.Client()
