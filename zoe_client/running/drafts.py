@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from zoe_client.documents.quantities import bytes_of
+from zoe_client.documents.scripts import (
+    CORES,
+    INDEX,
+    INTERPRETERS,
+    MEMORY,
+    Command,
+    command_component,
+    script_results,
+    script_words,
+    title_of,
+)
 from zoe_client.running.carried import CarriedFiles, placed
 from zoe_client.running.options import ScriptOptions
 
-INDEX = "{index}"
-"""The only template in words and values of an array."""
-MEMORY, CORES = "1GiB", 1.0
 SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
 SPARK_MEMORY_MIN = 2**30
 _MIB = 2**20
@@ -24,8 +32,6 @@ _SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"
 _DRIVER = {"memory": "1792MiB", "cores": 0.5, "limits": {"cores": 2}}
 """A driver mostly waits for its workers."""
 _CLUSTER = ("--master", "spark://{host:spark-master}:{port:spark-master.rpc}")
-# Suffix of a script -> image and interpreter.
-_SCRIPTS = {".py": ("zoe/python", ("python3", "-u")), ".sh": ("zoe/tiny", ("sh",))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,35 +88,31 @@ class Draft:
 
 def command_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
     """Return the description of a command, or of a script and its arguments, that runs in the workspace."""
-    carried = _embedded_files(wishes)
+    carried, results = _embedded_files(wishes), list[str]()
     if wishes.image is None:
-        if Path(line[0]).suffix not in _SCRIPTS:
-            raise ValueError(f"{line[0]!r} is no script ({', '.join(_SCRIPTS)}): name the image of a command")
-        image, interpreter = _SCRIPTS[Path(line[0]).suffix]
-        command = [*interpreter, carried.add(Path(line[0])), *map(carried.word, line[1:])]
+        if (suffix := Path(line[0]).suffix) not in INTERPRETERS:
+            raise ValueError(f"{line[0]!r} is no script ({', '.join(INTERPRETERS)}): name the image of a command")
+        path = carried.add(Path(line[0]))
+        image = INTERPRETERS[suffix].image
+        words = script_words(suffix, path, [*map(carried.word, line[1:])], wishes.array)
+        results = script_results(suffix, path, wishes.array)
     else:
-        image, command = _image(wishes.image), [*map(carried.word, line)]
-        if image in _SHORT_NAMES.values() and command[0] == "python":
-            command[0] = "python3"  # Debian only has this name
-    count = wishes.workers or 1
-    component: dict[str, Any] = {
-        "name": "main",
-        "image": image,
-        "command": command,
-        "work_dir": "{workspace}",
-        "environment": {"HOME": "{workspace}"},
-        "resources": {"memory": wishes.memory or MEMORY, "cores": CORES if wishes.cores is None else wishes.cores},
-    }
-    if wishes.packages:
-        component["requirements"] = list(wishes.packages)
-    if wishes.sources:
-        component["sources"] = list(wishes.sources)
-    if count == 1:
-        component["ends_application"] = True
-    else:
-        component["environment"]["ZOE_INDEX"] = "{index}"
-        component |= {"essential_count": count, "total_count": count}
-    return _draft(line, [component], carried, wishes.name)
+        image, words = _image(wishes.image), [*map(carried.word, line)]
+        if image in _SHORT_NAMES.values() and words[0] == "python":
+            words[0] = "python3"  # Debian only has this name
+    component = command_component(
+        Command(
+            image,
+            words,
+            wishes.memory or MEMORY,
+            CORES if wishes.cores is None else wishes.cores,
+            wishes.workers or 1,
+            packages=wishes.packages,
+            sources=wishes.sources,
+        )
+    )
+    draft = _draft(line, [component], carried, wishes.name)
+    return replace(draft, document={**draft.document, "results": results}) if results else draft
 
 
 def spark_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
@@ -180,8 +182,8 @@ def _title(line: Sequence[str], name: str | None) -> str:
     """Return the given name, else the base name of the script, else of the program."""
     if name is not None and (title := re.sub(r"[^A-Za-z0-9 ._@+-]+", "-", name)[:128].strip(" ._@+-")):
         return title
-    named = next((word for word in line if Path(word).suffix in _SCRIPTS), line[0])
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem)[:128].strip("-._") or "command"
+    named = next((word for word in line if Path(word).suffix in INTERPRETERS), line[0])
+    return title_of(named)
 
 
 def _image(name: str) -> str:

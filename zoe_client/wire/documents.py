@@ -140,6 +140,7 @@ class CatalogueEntryView(Wire):
     form: dict[str, Any] = Field(default={})
     icon: DescriptionIcon | None = Field(default=None, description="Icon that pages show beside the entry.")
     tags: list[str] = Field(default=[], description="Words to filter by.")
+    script: str | None = Field(default=None, description="Suffix of the scripts that its form runs, such as `.py`.")
     unavailable: str | None = Field(default=None, description="Why it cannot run on this installation.")
     remedy: str | None = Field(default=None, description="How to make it run here; commands are in backticks.")
     installs: str | None = Field(default=None, description="What its first launch installs, and its size.")

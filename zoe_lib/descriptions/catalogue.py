@@ -12,6 +12,8 @@ from pydantic import AfterValidator, Field
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean
 from zoe_client.documents.load import load_json
 from zoe_client.documents.quantities import bytes_of
+from zoe_client.documents.script_forms import SCRIPT_FIELDS, script_document
+from zoe_client.documents.scripts import INTERPRETERS
 from zoe_client.documents.settings import assign
 from zoe_client.vocabulary import DescriptionIcon
 from zoe_lib.descriptions import scalars as s
@@ -19,7 +21,14 @@ from zoe_lib.descriptions.catalogue_files import catalogue_directory
 from zoe_lib.descriptions.model import Model
 
 TAGS_MAX = 8
-FieldType = Literal["string", "integer", "number", "boolean", "memory"]
+FieldType = Literal["string", "integer", "number", "boolean", "memory", "file"]
+_WIDGETS = ("memory", "file")
+
+
+def _with_interpreter(suffix: str) -> str:
+    if suffix not in INTERPRETERS:
+        raise ValueError(f"no interpreter runs {suffix}; there are {', '.join(INTERPRETERS)}")
+    return suffix
 
 
 def _different(tags: list[str]) -> list[str]:
@@ -38,7 +47,8 @@ Tags = Annotated[
 class FormField(Model):
     """One field of an entry's form: its value goes to every path in `settings` (in the form of `set_values`).
 
-    `memory` is a size: texts such as `2GiB` in the catalogue, bytes in forms. For some roles a field may be hidden
+    `memory` is a size: texts such as `2GiB` in the catalogue, bytes in forms. `file` is the path of a file in the
+    workspace, or `shared:PATH`. For some roles a field may be hidden
     (`hidden_for`), fixed (`fixed_for`), or have a smaller maximum (`caps`). This keeps forms simple; it is no
     protection, since every user who may submit can write their own description.
     """
@@ -51,7 +61,7 @@ class FormField(Model):
     minimum: int | float | str | None = None
     maximum: int | float | str | None = None
     step: int | float | str | None = None
-    settings: Annotated[list[str], Field(min_length=1, max_length=20)]
+    settings: Annotated[list[str], Field(max_length=20)]
     hidden_for: list[str] = Field(default=[])
     fixed_for: list[str] = Field(default=[])
     caps: dict[str, int | float | str] = Field(default={})
@@ -61,7 +71,8 @@ class CatalogueEntry(Model):
     """An application to launch. `file` is relative to the catalogue; without `allowed_roles`, all roles but
     `denied_roles` see it.
 
-    `icon` is one of the pages' icons, and `tags` are words to filter by.
+    `icon` is one of the pages' icons, and `tags` are words to filter by. `script` is the suffix of the scripts that the
+    form runs; its fields named in `SCRIPT_FIELDS` have no `settings`.
     """
 
     id: s.Label
@@ -70,6 +81,7 @@ class CatalogueEntry(Model):
     summary: s.Description = ""
     file: str
     readme: str | None = None
+    script: Annotated[str, AfterValidator(_with_interpreter)] | None = None
     logo: str | None = None
     icon: Annotated[DescriptionIcon, Field(strict=False)] | None = None
     tags: Tags = Field(default=[])
@@ -121,6 +133,9 @@ def fill_form(
     ]
     known = [(fields[name], value) for name, value in values.items() if name in fields]
     diagnostics.extend(wrong for field, value in known for wrong in _wrong(field, value, role))
+    if entry.script is not None and not diagnostics:
+        given = {field.name: field.default for field in entry.fields} | dict(values)
+        document = script_document(document, entry.script, {name: given.get(name) for name in SCRIPT_FIELDS})
     assignments = [(path, value) for field, value in known for path in field.settings]
     return assign(document, assignments, diagnostics)
 
@@ -142,9 +157,8 @@ def form_schema(entry: CatalogueEntry, role: str | None = None) -> dict[str, Any
 
 
 def _field_schema(form_field: FormField, role: str | None) -> dict[str, Any]:
-    is_memory = form_field.type == "memory"
     schema: dict[str, Any] = {
-        "type": "integer" if is_memory else form_field.type,
+        "type": _JSON_TYPES.get(form_field.type, form_field.type),
         "title": form_field.title,
         "description": form_field.description,
         "default": _amount(form_field, form_field.default),
@@ -154,19 +168,21 @@ def _field_schema(form_field: FormField, role: str | None) -> dict[str, Any]:
     }
     present = {key: value for key, value in schema.items() if value is not None}
     extension = {
-        "widget": "memory" if is_memory else None,
+        "widget": form_field.type if form_field.type in _WIDGETS else None,
         "step": _amount(form_field, form_field.step),
         "settings": form_field.settings,
     }
     return {**present, "x-zoe": extension}
 
 
+_JSON_TYPES: Mapping[str, str] = {"memory": "integer", "file": "string"}
 _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
     "number": (int, float),
     "boolean": (bool,),
     "memory": (int, str),
+    "file": (str,),
 }
 
 

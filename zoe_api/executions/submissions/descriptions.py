@@ -153,6 +153,7 @@ def _entry_view(entry: CatalogueEntry, principal: Principal, limits: Limits, pla
         form=descriptions.form_schema(entry, principal.role),
         icon=entry.icon,
         tags=entry.tags,
+        script=entry.script,
         unavailable=_plain(obstacle, entry, platform) if obstacle else None,
         remedy=obstacle.hint if obstacle else None,
         installs=_installs(entry, platform),

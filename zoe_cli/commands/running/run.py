@@ -66,8 +66,8 @@ Words = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE [-- ARGUMENTS...]",
-        help="Description in JSON (- reads standard input), or a script (.py, .sh), whose arguments follow --; with "
-        "--image, a command, also after --. Local files that a command names go with it, up to 64 MiB in all.",
+        help="Description in JSON (- reads standard input), or a script (.py, .sh, .R, .ipynb), whose arguments follow "
+        "--; with --image, a command, also after --. Local files that a command names go with it, up to 64 MiB in all.",
     ),
 ]
 Repositories = Annotated[
@@ -162,7 +162,7 @@ def run(
         raise typer.BadParameter("--timeout works with --wait, not with --follow")
     if finish_by is not None and deadline is not None:
         raise typer.BadParameter("give --deadline or --finish-by, not both")
-    if image is None and not file[0].endswith((".py", ".sh")):
+    if image is None and not _is_script(file[0]):
         _check_alone(file, (workers, memory, cores, carried, packages, requirements, repositories, repository_secret))
         document = load_description(Path(file[0]))
     else:
@@ -211,6 +211,12 @@ def _notifying(document: dict[str, Any], kinds: str) -> dict[str, Any]:
     from zoe_cli.commands.running.notifying import kinds_of
 
     return {**document, "notify": kinds_of(kinds)}
+
+
+def _is_script(name: str) -> bool:
+    from zoe_client.documents.scripts import INTERPRETERS
+
+    return Path(name).suffix in INTERPRETERS
 
 
 def _check_alone(line: list[str], flags: tuple[object, ...]) -> None:

@@ -73,10 +73,10 @@ def test_each_form_fits_its_description(entry: object) -> None:
 
     assert isinstance(entry, CatalogueEntry)
     document = catalogue_document(entry)
-    defaults = {field.name: field.default for field in entry.fields}
+    defaults = {field.name: field.default for field in entry.fields if field.type != "file"}
     assert None not in defaults.values()
     parse(fill_form(entry, document, defaults))
-    assert list(form_schema(entry)["properties"]) == list(defaults)
+    assert list(form_schema(entry)["properties"]) == [field.name for field in entry.fields]
     assert catalogue_entry(entry.id) is entry
     assert entry.icon
     assert entry.tags
