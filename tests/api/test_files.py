@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import random
 import socket
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -360,3 +362,18 @@ def test_a_download_of_a_file_that_changed_begins_anew(site: FilesApi, transfers
     client.files.upload(source, "x")
     client.files.download("x", target)
     assert target.read_bytes() == b"b" * 25 * MIB
+
+
+def test_several_files_come_as_one_archive(site: FilesApi) -> None:
+    http = site.http()
+    assert http.post(f"{FILES}/workspace/directories", json={"path": "d"}).status_code == 204
+    put(http, "d/a", b"first")
+    put(http, "b%25", b"second")
+    answer = http.get(f"{FILES}/workspace/archive", params={"path": ["d", "b%25"]})
+    assert answer.status_code == 200
+    assert answer.headers["Content-Disposition"].endswith("files.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert (archive.read("d/a"), archive.read("b%")) == (b"first", b"second")
+    one = http.get(f"{FILES}/workspace/archive", params={"path": "d"})
+    assert one.headers["Content-Disposition"].endswith("d.zip")
+    assert problem(http.get(f"{FILES}/workspace/archive", params={"path": "gone"}))["code"] == "not_found"

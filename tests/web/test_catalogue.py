@@ -94,6 +94,7 @@ def test_a_link_is_followed_though_the_settings_of_the_form_were_on_their_way_in
         code.append(route)
 
     page.route("**/assets/edit-*.js", hold)
+    page.get_by_text("Deadline and promise", exact=True).click()
     page.get_by_label("Deadline", exact=True).fill("+3h")
     edit.click()
     page.wait_for_timeout(500)  # settings are in the address after a quarter of a second

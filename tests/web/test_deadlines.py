@@ -46,6 +46,7 @@ def test_a_time_of_day_is_the_browsers_and_comes_back_in_full(parisian: Visitor,
     expect(page.get_by_label("What would happen", exact=True)).to_contain_text(CET)
     parisian.open("/catalogue/batch")
     answer = page.get_by_label("What would happen", exact=True)
+    page.get_by_text("Deadline and promise", exact=True).click()
     deadline = page.get_by_label("Deadline", exact=True)
     deadline.fill("08:00")
     expect(answer).to_contain_text(CET)
@@ -156,7 +157,8 @@ def test_it_is_there_on_a_telephone_and_by_keyboard(browser: Browser, admin: Vis
     fits(phone)
     phone.open("/catalogue/batch")
     page.get_by_label("Name of this execution", exact=True).focus()
-    page.keyboard.press("Tab")
+    for key in ("Tab", "Enter", "Tab"):  # opens the line of the deadline
+        page.keyboard.press(key)
     page.keyboard.type("+3h")
     expect(page.get_by_label("What would happen", exact=True)).to_contain_text("deadline ")
     fits(phone)

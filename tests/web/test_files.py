@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import zipfile
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.web import Visitor
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 
 HERE = Path(__file__).parent
@@ -96,3 +98,49 @@ def test_it_fits_a_phone(admin: Visitor, page: Page, tmp_path: Path) -> None:
     page.get_by_role("button", name="Delete data.csv").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("drop files here")).to_be_visible()
+
+
+def test_a_text_is_edited_unless_it_has_changed_meanwhile(
+    admin: Visitor, page: Page, client: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "note.txt").write_bytes(b"one\r\ntwo\r\n")
+    client.files.upload(tmp_path / "note.txt", "note.txt")
+    page.reload()
+    page.get_by_role("button", name="note.txt", exact=True).click()
+    page.get_by_role("button", name="Edit", exact=True).click()
+    text = page.get_by_label("Text of note.txt")
+    text.fill("one\nthree\n")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    client.files.download("note.txt", tmp_path / "saved.txt")
+    assert (tmp_path / "saved.txt").read_bytes() == b"one\r\nthree\r\n"
+    client.files.upload(tmp_path / "note.txt", "note.txt")
+    text.fill("mine")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("has changed since you opened it")
+    assert admin.violations() == []
+    page.get_by_role("button", name="Read it again", exact=True).click()
+    expect(text).to_have_value("one\ntwo\n")
+    page.get_by_role("button", name="Close", exact=True).click()
+    client.files.delete("note.txt")
+
+
+def test_files_are_renamed_and_several_go_at_once(page: Page, client: Client, tmp_path: Path) -> None:
+    client.files.make_directory("several/deep")
+    (tmp_path / "a").write_text("first")
+    client.files.upload(tmp_path / "a", "several/a")
+    client.files.upload(tmp_path / "a", "several/deep/b")
+    page.goto(page.url.split("?")[0] + "?in=workspace&path=several")
+    page.get_by_role("button", name="Rename a", exact=True).click()
+    page.get_by_label("New path").fill("several/100%.txt")
+    page.get_by_role("dialog").get_by_role("button", name="Rename", exact=True).click()
+    for name in ("100%.txt", "deep"):
+        page.get_by_label(f"Choose {name}", exact=True).check()
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="Download as zip", exact=True).click()
+    with zipfile.ZipFile(downloading.value.path()) as archive:
+        assert sorted(archive.namelist()) == ["100%.txt", "deep/", "deep/b"]
+    page.get_by_role("button", name="Delete the chosen", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("drop files here")).to_be_visible()
+    client.files.delete("several", recursive=True)

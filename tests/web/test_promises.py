@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Route, expect
 
@@ -24,8 +25,9 @@ def known(client: Client) -> None:
 
 def test_an_offer_is_seen_before_the_launch_and_accepted_after_it(admin: Visitor, client: Client) -> None:
     known(client)
-    page = admin.open("/catalogue/batch")
+    page = admin.open(f"/catalogue/batch?command=sleep+{RUN_S}")
     answer = page.get_by_label("What would happen", exact=True)
+    page.get_by_text("Deadline and promise", exact=True).click()
     page.get_by_label("Promise it", exact=True).check()
     expect(answer).to_contain_text("a promise needs a time: give a deadline")
     page.get_by_label("Confidence, percent", exact=True).fill("80")
@@ -113,9 +115,15 @@ def test_a_slider_over_what_an_earlier_end_costs_sets_the_deadline(admin: Visito
     page.unroute("**/api/v1/plan")
 
 
-def test_a_promise_at_risk_says_why(admin: Visitor, client: Client) -> None:
-    known(client)
-    asked = client.submit(job("sleep", "300", name="batch"), finish_by="+15s")
+def test_a_promise_at_risk_says_why(admin: Visitor, client: Client, tmp_path: Path) -> None:
+    # The same program, whose run time its file says.
+    program = job("sh", "-c", "sleep $(cat {workspace}/pause)")
+    for seconds in (RUN_S, RUN_S, 300):
+        (tmp_path / "pause").write_text(str(seconds))
+        client.files.upload(tmp_path / "pause", "pause")
+        if seconds == RUN_S:
+            assert client.wait(client.submit(program).id, 60).state is ExecutionState.SUCCEEDED
+    asked = client.submit(program, finish_by="+15s")
     page = admin.open(f"/executions/{asked.id}")
     promise = page.get_by_role("region", name="Promise", exact=True)
     expect(promise).to_contain_text("It is promised to end by")

@@ -8,12 +8,15 @@ import { SignInAgain } from "./pages/sign-in-again";
 
 const CataloguePage = lazy(() => import("./pages/catalogue/page"));
 const LaunchPage = lazy(() => import("./pages/catalogue/launch"));
+const ClonePage = lazy(() => import("./pages/catalogue/clone"));
 const EditPage = lazy(() => import("./pages/catalogue/edit"));
 const ExecutionsPage = lazy(() => import("./pages/executions/page"));
 const ExecutionPage = lazy(() => import("./pages/execution/page"));
 const ArrayPage = lazy(() => import("./pages/arrays/page"));
 const WorkflowsPage = lazy(() => import("./pages/workflows/list"));
+const NewWorkflowPage = lazy(() => import("./pages/workflows/new/page"));
 const WorkflowPage = lazy(() => import("./pages/workflows/page"));
+const NewSchedulePage = lazy(() => import("./pages/schedules/new"));
 const SchedulesPage = lazy(() => import("./pages/schedules/page"));
 const FilesPage = lazy(() => import("./pages/files/page"));
 const ClusterPage = lazy(() => import("./pages/cluster/page"));
@@ -49,14 +52,17 @@ function Pages() {
       <Route path="/" element={<Navigate to="/catalogue" replace />} />
       <Route path="/catalogue" element={<CataloguePage />} />
       <Route path="/catalogue/:entryId" element={<LaunchPage />} />
+      <Route path="/clone/:executionId" element={<ClonePage />} />
       <Route path="/new" element={<EditPage />} />
       <Route path="/executions" element={<ExecutionsPage key={whose} />} />
       <Route path="/executions/:executionId" element={<ExecutionPage key={whose} />} />
       <Route path="/executions/:executionId/:tab" element={<ExecutionPage key={whose} />} />
       <Route path="/arrays/:arrayId" element={<ArrayPage key={whose} />} />
       <Route path="/workflows" element={<WorkflowsPage key={whose} />} />
+      <Route path="/workflows/new" element={<NewWorkflowPage />} />
       <Route path="/workflows/:workflowId" element={<WorkflowPage key={whose} />} />
       <Route path="/schedules" element={<SchedulesPage key={whose} />} />
+      <Route path="/schedules/new" element={<NewSchedulePage />} />
       <Route path="/files" element={<FilesPage key={whose} />} />
       <Route path="/statement" element={<StatementPage key={whose} />} />
       <Route path="/usage" element={<UsagePage key={whose} />} />

@@ -67,7 +67,7 @@ export function distance(atS: number, nowS: number): string {
   return atS >= nowS ? `in ${duration(atS - nowS)}` : `${duration(nowS - atS)} ago`;
 }
 
-/** "1 service", "2 services". */
-export function counted(count: number, noun: string): string {
-  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** "1 service", "2 services", "2 entries". */
+export function counted(count: number, noun: string, several = `${noun}s`): string {
+  return `${number(count)} ${count === 1 ? noun : several}`;
 }

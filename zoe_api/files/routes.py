@@ -15,8 +15,9 @@ from fastapi import Header, Path, Query, Request, Response
 from starlette.requests import ClientDisconnect
 
 from zoe_api.access.access import AsReader, AsSubmitter, still_allowed
+from zoe_api.files.archives import archive_bytes, contents_of
 from zoe_api.files.sources import ProgramFiles, check_paths, source_of
-from zoe_api.files.transfers import AccessEnded, FileContent, drain, while_allowed
+from zoe_api.files.transfers import AccessEnded, FileContent, drain, pieces_of, while_allowed
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -75,7 +76,25 @@ async def read_file(
     source = await source_of(root, caller)
     answer = await source.content(path, wanted)
     place = caller.services.streams.request(caller.user)
-    return FileContent(answer, _headers_of(answer, path), _still(caller), place)
+    headers = _headers_of(answer, path)
+    return FileContent(pieces_of(answer), headers, _still(caller), place, answer.aclose, answer.status_code)
+
+
+@router.get("/archive", response_class=Response)
+async def read_archive(
+    root: Root,
+    caller: AsReader,
+    path: Annotated[list[FilePath], Query(min_length=1, max_length=1000)],
+) -> Response:
+    """Return files and directories as one zip archive, as an attachment: at most 10,000 files. Links to directories are
+    left out, and so is what is neither a file nor a directory; `LEFT-OUT.txt` in the archive names them.
+    """
+    source = await source_of(root, caller)
+    pieces = archive_bytes(source, await contents_of(source, path))
+    name = path_parts(path[0])[-1:] if len(path) == 1 else ()
+    headers = _attachment(f"{quote(name[0] if name else 'files', safe='')}.zip")
+    place = caller.services.streams.request(caller.user)
+    return FileContent(pieces, headers, _still(caller), place, pieces.aclose)
 
 
 @router.head("/content", response_class=Response)
@@ -94,7 +113,11 @@ async def look_at_file(
 def _headers_of(answer: httpx.Response, path: str) -> dict[str, str]:
     name = quote(path_parts(path)[-1], safe="")
     kept = {key: answer.headers[key] for key in _KEPT if key in answer.headers}
-    return kept | {**_NOT_SHOWN, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return kept | _attachment(name)
+
+
+def _attachment(name: str) -> dict[str, str]:
+    return {**_NOT_SHOWN, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
 
 
 @router.post("/directories", status_code=204)

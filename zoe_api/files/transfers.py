@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager
 
 import httpx
@@ -27,19 +27,21 @@ class AccessEnded(Exception):  # noqa: N818 - the name is the fact
 
 
 class FileContent(StreamingResponse):
-    """The content of a file. It holds its place until the end, then closes the program's side."""
+    """The content of a file or archive. It holds its place until the end; then it awaits `close`."""
 
     def __init__(
         self,
-        answer: httpx.Response,
+        pieces: AsyncIterator[bytes],
         headers: dict[str, str],
         may_go_on: Callable[[], bool],
         place: AbstractContextManager[None],
+        close: Callable[[], Awaitable[None]],
+        status_code: int = 200,
     ) -> None:
-        self._answer = answer
+        self._close = close
         self._place = place
-        pieces = while_allowed(_pieces(answer), may_go_on)
-        super().__init__(pieces, answer.status_code, headers, media_type="application/octet-stream")
+        allowed = while_allowed(pieces, may_go_on)
+        super().__init__(allowed, status_code, headers, media_type="application/octet-stream")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the content until it ends or the client leaves."""
@@ -49,7 +51,7 @@ class FileContent(StreamingResponse):
         except ApiProblem as refused:
             await problem_response(refused.for_path(scope["path"]))(scope, receive, send)
         finally:
-            await self._answer.aclose()
+            await self._close()
 
 
 async def while_allowed(pieces: AsyncIterator[bytes], may_go_on: Callable[[], bool]) -> AsyncIterator[bytes]:
@@ -76,7 +78,8 @@ async def drain(request: Request) -> None:
         return
 
 
-async def _pieces(answer: httpx.Response) -> AsyncIterator[bytes]:
+async def pieces_of(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield the content of an answer as it is sent; BrokeOff."""
     try:
         async for piece in answer.aiter_raw():
             yield piece

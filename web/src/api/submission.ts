@@ -4,7 +4,7 @@ import { useNavigate } from "react-router";
 import { api, type Schemas, told } from "./client";
 
 type Conditions = "after" | "hold" | "keep";
-type Submission = Omit<Schemas["SubmitRequest"], Conditions>;
+export type Submission = Omit<Schemas["SubmitRequest"], Conditions>;
 
 const UNCONDITIONAL: Pick<Schemas["SubmitRequest"], Conditions> = { after: [], hold: false, keep: false };
 
@@ -52,30 +52,46 @@ export class OneAtATime {
   }
 }
 
-/** Submits what a form holds and leads to the execution: one for each press, also of a button that is pressed twice. */
-export function useSubmission(
-  filled: () => Submission | Promise<Submission>,
-  onDone: (executionId: string) => void = () => undefined,
-) {
+/** Sends what a form holds and leads to what came of it: once for each press, also of a button that is pressed twice. */
+export function useSending(send: (keyOf: (body: object) => string) => Promise<string>) {
   const navigate = useNavigate();
   const keys = useRef(new SubmissionKeys());
   const turn = useRef(new OneAtATime());
   const { mutate, error, status } = useMutation({
-    mutationFn: async () => {
-      const body = { ...UNCONDITIONAL, ...(await filled()) };
-      const header = { "idempotency-key": keys.current.keyOf(JSON.stringify(body)) };
-      return told(api.POST("/api/v1/executions", { body, params: { header } }));
-    },
+    mutationFn: () => send((body) => keys.current.keyOf(JSON.stringify(body))),
     // It stays busy after a success: the page goes.
     onError: () => turn.current.end(),
-    onSuccess: (execution) => {
+    onSuccess: (address) => {
       keys.current.used();
-      onDone(execution.id);
-      navigate(`/executions/${execution.id}`);
+      navigate(address);
     },
   });
   const submit = () => {
     if (turn.current.begin()) mutate();
   };
   return { submit, error, busy: status === "pending" || status === "success" };
+}
+
+/** Submits an execution and leads to it. */
+export function useSubmission(filled: () => Submission | Promise<Submission>) {
+  return useSending(async (keyOf) => {
+    const execution = await submitted(await filled(), keyOf);
+    return `/executions/${execution.id}`;
+  });
+}
+
+export async function submitted(submission: Submission, keyOf: (body: object) => string) {
+  const body = { ...UNCONDITIONAL, ...submission };
+  const header = { "idempotency-key": keyOf(body) };
+  return told(api.POST("/api/v1/executions", { body, params: { header } }));
+}
+
+/** Submits an array: the same for each of its indices. */
+export async function submittedArray(
+  submission: Submission & { indices: string },
+  keyOf: (body: object) => string,
+) {
+  const body = { ...UNCONDITIONAL, ...submission };
+  const header = { "idempotency-key": keyOf(body) };
+  return told(api.POST("/api/v1/arrays", { body, params: { header } }));
 }

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { api, told } from "../../api/client";
-import type { Additions } from "./additions";
+import { Fold } from "../../components/fold";
+import { type Additions, packagesOf, variablesOf } from "./additions";
 
 interface AdditionsFormProps {
   component: string;
@@ -9,7 +10,7 @@ interface AdditionsFormProps {
   onChange: (additions: Additions) => void;
 }
 
-/** Fields for a git repository and for secrets, which every entry with a component of its own can take. */
+/** Fields for packages, variables, secrets and a repository, which every entry with a component of its own can take. */
 export function AdditionsForm({ component, additions, onChange }: AdditionsFormProps) {
   const { data } = useQuery({
     queryKey: ["secrets"],
@@ -20,12 +21,23 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
   const names = [...new Set([...(data?.secrets ?? []).map((one) => one.name), ...chosen])].sort();
   return (
     <>
-      <details className="field" open={additions.git !== ""}>
-        <summary>Git repository</summary>
-        <Repository additions={additions} names={names} onChange={onChange} />
-      </details>
-      <details className="field" open={additions.secrets.length > 0}>
-        <summary>Secrets{additions.secrets.length > 0 && ` (${additions.secrets.length})`}</summary>
+      <Lines
+        title="Packages"
+        text={additions.packages}
+        count={packagesOf(additions.packages).length}
+        placeholder={"pandas==2.2.3\nlightgbm>=4"}
+        hint="Python packages to install first, one in each line."
+        onChange={(packages) => onChange({ ...additions, packages })}
+      />
+      <Lines
+        title="Variables"
+        text={additions.variables}
+        count={Object.keys(variablesOf(additions.variables)).length}
+        placeholder="MODE=full"
+        hint="Environment variables, NAME=VALUE in each line. Others may see them: put passwords into secrets."
+        onChange={(variables) => onChange({ ...additions, variables })}
+      />
+      <Fold title={counted("Secrets", additions.secrets.length)} filled={additions.secrets.length > 0}>
         <fieldset className="tags">
           <legend className="sr">Secrets for {component}</legend>
           {names.map((name) => (
@@ -44,9 +56,43 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
           {names.length === 0 && "There are none yet. "}
           <Link to="/account">Store a secret</Link>
         </p>
-      </details>
+      </Fold>
+      <Fold title="Git repository" filled={additions.git !== ""}>
+        <Repository additions={additions} names={names} onChange={onChange} />
+      </Fold>
     </>
   );
+}
+
+interface LinesProps {
+  title: string;
+  text: string;
+  count: number;
+  placeholder: string;
+  hint: string;
+  onChange: (text: string) => void;
+}
+
+function Lines({ title, text, count, placeholder, hint, onChange }: LinesProps) {
+  return (
+    <Fold title={counted(title, count)} filled={text !== ""}>
+      <textarea
+        aria-label={`${title}, one in each line`}
+        className="wide mono"
+        rows={4}
+        maxLength={16_384}
+        spellCheck={false}
+        placeholder={placeholder}
+        value={text}
+        onChange={(e) => onChange(e.target.value)}
+      />
+      <p className="faint">{hint}</p>
+    </Fold>
+  );
+}
+
+function counted(title: string, count: number): string {
+  return count > 0 ? `${title} (${count})` : title;
 }
 
 function toggled(secrets: string[], name: string, { target }: { target: HTMLInputElement }): string[] {

@@ -9,9 +9,9 @@ import type {
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { bytes } from "../../format";
+import { ScriptFile } from "./script-file";
+import type { Values } from "./settings";
 import { validator } from "./validator";
-
-export type Values = Record<string, string | number | boolean>;
 
 interface Extension {
   widget?: string;
@@ -43,7 +43,8 @@ export function EntryForm({ entry, values, onChange }: EntryFormProps) {
       showErrorList={false}
       onChange={({ formData }) => onChange((formData ?? {}) as Values)}
       templates={{ FieldTemplate, ObjectFieldTemplate }}
-      widgets={{ slider: Slider, memory: Memory }}
+      formContext={{ script: entry.script }}
+      widgets={{ slider: Slider, memory: Memory, script: ScriptFile }}
     />
   );
 }
@@ -54,7 +55,9 @@ function uiOf(schema: RJSFSchema): UiSchema {
     const field = property as Field;
     const bounded = field.minimum !== undefined && field.maximum !== undefined;
     const isNumber = field.type === "integer" || field.type === "number";
-    if (field["x-zoe"]?.widget === "memory") ui[name] = { "ui:widget": "memory" };
+    const widget = field["x-zoe"]?.widget;
+    if (widget === "memory") ui[name] = { "ui:widget": "memory" };
+    else if (widget === "file") ui[name] = { "ui:widget": "script" };
     else if (isNumber && bounded) ui[name] = { "ui:widget": "slider" };
   }
   return ui;

@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { api, asDescription, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
+import type { Labels } from "../../components/field-label";
 import { withZone } from "../../deadline";
 import { bytes, counted, distance, duration, moment, number } from "../../format";
 import { inWhat, termsSentence } from "../../promise";
@@ -10,6 +11,7 @@ import { changeText } from "../execution/change-text";
 import { instancesText } from "../execution/instances-text";
 import { choicesOf } from "./choices";
 import { PriceCurve } from "./price-curve";
+import { atFields } from "./settings";
 
 type Plan = Schemas["PlanView"];
 
@@ -22,10 +24,13 @@ const BUSY_RETRIES_MAX = 10;
 export function LivePlan({
   document,
   deadline = "",
+  labels = {},
   onDeadline,
 }: {
   document: Record<string, unknown>;
   deadline?: string;
+  /** Of the form that made the description, if one did. */
+  labels?: Labels;
   onDeadline?: (deadline: string) => void;
 }) {
   const { data, error, isLoading } = usePlan(document, deadline);
@@ -34,7 +39,7 @@ export function LivePlan({
     <div>
       <section className="card" aria-label="What would happen" aria-live="polite">
         {isLoading && <Loading what="Computing" />}
-        {error ? <Refusal error={error} /> : data && <Answer plan={data} />}
+        {error ? <Refusal error={error} labels={labels} /> : data && <Answer plan={data} />}
       </section>
       {choices && <PriceCurve given={choices} onDeadline={onDeadline} />}
     </div>
@@ -57,11 +62,19 @@ function usePlan(document: Record<string, unknown>, deadline: string) {
   });
 }
 
-function Refusal({ error }: { error: unknown }) {
+function Refusal({ error, labels }: { error: unknown; labels: Labels }) {
   const refused = asRefused(error);
   const title = refused.code === "never_fits" ? "It can never start on this installation" : refused.message;
   const text = refused.code === "never_fits" ? refused.message : "";
-  return <ProblemBox title={title} text={text} hint={refused.hint} errors={refused.errors} />;
+  return (
+    <ProblemBox
+      title={title}
+      text={text}
+      hint={refused.hint}
+      errors={atFields(refused.errors)}
+      labels={labels}
+    />
+  );
 }
 
 function Answer({ plan }: { plan: Plan }) {

@@ -7,7 +7,6 @@ import { useSubmission } from "../../api/submission";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox } from "../../components/feedback";
 import { runnable } from "../../promise";
-import { formAddress } from "../catalogue/remembered";
 import { mainWay, openPort, wayText } from "./ports";
 import { Share } from "./sharing";
 import type { Execution } from "./types";
@@ -21,7 +20,6 @@ export function Actions({ execution }: { execution: Execution }) {
     name: execution.name,
     priority: execution.priority,
   }));
-  const clone = formAddress(execution.id) ?? `/new?from=${execution.id}`;
   return (
     <div>
       <div className="row">
@@ -33,7 +31,7 @@ export function Actions({ execution }: { execution: Execution }) {
             <button type="button" disabled={again.busy} onClick={again.submit}>
               Run again
             </button>
-            <Link className="button" to={clone}>
+            <Link className="button" to={`/clone/${execution.id}`}>
               Clone and edit
             </Link>
           </>

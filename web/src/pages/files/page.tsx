@@ -5,13 +5,15 @@ import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { Dialog } from "../../components/dialog";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
-import { num, Table } from "../../components/table";
-import { bytes, moment } from "../../format";
+import { DeleteDialog, RenameDialog } from "./dialogs";
+import { EditDialog } from "./edit";
+import { Entries } from "./entries";
 import {
   asName,
   below,
   contentAddress,
   crumbs,
+  directoryAddress,
   labelOf,
   type Root,
   rootIn,
@@ -20,6 +22,7 @@ import {
   takesFiles,
 } from "./places";
 import { Preview } from "./preview";
+import { EDIT_BYTES_MAX } from "./text-file";
 import { type Going, useUploads } from "./uploads";
 
 type Entry = Schemas["FileEntry"];
@@ -38,7 +41,7 @@ export default function FilesPage() {
       <h1>Files</h1>
       <nav className="tabs" aria-label="Places">
         {rootsOf(data?.credentials.map((one) => one.service) ?? []).map((one) => (
-          <Link key={one} to={addressOf(one, "")} aria-current={one === root ? "page" : undefined}>
+          <Link key={one} to={directoryAddress(one, "")} aria-current={one === root ? "page" : undefined}>
             {labelOf(one)}
           </Link>
         ))}
@@ -46,10 +49,6 @@ export default function FilesPage() {
       <Directory key={`${root}/${path}`} root={root} path={path} />
     </>
   );
-}
-
-function addressOf(root: Root, path: string): string {
-  return `/files?in=${encodeURIComponent(root)}&path=${encodeURIComponent(path)}`;
 }
 
 function useListing(root: Root, path: string) {
@@ -78,7 +77,10 @@ function Directory({ root, path }: { root: Root; path: string }) {
   const { going, add } = useUploads(renew);
   const [over, setOver] = useState(false);
   const [opened, setOpened] = useState<Entry | null>(null);
-  const [leaving, setLeaving] = useState<Entry | null>(null);
+  const [editing, setEditing] = useState<Entry | null>(null);
+  const [renaming, setRenaming] = useState<Entry | null>(null);
+  const [leaving, setLeaving] = useState<Entry[]>([]);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -109,18 +111,17 @@ function Directory({ root, path }: { root: Root; path: string }) {
         <Empty>{mayUpload ? "This directory is empty: drop files here." : "Nothing is here."}</Empty>
       )}
       {entries.length > 0 && (
-        <Table headings={["Name", num("Size"), "Changed", { text: "Actions", hidden: true }]}>
-          {entries.map((entry) => (
-            <Row
-              key={`${entry.kind} ${entry.name}`}
-              root={root}
-              path={below(path, entry.name)}
-              entry={entry}
-              onOpen={() => setOpened(entry)}
-              onDelete={mayChange ? () => setLeaving(entry) : null}
-            />
-          ))}
-        </Table>
+        <Entries
+          root={root}
+          directory={path}
+          entries={entries}
+          mayChange={mayChange}
+          chosen={chosen}
+          onChoose={setChosen}
+          onOpen={setOpened}
+          onRename={setRenaming}
+          onDelete={setLeaving}
+        />
       )}
       {hasNextPage && (
         <button type="button" onClick={() => void fetchNextPage()}>
@@ -134,19 +135,52 @@ function Directory({ root, path }: { root: Root; path: string }) {
             <a className="button" href={contentAddress(root, below(path, opened.name))} download>
               Download
             </a>
+            {mayChange && opened.size_bytes <= EDIT_BYTES_MAX && (
+              <button
+                type="button"
+                onClick={() => {
+                  setEditing(opened);
+                  setOpened(null);
+                }}
+              >
+                Edit
+              </button>
+            )}
             <button type="button" onClick={() => setOpened(null)}>
               Close
             </button>
           </div>
         </Dialog>
       )}
-      {leaving && (
-        <Delete
+      {editing && (
+        <EditDialog
           root={root}
-          path={below(path, leaving.name)}
-          entry={leaving}
+          path={below(path, editing.name)}
+          onClose={() => {
+            setEditing(null);
+            renew();
+          }}
+        />
+      )}
+      {renaming && (
+        <RenameDialog
+          root={root}
+          directory={path}
+          entry={renaming}
           onEnd={() => {
-            setLeaving(null);
+            setRenaming(null);
+            renew();
+          }}
+        />
+      )}
+      {leaving.length > 0 && (
+        <DeleteDialog
+          root={root}
+          directory={path}
+          entries={leaving}
+          onEnd={() => {
+            setLeaving([]);
+            setChosen(new Set());
             renew();
           }}
         />
@@ -158,10 +192,10 @@ function Directory({ root, path }: { root: Root; path: string }) {
 function Crumbs({ root, path }: { root: Root; path: string }) {
   return (
     <nav className="row" aria-label="Path">
-      <Link to={addressOf(root, "")}>{labelOf(root)}</Link>
+      <Link to={directoryAddress(root, "")}>{labelOf(root)}</Link>
       {crumbs(path).map((one) => (
         <span key={one.path}>
-          / <Link to={addressOf(root, one.path)}>{shown(one.name)}</Link>
+          / <Link to={directoryAddress(root, one.path)}>{shown(one.name)}</Link>
         </span>
       ))}
     </nav>
@@ -247,73 +281,5 @@ function Progress({ going }: { going: Going }) {
         {going.error === null ? "Stop" : "Dismiss"}
       </button>
     </div>
-  );
-}
-
-interface RowProps {
-  root: Root;
-  path: string;
-  entry: Entry;
-  onOpen: () => void;
-  onDelete: (() => void) | null;
-}
-
-function Row({ root, path, entry, onOpen, onDelete }: RowProps) {
-  const name = shown(entry.name);
-  return (
-    <tr>
-      <td>
-        {entry.kind === "directory" && <Link to={addressOf(root, path)}>{name}/</Link>}
-        {entry.kind === "file" && (
-          <button type="button" className="link" onClick={onOpen}>
-            {name}
-          </button>
-        )}
-        {entry.kind === "other" && <span className="faint">{name} (not a file)</span>}
-      </td>
-      <td className="num">{entry.kind === "file" ? bytes(entry.size_bytes) : ""}</td>
-      <td>{entry.modified_at_s > 0 ? moment(entry.modified_at_s) : ""}</td>
-      <td className="num">
-        <span className="row">
-          {entry.kind === "file" && (
-            <a className="button" href={contentAddress(root, path)} download aria-label={`Download ${name}`}>
-              Download
-            </a>
-          )}
-          {onDelete && (
-            <button type="button" onClick={onDelete} aria-label={`Delete ${name}`}>
-              Delete
-            </button>
-          )}
-        </span>
-      </td>
-    </tr>
-  );
-}
-
-function Delete({ root, path, entry, onEnd }: { root: Root; path: string; entry: Entry; onEnd: () => void }) {
-  const directory = entry.kind === "directory" && !entry.link;
-  const remove = useMutation({
-    mutationFn: () =>
-      told(
-        api.DELETE("/api/v1/files/{root}", {
-          params: { path: { root }, query: { path, recursive: directory } },
-        }),
-      ),
-    onSuccess: onEnd,
-  });
-  return (
-    <Dialog title={`Delete ${shown(entry.name)}?`} onClose={onEnd}>
-      <p>{directory ? "The directory and all that is in it are deleted." : "It is deleted for good."}</p>
-      <ErrorBox error={remove.error} />
-      <div className="row">
-        <button type="button" className="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
-          Delete
-        </button>
-        <button type="button" onClick={onEnd}>
-          Keep
-        </button>
-      </div>
-    </Dialog>
   );
 }

@@ -1,11 +1,16 @@
 import { expect, test } from "vitest";
 import {
+  archiveAddress,
   asName,
   below,
   contentAddress,
   crumbs,
+  endingOf,
+  formName,
   labelOf,
   lookOf,
+  placeOf,
+  renamed,
   rootIn,
   rootsOf,
   shown,
@@ -46,4 +51,31 @@ test("an object store is a place beside the workspaces, with containers at its t
   expect([takesFiles("workspace", ""), takesFiles("store:zoe", ""), takesFiles("store:zoe", "data")]).toEqual(
     [true, false, true],
   );
+});
+
+test("a form names a file of a workspace by its path", () => {
+  expect([
+    formName("workspace", "a/b.py"),
+    formName("shared", "a.py"),
+    formName("store:zoe", "c/a.py"),
+  ]).toEqual(["a/b.py", "shared:a.py", null]);
+  expect(placeOf("shared:a/b.py")).toEqual({ root: "shared", path: "a/b.py" });
+  expect(placeOf("a/b.py")).toEqual({ root: "workspace", path: "a/b.py" });
+  expect(["a/b.py", "b.tar.gz", ".bashrc", "Makefile", "a.d/b"].map(endingOf)).toEqual([
+    ".py",
+    ".gz",
+    "",
+    "",
+    "",
+  ]);
+});
+
+test("several files are one archive, unless the address is too long", () => {
+  expect(archiveAddress("shared", ["a b", "c"])).toBe("/api/v1/files/shared/archive?path=a%20b&path=c");
+  expect(archiveAddress("workspace", Array(100).fill("x".repeat(200)))).toBeNull();
+});
+
+test("a new path is written as the API writes it, and names that stay do not change", () => {
+  expect(renamed("100%25/a%0A", "100%/b%c")).toBe("100%25/b%25c");
+  expect(renamed("d/a%0A", "/e/a%0A/")).toBe("e/a%0A");
 });

@@ -42,8 +42,29 @@ export function shown(name: string): string {
   return name.replace(/%25/g, "%");
 }
 
+/** A path that a person typed for one that was shown; names that stay are as they were. */
+export function renamed(path: string, typed: string): string {
+  const before = path.split("/");
+  const names = typed.split("/").filter((name) => name !== "");
+  return names.map((name) => before.find((one) => shown(one) === name) ?? asName(name)).join("/");
+}
+
 export function contentAddress(root: Root, path: string): string {
   return `/api/v1/files/${root}/content?path=${encodeURIComponent(path)}`;
+}
+
+const ADDRESS_LENGTH_MAX = 12_000;
+
+/** The address of a zip archive of files and directories; null if it would be too long to be sent. */
+export function archiveAddress(root: Root, paths: string[]): string | null {
+  const query = paths.map((path) => `path=${encodeURIComponent(path)}`).join("&");
+  const address = `/api/v1/files/${root}/archive?${query}`;
+  return address.length > ADDRESS_LENGTH_MAX || paths.length > 1000 ? null : address;
+}
+
+/** The address of the page of a directory. */
+export function directoryAddress(root: Root, path: string): string {
+  return `/files?in=${encodeURIComponent(root)}&path=${encodeURIComponent(path)}`;
 }
 
 export type Look = "table" | "parquet" | "image" | "text";
@@ -54,4 +75,23 @@ export function lookOf(name: string): Look {
   if (ending === "csv" || ending === "tsv") return "table";
   if (ending === "parquet") return "parquet";
   return ["png", "jpg", "jpeg", "gif", "webp", "avif", "bmp"].includes(ending) ? "image" : "text";
+}
+
+const SHARED = "shared:";
+
+/** A file as forms name it: a path in the workspace, or `shared:PATH`; null in an object store. */
+export function formName(root: Root, path: string): string | null {
+  if (root === "workspace") return path;
+  return root === "shared" ? `${SHARED}${path}` : null;
+}
+
+/** Where a file is that a form names. */
+export function placeOf(name: string): { root: Root; path: string } {
+  if (name.startsWith(SHARED)) return { root: "shared", path: name.slice(SHARED.length) };
+  return { root: "workspace", path: name };
+}
+
+/** The ending of a name, with its dot. */
+export function endingOf(name: string): string {
+  return name.match(/[^/]\.[^./]+$/)?.[0].slice(1) ?? "";
 }

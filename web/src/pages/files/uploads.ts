@@ -1,6 +1,7 @@
 import { useCallback, useState } from "react";
-import { Upload } from "tus-js-client";
+import { type HttpRequest, Upload } from "tus-js-client";
 import { PROOF_HEADER } from "../../api/client";
+import { Refused } from "../../api/problem";
 import { proof } from "../../api/proof";
 import { asName, below, type Root } from "./places";
 
@@ -14,6 +15,25 @@ export interface Going {
   total: number;
   error: string | null;
   stop: () => void;
+}
+
+/** Uploads one file to a path; rejects with a sentence. */
+export function uploadTo(root: Root, path: string, file: File): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: unknown) => reject(new Refused(0, "", `${file.name}: ${wordsOf(error)}`));
+    new Upload(file, { ...optionsOf(root, path), onError, onSuccess: () => resolve() }).start();
+  });
+}
+
+function optionsOf(root: Root, path: string) {
+  return {
+    endpoint: `/api/v1/files/${root}/uploads`,
+    metadata: { path },
+    chunkSize: PART_BYTES,
+    retryDelays: PAUSES_MS,
+    storeFingerprintForResuming: false,
+    onBeforeRequest: (request: HttpRequest) => request.setHeader(PROOF_HEADER, proof()),
+  };
 }
 
 let last = 0;
@@ -33,12 +53,7 @@ export function useUploads(onDone: () => void) {
         last += 1;
         const id = last;
         const upload = new Upload(file, {
-          endpoint: `/api/v1/files/${root}/uploads`,
-          metadata: { path: below(directory, asName(file.name)) },
-          chunkSize: PART_BYTES,
-          retryDelays: PAUSES_MS,
-          storeFingerprintForResuming: false,
-          onBeforeRequest: (request) => request.setHeader(PROOF_HEADER, proof()),
+          ...optionsOf(root, below(directory, asName(file.name))),
           onProgress: (sent, total) => change(id, { sent, total: total ?? file.size }),
           onError: (error) => change(id, { error: wordsOf(error) }),
           onSuccess: () => {

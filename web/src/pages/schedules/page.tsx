@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "react-router";
+import { Link, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
@@ -18,7 +18,8 @@ type Action = "hold" | "release" | "run" | "remove";
 export default function SchedulesPage() {
   const maySubmit = useMay("submit");
   const queries = useQueryClient();
-  const [open, setOpen] = useState<string | null>(null);
+  const [query] = useSearchParams();
+  const [open, setOpen] = useState<string | null>(query.get("open"));
   const { data, error } = useQuery({
     queryKey: ["schedules"],
     queryFn: () => told(api.GET("/api/v1/schedules")),
@@ -34,12 +35,20 @@ export default function SchedulesPage() {
   };
   return (
     <>
-      <h1>Schedules</h1>
+      <div className="spread">
+        <h1>Schedules</h1>
+        {maySubmit && (
+          <Link className="button" to="/schedules/new">
+            New
+          </Link>
+        )}
+      </div>
       <ErrorBox error={error ?? act.error} />
       {data === undefined && error === null && <Loading />}
       {data?.schedules.length === 0 && (
         <p className="faint">
-          There are none yet. <code>zoe schedule add NAME '30 2 * * *' APP</code> adds one.
+          There are none yet. <Link to="/schedules/new">Make one</Link>, or add one with{" "}
+          <code>zoe schedule add NAME '30 2 * * *' APP</code>.
         </p>
       )}
       {data !== undefined && data.schedules.length > 0 && (

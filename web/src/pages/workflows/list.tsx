@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
+import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
@@ -12,6 +13,7 @@ const POLL_MS = 5000;
 /** The workflows that one sees, newest first. */
 export default function WorkflowsPage() {
   const [cursors, setCursors] = useState<string[]>([]);
+  const maySubmit = useMay("submit");
   const cursor = cursors.at(-1) ?? null;
   const { data, error } = useQuery({
     queryKey: ["workflows", cursor],
@@ -20,12 +22,20 @@ export default function WorkflowsPage() {
   });
   return (
     <>
-      <h1>Workflows</h1>
+      <div className="spread">
+        <h1>Workflows</h1>
+        {maySubmit && (
+          <Link className="button" to="/workflows/new">
+            New
+          </Link>
+        )}
+      </div>
       <ErrorBox error={error} />
       {data === undefined && error === null && <Loading />}
       {data?.workflows.length === 0 && (
         <p className="faint">
-          There are none yet. <code>zoe workflow run FILE</code> submits one.
+          There are none yet. <Link to="/workflows/new">Make one</Link>, or submit a file with{" "}
+          <code>zoe workflow run FILE</code>.
         </p>
       )}
       {data !== undefined && data.workflows.length > 0 && (
