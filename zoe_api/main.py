@@ -194,6 +194,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
         master=master,
         lifetime_s=settings.session_lifetime_s,
         streams=streams,
+        public_url=settings.public_url,
     )
     app.add_middleware(HeadDoor)
     app.add_middleware(ForwardedDoor, trusted=settings.trusted_proxies)

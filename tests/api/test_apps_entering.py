@@ -200,6 +200,10 @@ def test_ended_execution_and_silent_application_have_different_codes(alone: Open
     alone.api.client().cancel(alone.execution.id)
     alone.api.client().wait(alone.execution.id, 60)
     until(lambda: inside.get("/").status_code == 404)
+    page, here = inside.get("/").text, urlsplit(alone.api.url)
+    assert "was cancelled" in page
+    assert "Cancelled by " in page
+    assert f'href="http://localhost:{here.port}/clone/{alone.execution.id}"' in page
 
 
 def test_without_a_master_what_was_opened_goes_on_until_its_service_ends(

@@ -58,9 +58,8 @@ class Proxied:
             add_use_of=lambda *_: None,
         )
         master: Any = SimpleNamespace(ask=lambda *asked: looking(asked, address))
-        door = AppsMiddleware(
-            PlainTextResponse("the API"), DOMAIN, store, master, 3600.0, streams or StreamPlaces(100, 100, 100)
-        )
+        places = streams or StreamPlaces(100, 100, 100)
+        door = AppsMiddleware(PlainTextResponse("the API"), DOMAIN, store, master, 3600.0, places, None)
         self.served = Served(door, **options)
         self.port = urlsplit(self.served.url).port or 0
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import expect
 
 from tests.support.documents import document, part
-from tests.support.web import Visitor
+from tests.support.web import PICTURES, Visitor
 from zoe_client import Client
 from zoe_embedded.stack import Stack
 
@@ -39,6 +39,15 @@ def test_an_application_is_told_its_own_cookies_and_none_of_zoe(admin: Visitor, 
     assert urlsplit(page.url).hostname != urlsplit(stack.url).hostname
     assert names_of_cookies(admin, page.url) == {"zoe-app", "mine"}
     assert names_of_cookies(admin, stack.url) == {"zoe-session"}
+    (running,) = [one for one in client.executions().executions if one.name == "echo"]
+    client.cancel(running.id)
+    client.wait(running.id, 60)
+    page.reload()
+    expect(page.get_by_role("heading", name="echo was cancelled")).to_be_visible()
+    expect(page.get_by_text("Cancelled by admin")).to_be_visible()
+    expect(page.get_by_role("link", name="Run again", exact=True)).to_be_visible()
+    if PICTURES is not None:
+        page.screenshot(path=PICTURES / "web-ended.png")
 
 
 def names_of_cookies(visitor: Visitor, url: str) -> set[str | None]:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import httpx
 import structlog
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +18,7 @@ from websockets.exceptions import WebSocketException
 from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
 from zoe_api.apps.activity import Activity, is_use
+from zoe_api.apps.ended import is_over, page_of, zoe_url_of
 from zoe_api.apps.port_numbers import read_label
 from zoe_api.apps.request_target import origin_form
 from zoe_api.apps.targets import Target, Targets
@@ -27,7 +29,7 @@ from zoe_api.http.problems.problems import ApiProblem, problem, problem_response
 from zoe_api.services.stream_places import StreamPlaces
 from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
-from zoe_lib.store.errors import StoreUnavailable
+from zoe_lib.store.errors import NotFound, StoreUnavailable
 from zoe_lib.store.people import AppAccess
 from zoe_lib.store.postgres.store import PostgresStore
 
@@ -47,8 +49,11 @@ class AppsMiddleware:
         master: MasterClient,
         lifetime_s: float,
         streams: StreamPlaces,
+        public_url: str | None,
     ) -> None:
         self._app = app
+        self._store = store
+        self._domain, self._public_url = domain, public_url
         self._streams = streams
         logging.getLogger("uvicorn.error").addFilter(forwarding.has_no_log_line_yet)
         self._suffix = f".{domain}".lower()
@@ -106,7 +111,7 @@ class AppsMiddleware:
             held.enter_context(self._streams.request(access.user))
             target = await self._targets.find_target(execution_id, number)
             if target is None:
-                return pages.not_running()
+                return await self._not_running(request, execution_id)
             return await self._forward(request, target, request_target, execution_id, number)
         except (MasterUnreachable, StoreUnavailable):
             return pages.unreachable()
@@ -139,7 +144,17 @@ class AppsMiddleware:
             return Response(status_code=_LEFT)  # a body that will not be read
         except httpx.TransportError:
             self._targets.doubt(execution_id, number)
+            return await self._not_running(request, execution_id, alive=True)
+
+    async def _not_running(self, request: Request, execution_id: ExecutionId, *, alive: bool = False) -> Response:
+        """Return the page that says what happened. alive: a service is there, but does not answer."""
+        try:
+            execution = await run_in_threadpool(self._store.execution, execution_id)
+        except NotFound:
+            return pages.not_running()
+        if alive and not is_over(execution):
             return pages.unreachable()
+        return page_of(execution, zoe_url_of(request, self._domain, self._public_url))
 
     async def _socket(self, browser: WebSocket, request_target: bytes, execution_id: ExecutionId, number: int) -> None:
         async def access() -> AppAccess | None:

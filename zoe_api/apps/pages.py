@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections.abc import Mapping
 from html import escape
 
 from starlette.responses import HTMLResponse, Response
 
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
-<h1>{title}</h1><p>{text}</p>{more}</html>
+_STYLE = """
+:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif;background:light-dark(#f6f7f9,#12161d);
+color:light-dark(#1b2430,#e7ebf1)}
+main{max-width:34rem;margin:12vh auto;padding:1.5rem;background:light-dark(#fff,#1b212b);
+border:1px solid light-dark(#d9dde4,#343d4b);border-radius:10px;overflow-wrap:anywhere}
+h1{font-size:1.4rem;margin:0 0 .5rem}
+a{color:light-dark(#2557c7,#8fb1ff);display:inline-block;margin-right:1rem;min-height:24px}
 """
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">{refresh}<title>{title}</title>
+<style>{style}</style><main><h1>{title}</h1><p>{text}</p>{more}</main></html>
+"""
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'",
+    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'",
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     # The request may have a body, which stays unread.
     "Connection": "close",
 }
+_REFRESH = '<meta http-equiv="refresh" content="3">'
 
 
-def error_page(status: int, title: str, text: str, *, at_zoe: bool = False) -> Response:
-    """Return a page without scripts and styles; on Zoe's own origin it links back to Zoe."""
-    more = '<p><a href="/">Back to Zoe</a></p>' if at_zoe else ""
-    return HTMLResponse(_PAGE.format(title=escape(title), text=escape(text), more=more), status, _HEADERS)
+def error_page(
+    status: int, title: str, text: str, links: Mapping[str, str] | None = None, *, refresh: bool = False
+) -> Response:
+    """Return a page without scripts. links: addresses by text; refresh: whether a browser asks again every 3 s."""
+    more = "".join(f'<a href="{escape(address)}">{escape(label)}</a>' for label, address in (links or {}).items())
+    page = _PAGE.format(
+        title=escape(title),
+        text=escape(text),
+        style=_STYLE,
+        refresh=_REFRESH if refresh else "",
+        more=f"<p>{more}</p>" if more else "",
+    )
+    return HTMLResponse(page, status, _HEADERS)
 
 
 def not_entered() -> Response:
@@ -51,7 +73,7 @@ def foreign() -> Response:
 
 
 def not_running() -> Response:
-    """The service is not running."""
+    """The execution is not known any more."""
     return error_page(404, "The application is not running", "The application has ended, or has not started yet.")
 
 

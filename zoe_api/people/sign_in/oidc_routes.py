@@ -199,4 +199,5 @@ def _refusal_page(request: Request, refusal: ApiProblem) -> Response:
     if "text/html" not in request.headers.get("accept", ""):
         raise refusal
     shown = refusal.problem
-    return pages.error_page(shown.status, shown.title, f"{shown.detail} {shown.hint}".strip(), at_zoe=True)
+    text = f"{shown.detail} {shown.hint}".strip()
+    return pages.error_page(shown.status, shown.title, text, {"Back to Zoe": "/"})
