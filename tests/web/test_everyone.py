@@ -20,6 +20,10 @@ from zoe_lib.domain.executions.execution import ExecutionState
 PAGES = {
     "catalogue": "/catalogue",
     "launch": "/catalogue/batch",
+    "script": "/catalogue/python-script",
+    "new-workflow": "/workflows/new",
+    "new-schedule": "/schedules/new",
+    "files": "/files",
     "editor": "/new",
     "executions": "/executions",
     "execution": "/executions/{id}",
@@ -46,7 +50,7 @@ PAGES = {
 # They say that there is no object store; with one, their pictures are drawn in the tests of storage.
 OF_STORES = {"rules", "metrics", "controllers", "store-nodes"}
 # Their pictures are drawn from the playground.
-OF_PLAYGROUND = {"executions", "nodes", "queue", "storage", "usage", "users", "tenants"}
+OF_PLAYGROUND = {"executions", "files", "new-schedule", "nodes", "queue", "storage", "usage", "users", "tenants"}
 DESK, TELEPHONE = ViewportSize(width=1280, height=800), ViewportSize(width=360, height=640)
 
 

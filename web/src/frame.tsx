@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { Link, NavLink } from "react-router";
+import { Link } from "react-router";
 import { api, type Schemas, told } from "./api/client";
 import { setOutage } from "./api/outage";
 import { asRefused, passes } from "./api/problem";
-import { useMay, useSession, useSessionState } from "./api/session";
+import { useSession, useSessionState } from "./api/session";
 import { Documentation } from "./documentation";
+import { Navigation } from "./navigation";
 import { Notifier } from "./notifier";
 import { chooseTheme, chosenTheme, type Theme } from "./theme";
 
@@ -29,23 +30,6 @@ export function Frame({ children }: { children: ReactNode }) {
         {children}
       </main>
     </>
-  );
-}
-
-function Navigation() {
-  const operates = useMay("operate");
-  const administers = useMay("admin");
-  return (
-    <nav aria-label="Pages">
-      <NavLink to="/catalogue">Catalogue</NavLink>
-      <NavLink to="/executions">Executions</NavLink>
-      <NavLink to="/workflows">Workflows</NavLink>
-      <NavLink to="/schedules">Schedules</NavLink>
-      <NavLink to="/files">Files</NavLink>
-      {operates && <NavLink to="/cluster">Cluster</NavLink>}
-      <NavLink to="/usage">Usage</NavLink>
-      {administers && <NavLink to="/admin">Admin</NavLink>}
-    </nav>
   );
 }
 

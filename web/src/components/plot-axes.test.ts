@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { bytes, number, rate } from "../format";
-import { ticksText, timesText } from "./plot-axes";
+import { around, lastHours, ticksText, timesText } from "./plot-axes";
 
 const at = (text: string) => new Date(text).getTime() / 1000;
 
@@ -27,4 +27,11 @@ it("tells any two ticks apart", () => {
   expect(ticksText([0, 20_000, 40_000], 20_000, rate)).toEqual(["0 kB/s", "20 kB/s", "40 kB/s"]);
   expect(ticksText([1e6, 1.02e6, 1.04e6], 20_000, rate)).toEqual(["1 MB/s", "1.02 MB/s", "1.04 MB/s"]);
   expect(ticksText([0, 500], 500, rate)).toEqual(["0 B/s", "500 B/s"]);
+});
+
+it("one time has a period around it, and hours end now", () => {
+  expect(around([100])).toEqual({ from_s: 40, to_s: 160 });
+  expect(around([])).toBeNull();
+  expect(around([1, 2])).toBeNull();
+  expect(lastHours(2, 10_000.5)).toEqual({ from_s: 2800, to_s: 10_000 });
 });

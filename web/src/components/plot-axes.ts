@@ -2,6 +2,25 @@
 
 import { bytes, rate, rateUnit } from "../format";
 
+/** A period, in seconds since the epoch. */
+export interface Span {
+  from_s: number;
+  to_s: number;
+}
+
+const AROUND_S = 60;
+
+/** The period of a single time, which has none by itself; null for several. */
+export function around(times: number[]): Span | null {
+  const [at] = times;
+  return at === undefined || times.length > 1 ? null : { from_s: at - AROUND_S, to_s: at + AROUND_S };
+}
+
+/** The last hours before a time, to the second. */
+export function lastHours(hours: number, nowS: number): Span {
+  return { from_s: Math.floor(nowS - hours * 3600), to_s: Math.floor(nowS) };
+}
+
 const DAY_S = 86_400;
 const MINUTE_S = 60;
 const DIGITS_MAX = 6;

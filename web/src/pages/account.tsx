@@ -61,7 +61,7 @@ function Tokens() {
       </p>
       <ErrorBox error={error ?? add.error ?? revoke.error} labels={{ note: "Note", lifetime_s: "Days" }} />
       {add.data?.secret && <NewSecret secret={add.data.secret} />}
-      <Table headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]}>
+      <Table headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]} stacked>
         {data?.tokens.map((token) => (
           <TokenRow key={token.id} token={token} onRevoke={() => revoke.mutate(token.id)} />
         ))}

@@ -39,7 +39,7 @@ export function Secrets() {
         are never shown.
       </p>
       <ErrorBox error={error ?? remove.error} />
-      <Table headings={["Name", "Of", "Bytes", "Set", { text: "Remove", hidden: true }]}>
+      <Table headings={["Name", "Of", "Bytes", "Set", { text: "Remove", hidden: true }]} stacked>
         {data?.secrets.map((secret) => (
           <tr key={`${secret.user ?? ""}/${secret.name}`}>
             <td>

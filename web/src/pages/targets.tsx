@@ -28,7 +28,7 @@ export function Targets() {
       <h2>Notifications</h2>
       <InThisBrowser />
       <ErrorBox error={error} />
-      <Table headings={["Name", "Of", "Where", "Of what", "State", { text: "Change", hidden: true }]}>
+      <Table headings={["Name", "Of", "Where", "Of what", "State", { text: "Change", hidden: true }]} stacked>
         {data?.targets.map((one) => (
           <TargetRow key={`${one.user ?? ""}/${one.name}`} target={one} />
         ))}

@@ -30,6 +30,7 @@ export default function UsagePage() {
       return answer as Schemas["DailyUse"];
     },
   });
+  const span = useMemo(() => wholeDays(from), [from]);
   const rows = data?.days ?? [];
   const byDay = useMemo(() => sumsOf(data?.days ?? []), [data]);
   return (
@@ -66,12 +67,14 @@ export default function UsagePage() {
             times={byDay.map((day) => day.atS)}
             series={[{ label: "core-hours", values: byDay.map((day) => day.cores) }]}
             format={number}
+            span={span}
           />
           <Plot
             label="Memory by day (UTC), GiB-hours"
             times={byDay.map((day) => day.atS)}
             series={[{ label: "GiB-hours", values: byDay.map((day) => day.memory) }]}
             format={number}
+            span={span}
           />
           <Days rows={rows} />
         </>
@@ -157,6 +160,11 @@ function Days({ rows }: { rows: Day[] }) {
       </Table>
     </div>
   );
+}
+
+/** From the day in which a time is to the present one, in UTC as the sums are. */
+function wholeDays(fromS: number) {
+  return { from_s: fromS - (fromS % DAY_S), to_s: Date.now() / 1000 };
 }
 
 /** A sum for each day from the first to the last; a day without rows used nothing. */

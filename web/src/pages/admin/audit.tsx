@@ -37,18 +37,20 @@ export function AuditTab() {
       <ErrorBox error={error} />
       {data && entries.length === 0 && <Empty>No entry{wanted ? ` of ${wanted}` : ""}.</Empty>}
       <div className="card">
-        <Table headings={["When", "User", "Tenant", "What", "Where", "By", "Answer"]}>
+        <Table headings={["When", "User", "Tenant", "What", "Where", "By", "Answer"]} stacked>
           {entries.map((entry) => (
             <tr key={entry.id}>
               <td className="num">{moment(entry.at_s)}</td>
               <td>{entry.user}</td>
               <td>{entry.tenant}</td>
               <td>{entry.action.replaceAll("_", " ")}</td>
-              <td>
+              <td className="long">
                 <code>{entry.target}</code>
               </td>
-              <td>{entry.by}</td>
-              <td className="num">{entry.status ?? "not recorded"}</td>
+              <td data-label="By">{entry.by}</td>
+              <td className="num" data-label="Answer">
+                {entry.status ?? "not recorded"}
+              </td>
             </tr>
           ))}
         </Table>

@@ -42,7 +42,7 @@ export function UsersTab() {
         </p>
       )}
       <div className="card">
-        <Table headings={["User", "Roles", "State", { text: "Change", hidden: true }]}>
+        <Table headings={["User", "Roles", "State", { text: "Change", hidden: true }]} stacked>
           {data?.users.map((user) => (
             <Row
               key={user.name}

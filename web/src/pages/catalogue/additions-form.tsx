@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { api, told } from "../../api/client";
 import { Fold } from "../../components/fold";
-import { type Additions, packagesOf, variablesOf } from "./additions";
+import { type Additions, packagesOf, secretOf, variablesOf } from "./additions";
 
 interface AdditionsFormProps {
   component: string;
@@ -17,7 +17,8 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
     queryFn: () => told(api.GET("/api/v1/secrets")),
   });
   // A name that an address brings stays in sight, so that it can be taken off.
-  const chosen = [...additions.secrets, ...(additions.gitSecret ? [additions.gitSecret] : [])];
+  const asked = additions.secrets.map(secretOf);
+  const chosen = [...asked.map((one) => one.name), ...(additions.gitSecret ? [additions.gitSecret] : [])];
   const names = [...new Set([...(data?.secrets ?? []).map((one) => one.name), ...chosen])].sort();
   return (
     <>
@@ -41,19 +42,25 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
         <fieldset className="tags">
           <legend className="sr">Secrets for {component}</legend>
           {names.map((name) => (
-            <label key={name}>
-              <input
-                type="checkbox"
-                checked={additions.secrets.includes(name)}
-                onChange={(e) => onChange({ ...additions, secrets: toggled(additions.secrets, name, e) })}
-              />{" "}
-              {name}
-            </label>
+            <SecretField
+              key={name}
+              name={name}
+              asked={asked.find((one) => one.name === name)}
+              onChange={(text) =>
+                onChange({
+                  ...additions,
+                  secrets: [
+                    ...additions.secrets.filter((one) => secretOf(one).name !== name),
+                    ...(text === null ? [] : [text]),
+                  ],
+                })
+              }
+            />
           ))}
         </fieldset>
         <p className="faint">
-          {component} finds each as a file of its name below <code>{"{secrets}"}</code>.{" "}
-          {names.length === 0 && "There are none yet. "}
+          {component} finds each as a file of its name below <code>{"{secrets}"}</code>, or as the variable
+          that you name. {names.length === 0 && "There are none yet. "}
           <Link to="/account">Store a secret</Link>
         </p>
       </Fold>
@@ -95,9 +102,36 @@ function counted(title: string, count: number): string {
   return count > 0 ? `${title} (${count})` : title;
 }
 
-function toggled(secrets: string[], name: string, { target }: { target: HTMLInputElement }): string[] {
-  const others = secrets.filter((one) => one !== name);
-  return target.checked ? [...others, name] : others;
+interface SecretFieldProps {
+  name: string;
+  asked: { name: string; variable?: string } | undefined;
+  /** Null: it is not asked for. */
+  onChange: (text: string | null) => void;
+}
+
+function SecretField({ name, asked, onChange }: SecretFieldProps) {
+  return (
+    <span className="row">
+      <label>
+        <input
+          type="checkbox"
+          checked={asked !== undefined}
+          onChange={(e) => onChange(e.target.checked ? name : null)}
+        />{" "}
+        {name}
+      </label>
+      {asked && (
+        <input
+          aria-label={`Variable for ${name}`}
+          placeholder="as a file"
+          maxLength={255}
+          size={14}
+          value={asked.variable ?? ""}
+          onChange={(e) => onChange(e.target.value === "" ? name : `${name}=${e.target.value}`)}
+        />
+      )}
+    </span>
+  );
 }
 
 interface RepositoryProps {

@@ -5,6 +5,7 @@ import {
   NO_ADDITIONS,
   packagesOf,
   readAdditions,
+  secretOf,
   variablesOf,
   withAdditions,
   writeAdditions,
@@ -18,7 +19,7 @@ const ALL = {
   ref: "v1",
   into: "b",
   gitSecret: "key",
-  secrets: ["db", "wandb"],
+  secrets: ["db", "wandb=WANDB_KEY"],
 };
 const notebook = { name: "notebook", ports: [{ proxied: true }], secrets: [{ name: "db" }] };
 const document = { version: 4, components: [{ name: "helper" }, notebook] };
@@ -52,7 +53,7 @@ it("adds packages, variables, a repository and secrets to it", () => {
   expect(components[1]).toMatchObject({
     requirements: ["pandas", "lightgbm>=4"],
     environment: { MODE: "full" },
-    secrets: [{ name: "db" }, { name: "wandb" }],
+    secrets: [{ name: "db" }, { name: "wandb", variable: "WANDB_KEY" }],
     sources: [{ git: "https://x.org/a.git", ref: "v1", into: "b", secret: "key" }],
   });
   expect(withAdditions(document, NO_ADDITIONS)).toEqual(document);
@@ -71,4 +72,12 @@ it("reads packages as pip does, and variables with all that is behind the first 
 it("keeps values as they are typed, but for the index of an array", () => {
   expect(literal("{a}{index}", true)).toBe("{{a}}{index}");
   expect(literal("{index}", false)).toBe("{{index}}");
+});
+
+it("reads a secret as a file or as a variable", () => {
+  expect(["db", "db=", "db=KEY "].map(secretOf)).toEqual([
+    { name: "db" },
+    { name: "db" },
+    { name: "db", variable: "KEY" },
+  ]);
 });

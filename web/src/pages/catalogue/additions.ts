@@ -13,6 +13,7 @@ export interface Additions {
   ref: string;
   into: string;
   gitSecret: string;
+  /** `NAME` for a file, `NAME=VARIABLE` for a variable. */
   secrets: string[];
 }
 
@@ -106,6 +107,12 @@ export function literal(text: string, array: boolean): string {
   return array ? text.split(INDEX).map(escaped).join(INDEX) : escaped(text);
 }
 
+/** A secret as descriptions have it. */
+export function secretOf(text: string): { name: string; variable?: string } {
+  const [name = "", variable = ""] = text.split("=");
+  return variable.trim() === "" ? { name } : { name, variable: variable.trim() };
+}
+
 /** The component that gets them: the one that ends the application, else one that users open, else the first. */
 export function mainComponent(document: Document): string | null {
   const parts = componentsOf(document);
@@ -131,7 +138,7 @@ function added(part: Part, additions: Additions, array: boolean): Part {
     literal(value, array),
   ]);
   const has = listOf(part.secrets).map((one) => one.name);
-  const asked = secrets.filter((name) => !has.includes(name)).map((name) => ({ name }));
+  const asked = secrets.map(secretOf).filter(({ name }) => !has.includes(name));
   const source = {
     git: git.trim(),
     ...(ref.trim() && { ref: ref.trim() }),

@@ -36,7 +36,7 @@ it("reads what a form of a script held", () => {
         command: ["python3", "-u", "{shared}/a b/{{x}}%.py", "--n", "it's", "{{y}}"],
         environment: { HOME: "{workspace}", MODE: "{{full}}", ZOE_INDEX: "{index}" },
         requirements: ["pandas", "lightgbm>=4"],
-        secrets: [{ name: "db" }],
+        secrets: [{ name: "db" }, { name: "key", variable: "KEY" }],
         sources: [{ git: "https://x.org/a.git", ref: "v1" }],
         resources: { memory: 1 << 30 },
         total_count: 3,
@@ -54,7 +54,7 @@ it("reads what a form of a script held", () => {
   expect(found?.settings.additions).toMatchObject({
     packages: "pandas\nlightgbm>=4",
     variables: "MODE={full}",
-    secrets: ["db"],
+    secrets: ["db", "key=KEY"],
     git: "https://x.org/a.git",
     ref: "v1",
     into: "",

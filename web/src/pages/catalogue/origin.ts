@@ -95,8 +95,8 @@ function additionsOf(part: Part, base: Part): Additions {
     ([name]) =>
       !Object.hasOwn((base.environment ?? {}) as object, name) && name !== HOME && name !== INSTANCE,
   );
-  const secrets = partsIn(part.secrets).map((one) => String(one.name));
-  const has = partsIn(base.secrets).map((one) => String(one.name));
+  const has = partsIn(base.secrets).map((one) => one.name);
+  const secrets = partsIn(part.secrets).filter((one) => !has.includes(one.name));
   const [source = {}] = partsIn(part.sources).slice(partsIn(base.sources).length);
   return {
     ...NO_ADDITIONS,
@@ -104,7 +104,7 @@ function additionsOf(part: Part, base: Part): Additions {
       .filter((one) => !known.includes(one))
       .join("\n"),
     variables: variables.map(([name, value]) => `${name}=${plain(value)}`).join("\n"),
-    secrets: secrets.filter((name) => !has.includes(name)),
+    secrets: secrets.map(({ name, variable }) => (variable ? `${name}=${variable}` : String(name))),
     git: String(source.git ?? ""),
     ref: String(source.ref ?? ""),
     into: String(source.into ?? ""),

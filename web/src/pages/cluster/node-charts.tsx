@@ -5,6 +5,7 @@ import { withBreaks } from "../../components/breaks";
 import { ErrorBox } from "../../components/feedback";
 import { LastHours } from "../../components/last-hours";
 import { Plot } from "../../components/plot";
+import { lastHours } from "../../components/plot-axes";
 import { bytes, number } from "../../format";
 
 type Point = Schemas["UsePointView"];
@@ -17,7 +18,7 @@ const cores = (value: number) => `${number(value)} cores`;
 export function NodeCharts() {
   const [by, setBy] = useState<"node" | "application">("node");
   const [hours, setHours] = useState(1);
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ["use-over-time", by, hours],
     queryFn: () =>
       told(
@@ -28,6 +29,7 @@ export function NodeCharts() {
     refetchInterval: ASK_AGAIN_MS,
   });
   const lines = useMemo(() => linesOf(data?.points ?? []), [data]);
+  const span = useMemo(() => lastHours(hours, dataUpdatedAt / 1000), [hours, dataUpdatedAt]);
   return (
     <section aria-label="Use over time">
       <div className="row">
@@ -44,8 +46,8 @@ export function NodeCharts() {
       <ErrorBox error={error} />
       {lines.times.length > 0 ? (
         <>
-          <Plot label="Cores in use" times={lines.times} series={lines.cores} format={cores} />
-          <Plot label="Memory in use" times={lines.times} series={lines.memory} format={bytes} />
+          <Plot label="Cores in use" times={lines.times} series={lines.cores} format={cores} span={span} />
+          <Plot label="Memory in use" times={lines.times} series={lines.memory} format={bytes} span={span} />
         </>
       ) : (
         <p className="faint">No samples in this period.</p>

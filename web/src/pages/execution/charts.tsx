@@ -13,6 +13,9 @@ const cores = (value: number) => `${number(value)} cores`;
 
 export function ChartsTab({ execution }: { execution: Execution }) {
   const { times, cpu, memory, error } = useUsage(execution);
+  const { placed, ended } = execution.marks;
+  const lastS = times.at(-1) ?? 0;
+  const span = useMemo(() => runSpan(placed, ended, lastS), [placed, ended, lastS]);
   const demands = useMemo(() => demandsOf(execution), [execution]);
   return (
     <>
@@ -26,12 +29,14 @@ export function ChartsTab({ execution }: { execution: Execution }) {
             times={times}
             series={withReserved(cpu, times, demands, "cores")}
             format={cores}
+            span={span}
           />
           <Plot
             label="Memory, used and reserved"
             times={times}
             series={withReserved(memory, times, demands, "memory")}
             format={bytes}
+            span={span}
           />
         </>
       )}
@@ -39,6 +44,14 @@ export function ChartsTab({ execution }: { execution: Execution }) {
       <Bandwidth execution={execution} />
     </>
   );
+}
+
+const SPAN_S_MIN = 10;
+
+/** From its placement to its end, or to the last sample. */
+function runSpan(placed: number | undefined, ended: number | undefined, lastS: number) {
+  const from_s = placed ?? lastS;
+  return { from_s, to_s: Math.max(ended ?? lastS, from_s + SPAN_S_MIN) };
 }
 
 function withReserved(used: Series[], times: number[], demands: Demands, what: "cores" | "memory") {

@@ -142,6 +142,12 @@ function servicesOf(row: Summary): string {
   return `${core} + ${active ? `${row.elastic_ready}/` : ""}${row.elastic_total}${wish}`;
 }
 
+/** What a failed execution ended with: its exit code, else the cause. */
+function failure({ exit_code, cause }: Summary): string {
+  if (exit_code) return `exit code ${exit_code}`;
+  return cause === null || cause === "exited" ? "failed" : cause.replaceAll("_", " ");
+}
+
 /** In a few words, what is to be known of it now. */
 function story(row: Summary): string {
   const { queued, ready, ended, started } = row.marks;
@@ -151,7 +157,7 @@ function story(row: Summary): string {
     return row.reason ? `${row.reason.sentence}${when}` : `waits${when}`;
   }
   if (row.outcome !== null && row.message) return row.message;
-  if (row.outcome === "failed" && row.exit_code) return `exit code ${row.exit_code}`;
+  if (row.outcome === "failed") return failure(row);
   if (ended !== undefined && started !== undefined) return `ran for ${duration(ended - started)}`;
   if (ready !== undefined && queued !== undefined) return `up since ${moment(ready)}`;
   return row.message;

@@ -138,6 +138,7 @@ interface RowProps extends Wishes {
 function Row({ root, path, entry, run, mayChange, chosen, onChoose, ...wishes }: RowProps) {
   const name = shown(entry.name);
   const zip = entry.kind === "directory" && !entry.link ? archiveAddress(root, [path]) : null;
+  const verb = zip ? "Zip" : "Download";
   const download = entry.kind === "file" ? contentAddress(root, path) : zip;
   return (
     <tr>
@@ -149,7 +150,7 @@ function Row({ root, path, entry, run, mayChange, chosen, onChoose, ...wishes }:
           onChange={(e) => onChoose(e.target.checked)}
         />
       </td>
-      <td className="lead">
+      <td className="title">
         {entry.kind === "directory" && <Link to={directoryAddress(root, path)}>{name}/</Link>}
         {entry.kind === "file" && (
           <button type="button" className="link" onClick={() => wishes.onOpen(entry)}>
@@ -168,8 +169,8 @@ function Row({ root, path, entry, run, mayChange, chosen, onChoose, ...wishes }:
             </Link>
           )}
           {download && (
-            <a className="button" href={download} download aria-label={`Download ${name}`}>
-              {zip ? "Zip" : "Download"}
+            <a className="button" href={download} download aria-label={`${verb} ${name}`}>
+              {verb}
             </a>
           )}
           {mayChange && (

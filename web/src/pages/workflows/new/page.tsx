@@ -91,6 +91,9 @@ export default function NewWorkflowPage() {
           </div>
         </section>
         <section className="card" aria-label="Check" aria-live="polite">
+          {!check.data && !check.error && !check.isLoading && (
+            <p className="faint">Choose what the steps run: whether they can is told here.</p>
+          )}
           {check.isLoading && <Loading what="Checking" />}
           <ErrorBox error={placed(check.error)} labels={labels} />
           {check.data && <Plan plan={check.data.plan} />}
