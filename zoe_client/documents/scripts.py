@@ -13,7 +13,8 @@ INDEX = "{index}"
 WORKSPACE = "{workspace}"
 INSTANCE_VARIABLE = "ZOE_INDEX"
 _NOTEBOOK = ".ipynb"
-_NBCONVERT = ("jupyter", "nbconvert", "--to", "notebook", "--execute")
+# By python3, whose kernel then finds the packages that were installed first.
+_NBCONVERT = ("python3", "-m", "nbconvert", "--to", "notebook", "--execute")
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,3 +98,13 @@ def test_form_values_arrive_and_wrong_ones_are_told_together() -> None:
 def test_the_catalogue_is_json_without_duplicate_keys() -> None:
     for path in [*ROOT.glob("*.json"), *ROOT.glob("frameworks/*.json")]:
         assert load_json(path.read_bytes()) == json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("name", ["spark-notebook", "spark-notebook-one-node", "dask-notebook"])
+def test_kernels_of_notebooks_find_the_packages_that_were_installed_first(name: str) -> None:
+    """JupyterLab's own interpreter does not have them; the first python3 of PATH does."""
+    document = catalogue_document(catalogue_entry(name))
+    (notebook,) = [part for part in document["components"] if part["name"] == "notebook"]
+    assert notebook["environment"]["JUPYTER_PATH"] == "{files}"
+    kernel = json.loads(notebook["files"]["kernels/python3/kernel.json"])
+    assert kernel["argv"][:4] == ["env", "python3", "-m", "ipykernel_launcher"]
