@@ -100,7 +100,7 @@ def test_the_catalogue_is_json_without_duplicate_keys() -> None:
         assert load_json(path.read_bytes()) == json.loads(path.read_text())
 
 
-@pytest.mark.parametrize("name", ["spark-notebook", "spark-notebook-one-node", "dask-notebook"])
+@pytest.mark.parametrize("name", ["python-notebook", "spark-notebook", "spark-notebook-one-node", "dask-notebook"])
 def test_kernels_of_notebooks_find_the_packages_that_were_installed_first(name: str) -> None:
     """JupyterLab's own interpreter does not have them; the first python3 of PATH does."""
     document = catalogue_document(catalogue_entry(name))
