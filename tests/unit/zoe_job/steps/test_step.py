@@ -107,3 +107,11 @@ def test_export_option_selects_the_variables() -> None:
     assert settings_of(["--export=NONE", "p"], environment).variables == {"PATH": "/bin", "SLURM_JOB_ID": "x"}
     assert settings_of(["--export=A,B=3", "p"], environment).variables["B"] == "3"
     assert settings_of(["--export=ALL,B=3", "p"], environment).variables == {**environment, "B": "3"}
+
+
+def test_nodes_are_chosen_and_excluded_by_their_names() -> None:
+    nodes = {**JOB, "SLURM_JOB_NODELIST": "alpha,beta,gamma"}
+    assert settings_of("--exclude=gamma,alpha prog".split(), nodes).excluded == [2, 0]
+    assert settings_of("--relative=1 prog".split(), nodes).excluded == [0]
+    with pytest.raises(BadOptionError, match="no node delta"):
+        settings_of("--exclude=delta prog".split(), nodes)

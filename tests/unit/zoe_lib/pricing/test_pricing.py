@@ -196,3 +196,13 @@ def test_why_a_rate_is_missing_is_not_hidden_by_a_discount_that_fails() -> None:
     discounts = [{"name": "all", "percent": 'tenant == "tenant" ? "1" : "1e2"'}]
     (line,) = priced(held(Meter.CORE_HOURS, 1), rates=rates, discounts=discounts)
     assert "'red' is not an amount" in line.problem
+
+
+def test_a_discount_that_fails_for_one_tenant_leaves_the_lines_of_all_others() -> None:
+    discounts = [{"name": "all", "percent": 'tenant == "red" ? tenant : "10"'}]
+    used = [held(Meter.CORE_HOURS, 2, tenant=name) for name in ("red", "blue", "green")]
+    found = {line.tenant: line for line in priced(*used, discounts=discounts)}
+    assert found.keys() == {"red", "blue", "green"}
+    assert "no discount or credit" in found["red"].problem
+    assert (found["red"].amount, found["red"].discount) == (Decimal("0.21"), Decimal(0))
+    assert [found[name].discount for name in ("blue", "green")] == [Decimal("0.02")] * 2
