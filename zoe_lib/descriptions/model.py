@@ -102,7 +102,7 @@ class Source(Model):
 
 
 class Scaling(Model):
-    """Automatic scaling: exactly one of `cpu`, `query` and `port` gives the measured amount."""
+    """Automatic scaling: exactly one of `cpu`, `query`, `port` and `spark` gives the measured amount."""
 
     minimum: Annotated[
         int | None, Field(ge=1, le=bounds.SERVICES_MAX, description="fewest instances (default: the essential ones)")
@@ -122,6 +122,13 @@ class Scaling(Model):
     path: Annotated[
         str, Field(pattern=r"^/[\x21-\x7e]*$", max_length=1000, description="path of that request (default: /)")
     ] = "/"
+    spark: Annotated[
+        s.Label | None,
+        Field(
+            description="name of the port of a Spark driver's pages, in any component: the executors that the driver "
+            "wants, with spark.dynamicAllocation.enabled"
+        ),
+    ] = None
     per_instance: Annotated[
         float, Field(gt=0, le=1e12, allow_inf_nan=False, description="amount that one instance handles")
     ] = 1.0

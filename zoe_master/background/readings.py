@@ -1,4 +1,9 @@
-"""Inputs of scaling rules: use of cores, an instance's response, or Prometheus."""
+"""Inputs of scaling rules: use of cores, an instance's response, a Spark driver, or Prometheus.
+
+A driver publishes its wanted executors as gauges
+(https://spark.apache.org/docs/3.5.9/monitoring.html#component-instance--driver): the target, which it lowers for a
+moment between two stages, and the maximum that its tasks need. The larger one counts.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,10 @@ from zoe_lib.domain.executions.execution import Service, ServiceId
 from zoe_lib.domain.values.scaling import ScalingRule
 from zoe_master.backends.base import PortAddress, Usage
 from zoe_master.background.probe_answers import TIMEOUT_S, NoReading, ProbeAnswers
+
+_EXECUTORS = ".ExecutorAllocationManager.executors."
+# Some 4 KB without sources of the program's own.
+_GAUGES_BYTES_MAX = 1 << 20
 
 
 class NoUsageSample(NoReading):
@@ -75,6 +84,13 @@ class ScalingAmounts:
             raise NoReading("no instance is running")
         return _number(self._answers.ask_port(self._address(services[0].id, rule.port or ""), rule.path))
 
+    def spark_amount(self, rule: ScalingRule, driver: Service | None) -> float:
+        """Return the number of executors that the Spark driver wants; NoReading."""
+        if driver is None:
+            raise NoReading("the component of the Spark driver is not ready")
+        where = self._address(driver.id, rule.spark or "")
+        return _wanted_executors(self._answers.ask_port(where, "/metrics/json/", _GAUGES_BYTES_MAX))
+
     def prometheus_amount(self, rule: ScalingRule) -> float:
         """Return the value of the expression in Prometheus, which must give one series; NoReading."""
         if self._prometheus_url is None:
@@ -94,6 +110,19 @@ def _number(content: bytes) -> float:
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise NoReading("the answer is not a number")
     return _finite(found)
+
+
+def _wanted_executors(content: bytes) -> float:
+    """Return the wanted number from a driver's metrics, which are `APPLICATION.driver.SOURCE.NAME`."""
+    try:
+        gauges = json.loads(content)["gauges"]
+        named = {name.rpartition(".")[2]: gauge["value"] for name, gauge in gauges.items() if _EXECUTORS in name}
+        wanted = [float(named[name]) for name in ("numberTargetExecutors", "numberMaxNeededExecutors") if name in named]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise NoReading("the port does not answer as a Spark driver") from None
+    if not wanted:
+        raise NoReading("the Spark driver wants no number of executors: set spark.dynamicAllocation.enabled=true")
+    return _finite(max(wanted))
 
 
 def _single(content: bytes) -> float:

@@ -136,7 +136,7 @@ class ScalingThread:
     ) -> None:
         running = [service for service in execution.services if service.component == component.name and _runs(service)]
         try:
-            measured = self._measure(running, component, rule)
+            measured = self._measure(execution, running, component, rule)
             self._scale(execution, component, rule, settling, len(running), measured)
         except NoReading as error:
             if not isinstance(error, NoUsageSample):
@@ -147,9 +147,13 @@ class ScalingThread:
         except Exception:
             log.exception("scaling failed", execution=execution.id, component=component.name)
 
-    def _measure(self, running: Sequence[Service], component: Component, rule: ScalingRule) -> float:
+    def _measure(
+        self, execution: Execution, running: Sequence[Service], component: Component, rule: ScalingRule
+    ) -> float:
         if rule.cpu is not None:
             return self._cores.share(running, component.reservation.cores_milli)
+        if rule.spark is not None:
+            return self._amounts.spark_amount(rule, _driver(execution, rule.spark))
         return (
             self._amounts.instance_amount(rule, running)
             if rule.port is not None
@@ -190,6 +194,12 @@ def _scaled_components(execution: Execution) -> Iterator[tuple[Component, Scalin
                 yield component, component.scaling
 
 
+def _driver(execution: Execution, port: str) -> Service | None:
+    """Return the first ready service of the component with this port; None if there is none."""
+    names = {c.name for c in execution.application.components if any(each.name == port for each in c.ports)}
+    return next((s for s in execution.current() if s.component in names and _runs(s)), None)
+
+
 def _runs(service: Service) -> bool:
     return service.state is ServiceState.READY
 
@@ -197,4 +207,6 @@ def _runs(service: Service) -> bool:
 def _reason_text(rule: ScalingRule, measured: float) -> str:
     if rule.cpu is not None:
         return f"{measured:.0%} of its cores in use, {rule.cpu:.0%} wanted"
+    if rule.spark is not None:
+        return f"the Spark driver wants {measured:g} executors, {rule.per_instance:g} for each instance"
     return f"{measured:g} to do, {rule.per_instance:g} for each instance"

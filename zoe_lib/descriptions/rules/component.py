@@ -98,9 +98,9 @@ def _check_scaling(place: str, component: dict[str, Any]) -> Iterator[Diagnostic
     if not isinstance(component.get("scaling"), dict):
         return
     place, scaling = place + "/scaling", component["scaling"]
-    kinds = [kind for kind in ("cpu", "query", "port") if scaling.get(kind) is not None]
+    kinds = [kind for kind in ("cpu", "query", "port", "spark") if scaling.get(kind) is not None]
     if len(kinds) != 1:
-        yield Diagnostic(place, Code.CONFLICT, "scaling needs exactly one of 'cpu', 'query' and 'port'")
+        yield Diagnostic(place, Code.CONFLICT, "scaling needs exactly one of 'cpu', 'query', 'port' and 'spark'")
     if "path" in scaling and "port" not in kinds:
         yield Diagnostic(place + "/path", Code.CONFLICT, "'path' is allowed with 'port' only")
     if "per_instance" in scaling and "cpu" in kinds:

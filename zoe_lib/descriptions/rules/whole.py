@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zoe_client.documents.diagnostics import Code, Diagnostic, duplicates, pointer
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
 from zoe_client.documents.reading import mapping, number, objects, text
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions.rules.component import check_component
@@ -36,9 +36,25 @@ def check_rules(document: dict[str, Any], complete: bool, each: str | None = Non
         yield from check_component(pointer("components", index), component)
     yield from check_storage(document.get("storage"))
     if complete:
+        yield from _check_drivers(components)
         yield from _check_counts(components)
         yield from _check_file_bytes(components)
         yield from check_templates(components, document.get("storage"), each)
+
+
+def _check_drivers(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+    """Yield findings of scaling by a Spark driver: one component has an http port of this name."""
+    ports = [port for _, component in components for _, port in objects(component, "ports")]
+    http = [text(port, "name") for port in ports if port.get("protocol") == "http"]
+    for index, component in components:
+        named = text(mapping(component, "scaling"), "spark")
+        place = pointer("components", index, "scaling", "spark")
+        if named is not None and named not in http:
+            hint = did_you_mean(named, [name for name in http if name])
+            yield Diagnostic(place, Code.UNKNOWN_REFERENCE, f"no component has an http port {named[:64]!r}", hint)
+        elif named is not None and http.count(named) > 1:
+            message = f"several components have a port {named[:64]!r}"
+            yield Diagnostic(place, Code.CONFLICT, message, "give the port of the driver a name of its own")
 
 
 def check_one_deadline(place: str, document: dict[str, Any]) -> Iterator[Diagnostic]:

@@ -24,9 +24,10 @@ _NEARLY = 1e-9
 
 @value(frozen=True, slots=True)
 class ScalingRule:
-    """Limits on the number of instances, and the measured value: exactly one of `cpu`, `query` and `port`.
+    """Limits on the number of instances, and the measured value: exactly one of `cpu`, `query`, `port` and `spark`.
     cpu: target share of the reserved cores in use, on average. query: a Prometheus expression for an amount that
     instances share, `per_instance` for each. port: the same for the number that an instance reports there, at `path`.
+    spark: the same for the executors that the Spark driver with this port wants, in any component.
     interval_s: between two measurements. calm_s: how long fewer instances must have sufficed.
     """
 
@@ -39,6 +40,7 @@ class ScalingRule:
     per_instance: float = 1.0
     interval_s: float = 15.0
     calm_s: float = 120.0
+    spark: str | None = None
 
     def wanted_count(self, running: int, measured: float) -> int:
         """Return the wanted number of instances of a component with `running` ones; `measured`: the share of the

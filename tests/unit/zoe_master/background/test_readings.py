@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import resource
 import threading
 import time
@@ -22,6 +23,7 @@ from zoe_master.background.readings import ScalingAmounts, ScalingCores
 SERVICE = Service("x-main-0-1", "main", 0, core=True)
 RULE = ScalingRule(1, 5, port="http", path="/backlog")
 QUERY = ScalingRule(1, 5, query="sum(jobs)")
+SPARK = ScalingRule(1, 5, spark="ui")
 
 
 def test_the_share_of_cores_is_the_average_since_the_last_look() -> None:
@@ -151,3 +153,26 @@ def test_prometheus_gives_one_series_and_several_are_an_error(amounts: Make) -> 
             amounts(body(text)).prometheus_amount(QUERY)
     with pytest.raises(NoReading, match="no prometheus_url"):
         ScalingAmounts(None, lambda *_: PortAddress("127.0.0.1", 1)).prometheus_amount(QUERY)
+
+
+def gauges(**values: float) -> str:
+    named = {f"app-1.driver.ExecutorAllocationManager.executors.{name}": {"value": n} for name, n in values.items()}
+    return json.dumps({"version": "4.0.0", "gauges": {"app-1.driver.jvm.heap.used": {"value": 9}, **named}})
+
+
+def test_spark_driver_wants_executors(amounts: Make) -> None:
+    both = gauges(numberTargetExecutors=3, numberMaxNeededExecutors=40, numberAllExecutors=7)
+    assert amounts(body(both)).spark_amount(SPARK, SERVICE) == 40.0
+    between_stages = gauges(numberTargetExecutors=0, numberMaxNeededExecutors=8)
+    assert amounts(body(between_stages)).spark_amount(SPARK, SERVICE) == 8.0
+    assert amounts(body(gauges(numberTargetExecutors=0))).spark_amount(SPARK, SERVICE) == 0.0
+
+
+def test_spark_driver_without_dynamic_allocation_is_told_what_to_set(amounts: Make) -> None:
+    with pytest.raises(NoReading, match=r"set spark\.dynamicAllocation\.enabled=true"):
+        amounts(body(gauges())).spark_amount(SPARK, SERVICE)
+    with pytest.raises(NoReading, match="not ready"):
+        amounts(body(gauges())).spark_amount(SPARK, None)
+    for text in ("[]", "{}", "<html>", '{"gauges": 3}', '{"gauges": {"a": 1}}', gauges(numberTargetExecutors=-1)):
+        with pytest.raises(NoReading):
+            amounts(body(text)).spark_amount(SPARK, SERVICE)

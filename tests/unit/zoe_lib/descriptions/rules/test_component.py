@@ -78,5 +78,18 @@ def test_a_preferred_count_with_scaling_needs_the_total() -> None:
         parse(asking(**scaled | {"preferred_count": 9}, total_count=9))
 
 
+def test_scaling_by_a_spark_driver_names_its_port() -> None:
+    ui = {"name": "ui", "number": 4040, "protocol": "http"}
+    scaled = {"scaling": {"maximum": 8, "spark": "ui"}, "total_count": 4, "ends_application": False}
+    application = parse(asking(**scaled, ports=[ui]))
+    assert application.components[0].scaling is not None
+    assert application.components[0].scaling.spark == "ui"
+    assert parse(to_document(application)) == application
+    for ports, why in (([{**ui, "name": "iu"}], "no component has an http port 'ui'"), ([], "no component has")):
+        with pytest.raises(DescriptionError, match=why) as refused:
+            parse(asking(**scaled, ports=ports))
+        assert [d.pointer for d in refused.value.diagnostics] == ["/components/0/scaling/spark"]
+
+
 def test_a_preferred_count_of_all_is_none() -> None:
     assert parse(asking(preferred_count=1)) == parse(asking())
