@@ -84,3 +84,34 @@ def test_a_script_becomes_a_schedule(admin: Visitor, client: Client, script: Pat
     found = client.schedules.one("nightly-sum")
     assert found.expression == "30 2 * * *"
     client.schedules.remove("nightly-sum")
+
+
+def test_a_script_runs_by_keyboard_alone(admin: Visitor, client: Client, script: Path) -> None:
+    client.files.upload(script, "keys.py")
+    page = admin.open("/catalogue/python-script")
+    keys = page.keyboard
+    page.get_by_label("Script", exact=True).focus()
+    keys.type("keys.py")
+    tab_to(page, "Arguments")
+    keys.type("3 4")
+    tab_to(page, "Variables")
+    keys.press("Enter")
+    tab_to(page, "Variables, one in each line")
+    keys.type("MODE=full")
+    tab_to(page, "Run")
+    keys.press("Enter")
+    page.wait_for_url(re.compile("/executions/[^/?]+$"))
+    tab_to(page, "Read the output")
+    keys.press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("sum 7 full")
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the control of this name or label has the focus."""
+    named = """name => [document.activeElement].some(one => one && [one.getAttribute('aria-label'),
+        one.innerText, one.labels && [...one.labels].map(l => l.innerText).join()].some(t => t?.trim() === name))"""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(named, name):
+            return
+    raise AssertionError(f"Tab does not lead to {name}")

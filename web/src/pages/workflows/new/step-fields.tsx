@@ -59,6 +59,11 @@ export function StepFields({ step, number, draft, endings, stored, onChange, onR
               </option>
             ))}
           </select>
+          {stored.length === 0 && (
+            <p className="faint">
+              None without parameters is stored: <code>zoe app put NAME FILE</code> stores one.
+            </p>
+          )}
         </div>
       )}
       <Needs step={step} draft={draft} change={change} />
