@@ -19,7 +19,7 @@ const ALL = {
   ref: "v1",
   into: "b",
   gitSecret: "key",
-  secrets: ["db", "wandb=WANDB_KEY"],
+  secrets: ["db", "wandb=WANDB_KEY", "hf"],
 };
 const notebook = { name: "notebook", ports: [{ proxied: true }], secrets: [{ name: "db" }] };
 const document = { version: 4, components: [{ name: "helper" }, notebook] };
@@ -52,8 +52,8 @@ it("adds packages, variables, a repository and secrets to it", () => {
   expect(components[0]).toEqual({ name: "helper" });
   expect(components[1]).toMatchObject({
     requirements: ["pandas", "lightgbm>=4"],
-    environment: { MODE: "full" },
-    secrets: [{ name: "db" }, { name: "wandb", variable: "WANDB_KEY" }],
+    environment: { MODE: "full", ZOE_SECRETS: "{secrets}" },
+    secrets: [{ name: "db" }, { name: "wandb", variable: "WANDB_KEY" }, { name: "hf" }],
     sources: [{ git: "https://x.org/a.git", ref: "v1", into: "b", secret: "key" }],
   });
   expect(withAdditions(document, NO_ADDITIONS)).toEqual(document);

@@ -25,6 +25,8 @@ interface Part extends Document {
 const KEYS = { git: "_git", ref: "_git_ref", into: "_git_into", gitSecret: "_git_secret" } as const;
 const TEXTS = { packages: "_packages", variables: "_variables" } as const;
 const SECRET = "_secret";
+/** The variable with the directory of secrets that are files, as `zoe run --secret` sets it. */
+export const SECRETS_VARIABLE = "ZOE_SECRETS";
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const INDEX = "{index}";
@@ -139,6 +141,7 @@ function added(part: Part, additions: Additions, array: boolean): Part {
   ]);
   const has = listOf(part.secrets).map((one) => one.name);
   const asked = secrets.map(secretOf).filter(({ name }) => !has.includes(name));
+  const files = asked.filter(({ variable }) => variable === undefined);
   const source = {
     git: git.trim(),
     ...(ref.trim() && { ref: ref.trim() }),
@@ -148,8 +151,12 @@ function added(part: Part, additions: Additions, array: boolean): Part {
   return {
     ...part,
     ...(packages.length > 0 && { requirements: [...textsOf(part.requirements), ...packages] }),
-    ...(variables.length > 0 && {
-      environment: { ...(part.environment as object | undefined), ...Object.fromEntries(variables) },
+    ...(variables.length + files.length > 0 && {
+      environment: {
+        ...(part.environment as object | undefined),
+        ...(files.length > 0 && { [SECRETS_VARIABLE]: "{secrets}" }),
+        ...Object.fromEntries(variables),
+      },
     }),
     ...(asked.length > 0 && { secrets: [...listOf(part.secrets), ...asked] }),
     ...(source.git && { sources: [...listOf(part.sources), source] }),

@@ -34,7 +34,12 @@ it("reads what a form of a script held", () => {
       {
         ...main,
         command: ["python3", "-u", "{shared}/a b/{{x}}%.py", "--n", "it's", "{{y}}"],
-        environment: { HOME: "{workspace}", MODE: "{{full}}", ZOE_INDEX: "{index}" },
+        environment: {
+          HOME: "{workspace}",
+          MODE: "{{full}}",
+          ZOE_INDEX: "{index}",
+          ZOE_SECRETS: "{secrets}",
+        },
         requirements: ["pandas", "lightgbm>=4"],
         secrets: [{ name: "db" }, { name: "key", variable: "KEY" }],
         sources: [{ git: "https://x.org/a.git", ref: "v1" }],

@@ -5,7 +5,7 @@
 
 import type { Schemas } from "../../api/client";
 import { endingOf } from "../files/places";
-import { type Additions, mainComponent, NO_ADDITIONS } from "./additions";
+import { type Additions, mainComponent, NO_ADDITIONS, SECRETS_VARIABLE } from "./additions";
 import type { Settings, Values } from "./settings";
 import { NO_TIMING } from "./timing";
 import { NO_WISH } from "./wish";
@@ -17,8 +17,8 @@ const ROOTS: [string, string][] = [
   ["{workspace}/", ""],
   ["{shared}/", "shared:"],
 ];
-const HOME = "HOME";
-const INSTANCE = "ZOE_INDEX";
+/** Variables that forms set by themselves. */
+const MADE = ["HOME", "ZOE_INDEX", SECRETS_VARIABLE];
 
 export interface Origin {
   entry: Entry;
@@ -92,8 +92,7 @@ function scriptValues(part: Part, ending: string): Values | null {
 function additionsOf(part: Part, base: Part): Additions {
   const known = textsOf(base.requirements);
   const variables = Object.entries((part.environment ?? {}) as Record<string, string>).filter(
-    ([name]) =>
-      !Object.hasOwn((base.environment ?? {}) as object, name) && name !== HOME && name !== INSTANCE,
+    ([name]) => !Object.hasOwn((base.environment ?? {}) as object, name) && !MADE.includes(name),
   );
   const has = partsIn(base.secrets).map((one) => one.name);
   const secrets = partsIn(part.secrets).filter((one) => !has.includes(one.name));
