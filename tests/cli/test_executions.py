@@ -163,7 +163,7 @@ def test_explain(server: Server, zoe: Zoe, submitted: str, app_file: Path) -> No
     server.master.there = True
     assert "the master does not answer" in stored.err
     server.start(submitted)
-    assert zoe("explain", submitted).out == "It does not wait: it is running.\n"
+    assert zoe("explain", submitted).out == "It does not wait: it is running.\nInstances of worker: 2 of 2.\n"
     server.end(submitted)
     assert zoe("explain", submitted).out == "It does not wait: it has succeeded.\n"
 
@@ -268,7 +268,7 @@ def test_explain_and_status_tell_of_nodes_that_are_not_ready(server: Server, zoe
     )
     first = server.get(submitted).services[0].id
     server.append(submitted, ev.ServiceStarting(at_s=now_s, service_id=first))
-    assert zoe("explain", submitted).out == "It does not wait: it is starting.\n"
+    assert zoe("explain", submitted).out == "It does not wait: it is starting.\nInstances of worker: 2 of 2.\n"
     [there] = server.store.platform()
     silent = "the swarm's managers do not answer"
     server.store.set_platform([replace(there, ready=False, message=silent)], now_s, epoch)
