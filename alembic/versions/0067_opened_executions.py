@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from alembic import op
 
-revision = "0068"
+revision = "0067"
 down_revision = "0066"
 branch_labels = None
 depends_on = None
