@@ -111,7 +111,7 @@ def test_export_option_selects_the_variables() -> None:
 
 def test_nodes_are_chosen_and_excluded_by_their_names() -> None:
     nodes = {**JOB, "SLURM_JOB_NODELIST": "alpha,beta,gamma"}
-    assert settings_of("--exclude=gamma,alpha prog".split(), nodes).excluded == [2, 0]
-    assert settings_of("--relative=1 prog".split(), nodes).excluded == [0]
+    assert settings_of(["--exclude=gamma,alpha", "prog"], nodes).excluded == [2, 0]
+    assert settings_of(["--relative=1", "prog"], nodes).excluded == [0]
     with pytest.raises(BadOptionError, match="no node delta"):
-        settings_of("--exclude=delta prog".split(), nodes)
+        settings_of(["--exclude=delta", "prog"], nodes)
