@@ -188,7 +188,9 @@ def test_eta_says_when_it_starts_and_what_was_told_stays(client: Client, master:
     client.cancel(running.id)
     until_state(client, waiting.id, ExecutionState.RUNNING)
     assert client.execution(waiting.id).forecast == told
-    assert client.eta(waiting.id).forecast is None
+    running_on = client.eta(waiting.id).forecast
+    assert running_on is not None
+    assert running_on.end_p50_s == pytest.approx(client.execution(waiting.id).marks["placed"] + 3600, abs=60)
     third = client.submit(hour)
     until(lambda: client.execution(third.id).forecast)
     record = client.eta(third.id)

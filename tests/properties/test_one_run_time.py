@@ -28,7 +28,7 @@ from zoe_master.state.forecasts import ForecastRecord, forecast
 
 PROGRAMS = ("run.py", "run.py 10", "run.py 20", "run.py 1000", "other")
 ROOT = Path(__file__).resolve().parents[2]
-CASES, PER_CASE = of_checks(0.2, 1000), 10
+CASES, PER_CASE = of_checks(0.04, 1000), 10
 
 
 class History:

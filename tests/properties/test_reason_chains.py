@@ -8,13 +8,12 @@ import pytest
 
 from tests.support.checks import of_checks
 from tests.support.reason_chains import situation, without_cause
-from tests.support.snapshots import PER_CASE
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.what_if.explain import explain
 
-CASES = of_checks(0.4, 10_000)
+CASES, PER_CASE = of_checks(0.1, 10_000), 25
 # Once their cause is gone, they are not told again.
 ONCE = frozenset(
     {ReasonCode.NEVER_FITS, ReasonCode.NO_NODES, ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE, ReasonCode.WINDOW_AHEAD}

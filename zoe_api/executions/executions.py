@@ -188,7 +188,8 @@ def execution_eta(execution_id: str, caller: AsReader) -> Eta:
         stored = None if execution.state in _HAS_PLACES else execution.forecast
         forecast = None if stored is None else ForecastView.model_validate(stored)
         answer = {"forecast": forecast}
-    eta = Eta(state=execution.state, reason=_reason(waits_for(execution, clock=caller.services.clock)), **answer)
+    waits = waits_for(execution, clock=caller.services.clock) if execution.state in WAITING_STATES else None
+    eta = Eta(state=execution.state, reason=_reason(waits), **answer)
     if eta.forecast is not None:
         eta.forecast_age_s = max(caller.services.clock.now_s() - eta.forecast.at_s, 0.0)
     return eta
