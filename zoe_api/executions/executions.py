@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import structlog
@@ -63,6 +64,7 @@ from zoe_lib.submission.checking import secret_access
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
 _AHEAD_IDS_MAX = 10
+_ASKED_AGAIN_MAX, _ASKED_AGAIN_AFTER_S = 2, 0.2
 _CHILDREN_MAX = 100
 _HAS_PLACES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING})
 _GOES_ON = frozenset({ExecutionState.RUNNING, ExecutionState.STOPPING})
@@ -143,6 +145,17 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
     """Explain why an execution is not running, and how its inputs are read; from stored data if the master does not
     answer.
     """
+    for _ in range(_ASKED_AGAIN_MAX):
+        with suppress(MasterRefused):
+            return _explain(execution_id, caller)
+        caller.services.clock.sleep(_ASKED_AGAIN_AFTER_S)  # its state was changing: the master looks at each change
+    return _explain(execution_id, caller, stored=True)
+
+
+def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Explanation:
+    """Return the explanation; a waiting one by the master, unless `stored`. Raises MasterRefused if the master does
+    not have it as waiting.
+    """
     execution, store = seen_execution(caller, execution_id), caller.store
     facts: dict[str, Any] = {
         "state": execution.state,
@@ -163,8 +176,10 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
     if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=caller.services.clock)):
         return Explanation(**facts, reason=_reason(reason), detailed=True)
     try:
+        if stored:
+            raise MasterUnreachable
         answer = caller.services.master.ask("explain", {"execution_id": execution_id}, caller.request_id, caller.user)
-    except (MasterUnreachable, MasterRefused):
+    except MasterUnreachable:
         return Explanation(**facts, reason=_reason(waits_for(execution, clock=caller.services.clock)), detailed=False)
     facts["places"] = reported_places(decode(InputPlaces, place) for place in answer.pop("places", ()))
     ahead = answer.get("ahead_ids", [])

@@ -86,7 +86,7 @@ def explain(context: typer.Context, execution_id: Id) -> None:
     rows = [(node, part, text) for node, parts in answer.nodes.items() for part, text in parts.items()]
     refusals = Rows(("node", "component", "refused because"), rows)
     if not answer.detailed:
-        note("note: the master does not answer; this is the last stored answer")
+        note("note: the master gives no answer on it now; this is the last stored one")
     if form is not Format.TABLE:
         emit(answer, form, refusals)
         return

@@ -1,0 +1,30 @@
+"""The explanation of an execution whose state is changing."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.support.manual_clock import ManualClock
+from zoe_api.executions import executions
+from zoe_lib.messaging.client import MasterRefused
+
+
+@pytest.mark.parametrize(("refusals", "stored"), [(0, False), (1, False), (2, True)])
+def test_the_master_is_asked_again_before_the_stored_answer_is_given(
+    monkeypatch: pytest.MonkeyPatch, refusals: int, stored: bool
+) -> None:
+    clock, asked = ManualClock(), list[bool]()
+    caller: Any = SimpleNamespace(services=SimpleNamespace(clock=clock))
+
+    def answer(execution_id: str, _: object, *, stored: bool = False) -> str:
+        asked.append(stored)
+        if len(asked) <= refusals:
+            raise MasterRefused("not_found", "no such execution is queued")
+        return execution_id
+
+    monkeypatch.setattr(executions, "_explain", answer)
+    assert executions.explain_execution("x1", caller) == "x1"  # type: ignore[comparison-overlap]
+    assert asked == [False] * refusals + [stored]
