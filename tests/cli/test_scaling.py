@@ -75,7 +75,7 @@ def test_the_number_of_workers_follows_what_one_tells(stack: Stack, tmp_path: Pa
 @pytest.mark.parametrize(
     ("scaling", "said"),
     [
-        ({"cpu": 0.5}, "exactly one of 'cpu', 'query' and 'port'"),
+        ({"cpu": 0.5}, "exactly one of"),
         ({"port": "web"}, "no port 'web'"),
         ({"minimum": 9}, "less than the 9"),
         ({"maximum": 10**9}, "10000"),

@@ -491,8 +491,8 @@ def test_results_are_files_that_match(world: LocalWorld, ann: FileProgram, mine:
     subprocess.run(["chown", "-hR", f"{ANN.uid}:{ANN.gid}", str(mine)], check=IS_ROOT)
     wanted = ["out/*.csv", "*/x/[xyz].csv", "caf?.csv", "link/*.csv", "missing/*", "out"]
     found = ann.get("/matching", params={"pattern": wanted}).json()
-    assert [file["path"] for file in found["files"]] == ["deep/x/y.csv", "out/a.csv", "out/b.csv"]
-    assert found["unmatched"] == ["caf?.csv", "link/*.csv", "missing/*", "out"]
+    assert [file["path"] for file in found["files"]] == ["deep/x/y.csv", "out/a.csv", "out/b.csv", "out/c.txt"]
+    assert found["unmatched"] == ["caf?.csv", "link/*.csv", "missing/*"]
     assert found["complete"]
     assert ann.get("/matching", params={"pattern": "caf*.csv"}).json()["files"][0]["path"] == "caf\u00e9.csv"
     refused(ann.get("/matching", params={"pattern": "../*"}), 422, "invalid_path")

@@ -22,6 +22,7 @@ from zoe_embedded.home import Home
 from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.runtimes.binaries import find_wheel
 from zoe_embedded.runtimes.mpi import ensure_mpi
+from zoe_embedded.runtimes.runtime import ensure_notebook
 from zoe_embedded.stack import LOGS, Stack, clean_environment
 
 ZOE = Path(sys.executable).with_name("zoe")
@@ -59,6 +60,8 @@ def running_stack(
     directory = make_home(large=notebook or mpi)
     home = home_with_runtimes(directory) if notebook or mpi else Home(directory, by_root=os.geteuid() == 0)
     try:
+        if notebook:
+            ensure_notebook(home)
         if mpi:
             ensure_mpi(home)
         with (ForkedStack if forked else Stack)(home, spark=notebook, settings=settings) as stack:
