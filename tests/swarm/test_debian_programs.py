@@ -1,10 +1,12 @@
-"""What Debian packs, in images of ours: R, and PyTorch over several nodes.
+"""Images for R, for notebooks without Spark, and for PyTorch over several nodes.
 
 They are long tests, since each image has to be loaded into each engine first."""
 
 from __future__ import annotations
 
 import re
+
+import pytest
 
 from tests.support.images import provide
 from tests.support.notebook import R_CELL, R_SAYS, Notebook
@@ -32,18 +34,28 @@ def test_an_r_script_of_the_workspace_writes_its_result(swarm: Cluster, installa
     assert (installation.workspace / "totals.csv").read_text().split() == ['"region","kwh"', '"north",7', '"south",3']
 
 
-def test_a_cell_of_the_r_notebook_computes_and_only_the_proxys_secret_lets_in(
-    swarm: Cluster, installation: Installation
+PYTHON_CELL = "import matplotlib, pandas, zoe_client; print(pandas.Series([1, 2]).sum(), zoe_client.Client.__name__)"
+
+
+@pytest.mark.parametrize(
+    ("name", "image", "cell", "says"),
+    [
+        ("r-notebook", "zoe/jupyter-r", R_CELL, R_SAYS),
+        ("python-notebook", "zoe/notebook", PYTHON_CELL, "3 Client\n"),
+    ],
+)
+def test_a_cell_of_a_notebook_computes_and_only_the_proxys_secret_lets_in(
+    swarm: Cluster, installation: Installation, name: str, image: str, cell: str, says: str
 ) -> None:
-    provide(swarm, "zoe/jupyter-r")
-    submitted = installation.submit(document("r-notebook"))
+    provide(swarm, image)
+    submitted = installation.submit(document(name))
     running = installation.until(
         submitted, lambda execution: all(s.state is ServiceState.READY for s in execution.services), 240
     )
     at = installation.address(running, "notebook", "lab")
     notebook = Notebook(at.host, at.port, installation.master.port_secrets.secret(running), at.headers)
     notebook.check_strangers()
-    assert notebook.execute(R_CELL) == R_SAYS
+    assert notebook.execute(cell) == says
     assert installation.end(running.id).state is ExecutionState.CANCELLED
 
 
