@@ -161,7 +161,7 @@ def test_explain(server: Server, zoe: Zoe, submitted: str, app_file: Path) -> No
     server.master.there = False
     stored = zoe("explain", submitted)
     server.master.there = True
-    assert "the master does not answer" in stored.err
+    assert "the master gives no answer on it now" in stored.err
     server.start(submitted)
     assert zoe("explain", submitted).out == "It does not wait: it is running.\nInstances of worker: 2 of 2.\n"
     server.end(submitted)

@@ -12,9 +12,9 @@ from pydantic import AfterValidator, Field
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean
 from zoe_client.documents.load import load_json
 from zoe_client.documents.quantities import bytes_of
-from zoe_client.documents.script_forms import SCRIPT_FIELDS, script_document
 from zoe_client.documents.scripts import INTERPRETERS
 from zoe_client.documents.settings import assign
+from zoe_client.running.script_forms import SCRIPT_FIELDS, script_document
 from zoe_client.vocabulary import DescriptionIcon
 from zoe_lib.descriptions import scalars as s
 from zoe_lib.descriptions.catalogue_files import catalogue_directory
