@@ -72,6 +72,15 @@ def test_a_description_keeps_its_name(zoe: Zoe, here: Path) -> None:
     assert "give --name when you run it" in done.err
 
 
+def test_what_stays_and_what_looks_secret_is_told(zoe: Zoe, here: Path) -> None:
+    (here / ".env").write_text("TOKEN=1\n")
+    (here / "broken").symlink_to("nowhere")
+    told = zoe("run", "sums.py", "--show", "--", "lib", "broken", ".env", "numbers.csv").err
+    assert "note: lib is a directory, and does not go with the run; `zoe cp -r lib :`" in told
+    assert "note: broken is a link to nothing, and does not go with the run\n" in told
+    assert "warning: these look like passwords or private keys, and go with the run: .env; `zoe secret set`" in told
+
+
 def test_scripts_know_their_interpreter(zoe: Zoe, here: Path) -> None:
     (here / "go.sh").write_text("echo go\n")
     python = shown(zoe, "run", "sums.py", "--show", "--file", "lib/more.py", "--", "numbers.csv")

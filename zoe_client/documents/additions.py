@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 SECRETS_VARIABLE = "ZOE_SECRETS"
@@ -31,7 +31,9 @@ def with_additions(
     changed = dict(document)
     wanted = _secret_entries(secrets)
     if environment or wanted:
-        variables = {_variable(name): literal(value, template) for name, value in (environment or {}).items()}
+        variables = {
+            _variable(name): literal(_text(name, value), template) for name, value in (environment or {}).items()
+        }
         if any("variable" not in entry for entry in wanted):
             variables = {SECRETS_VARIABLE: "{secrets}", **variables}
         components = list(document.get("components") or ())
@@ -53,14 +55,24 @@ def literal(word: str, template: str | None = None) -> str:
 def _secret_entries(secrets: Secrets) -> list[dict[str, str]]:
     if isinstance(secrets, str):
         raise ValueError(f"secrets are a list of names, such as [{secrets!r}]")
-    pairs: Iterable[tuple[str, str | None]]
-    pairs = secrets.items() if isinstance(secrets, Mapping) else map(_name_and_variable, secrets)
+    pairs = list(secrets.items() if isinstance(secrets, Mapping) else map(_name_and_variable, secrets))
+    for name, variable in pairs:
+        if not name:
+            raise ValueError("a secret has no name")
+        if variable is not None:
+            _variable(variable)
     return [{"name": name} if variable is None else {"name": name, "variable": variable} for name, variable in pairs]
 
 
 def _name_and_variable(text: str) -> tuple[str, str | None]:
     name, equals, variable = text.partition("=")
     return name, variable if equals else None
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"variable {name} is {value!r}, and must be a text: {str(value)!r}")
+    return value
 
 
 def _variable(name: str) -> str:

@@ -29,7 +29,7 @@ def carry(files: Files, draft: Draft, progress: Progress = no_progress) -> dict[
     stay = draft.carried.too_many()
     missing = {name: file for name, file in stay.items() if not _is_copied(files, name, file)}
     if missing:
-        raise CannotCarry(copies_needed(missing))
+        raise CannotCarry(copies_needed(missing, sum(file.size for file in draft.carried.files.values())))
     going = {name: file for name, file in draft.carried.files.items() if name not in stay}
     place = _send(files, going, progress) if going else ""
     return draft.placed({**{name: f"{place}/{name}" for name in going}, **{name: name for name in stay}})

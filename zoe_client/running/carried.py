@@ -17,6 +17,7 @@ BYTES_MAX = 64 * 2**20
 """Of all files that go with one run; larger ones are copied first, by a command that resumes."""
 FILES_MAX = 1000
 _OF_IMAGE = ("/bin/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/sbin/", "/sys/", "/usr/")
+_EVERYWHERE = frozenset({"", ".", "..", "/", "/tmp"})  # noqa: S108 - a word of a command
 _DEPTH_MAX, _PART_MAX, _SUFFIX_MAX = 8, 100, 20
 _PLACEHOLDER = re.compile(r"\{files\}/([A-Za-z0-9._@/-]+)")
 
@@ -45,6 +46,8 @@ class CarriedFiles:
         self._template = template
         self._paths: dict[str, Path] = {}
         self.files: dict[str, CarriedFile] = {}
+        self.stay: dict[str, None] = {}
+        """Words of commands that name local directories and links to nothing, which do not go with a run."""
 
     def add(self, path: Path) -> str:
         """Add a file, and return its place for use in a command; CannotCarry."""
@@ -63,8 +66,12 @@ class CarriedFiles:
         such as /bin/sh; CannotCarry.
         """
         path = Path(word)
-        goes = _is_file(path) and not word.startswith(_OF_IMAGE)
-        return self.add(path) if goes else literal(word, self._template)
+        of_image = f"{word}/".startswith(_OF_IMAGE) or word in _EVERYWHERE
+        if _is_file(path) and not of_image:
+            return self.add(path)
+        if not of_image and _is_other(path):
+            self.stay[word] = None
+        return literal(word, self._template)
 
     def embedded(self) -> dict[str, str]:
         """Return the texts by name that fit into a description: of the first files that do."""
@@ -112,11 +119,15 @@ def copy_command(name: str, file: CarriedFile) -> str:
     return f"zoe cp {file.path} :{name}"
 
 
-def copies_needed(files: dict[str, CarriedFile]) -> str:
+def copies_needed(files: dict[str, CarriedFile], whole_bytes: int) -> str:
     """Return the sentence on files that are too large, with the commands to do first."""
+    total = size(whole_bytes)
     listed = ", ".join(f"{file.path} ({size(file.size)})" for file in files.values())
     commands = "\n".join(f"  {copy_command(name, file)}" for name, file in files.items())
-    return f"files of up to {size(BYTES_MAX)} go with a run; copy first, then repeat the command: {listed}\n{commands}"
+    return (
+        f"files of up to {size(BYTES_MAX)} in all go with a run, and these have {total}; copy first, then repeat the "
+        f"command: {listed}\n{commands}"
+    )
 
 
 def _read(path: Path) -> CarriedFile:
@@ -135,6 +146,13 @@ def _read(path: Path) -> CarriedFile:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_other(path: Path) -> bool:
+    try:
+        return path.is_dir() or path.is_symlink()
     except (OSError, ValueError):
         return False
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from zoe_cli.commands.files.ignored import looks_secret
 from zoe_cli.context import options
 from zoe_cli.output import note
 from zoe_cli.text import printable
 
 if TYPE_CHECKING:
     from zoe_client.running.drafts import Draft
+
+_SECRETS = "`zoe secret set` stores them instead, for --secret"
 
 
 def described(context: typer.Context, make: Callable[[], Draft], *, show: bool) -> dict[str, Any]:
@@ -24,6 +28,7 @@ def described(context: typer.Context, make: Callable[[], Draft], *, show: bool) 
         draft = make()
     except ValueError as error:
         raise _refused(error) from None
+    _tell_surprises(draft)
     if show:
         _tell_expected(draft)
     return draft.embedded() if show or draft.fits else _carried(context, draft)
@@ -52,6 +57,19 @@ def _tell_expected(draft: Draft) -> None:
         if name not in texts:
             command = printable(copy_command(name, file))
             note(f"note: {printable(str(file.path))} does not fit into a description, which expects a copy: {command}")
+
+
+def _tell_surprises(draft: Draft) -> None:
+    """Say which words stay here, and which files look like secrets."""
+    for word in draft.carried.stay:
+        shown, directory = printable(word), Path(word).is_dir()
+        kind = "a directory" if directory else "a link to nothing"
+        copy = f"; `zoe cp -r {shown} :` copies it to the workspace, where the program runs" if directory else ""
+        note(f"note: {shown} is {kind}, and does not go with the run{copy}")
+    secret = [str(file.path) for file in draft.carried.files.values() if looks_secret(file.path, file.size)]
+    if secret:
+        names = ", ".join(map(printable, secret))
+        note(f"warning: these look like passwords or private keys, and go with the run: {names}; {_SECRETS}")
 
 
 def _refused(error: ValueError) -> typer.BadParameter:

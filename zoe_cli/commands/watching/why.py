@@ -137,7 +137,7 @@ def _about(answer: Eta) -> list[str]:
     """Yield the basis of the forecast times."""
     forecast = answer.forecast
     if forecast is None:
-        return [f"There is no forecast: it is {answer.state.value}."]
+        return [f"There is no forecast: it {_has_or_is(answer.state)} {answer.state.value}."]
     lines = []
     if forecast.wait_s is None:
         code = "" if answer.reason is None else answer.reason.code
@@ -145,7 +145,8 @@ def _about(answer: Eta) -> list[str]:
         lines.append(f"No forecast is possible: {why}.")
     if answer.run_time_source is not None:
         run = "unknown" if forecast.run_s is None else duration(forecast.run_s)
-        lines.append(f"Its expected run time: {run} ({SOURCES[answer.run_time_source]}).")
+        why = SOURCES[answer.run_time_source].removeprefix("unknown: ")
+        lines.append(f"Its expected run time: {run} ({why}).")
     if answer.forecast_age_s is not None and answer.forecast_age_s >= _OLD_S:
         lines.append(f"This was computed {duration(answer.forecast_age_s)} ago: things may have changed since.")
     if forecast.extrapolated:
@@ -193,8 +194,9 @@ def _storage_sentences(answer: Explanation) -> list[str]:
 
 def _reason_sentences(answer: Explanation) -> list[str]:
     if answer.reason is None:
-        verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
-        sentences = [f"It does not wait: it {verb} {answer.state.value}."]
+        sentences = [f"It does not wait: it {_has_or_is(answer.state)} {answer.state.value}."]
+        if answer.state is ExecutionState.FAILED:
+            sentences.append("`zoe show` has its exit code and last lines, `zoe logs` all of its output.")
         return [*sentences, *(["Some of its services wait for nodes that are not ready."] if answer.nodes else [])]
     lines = [answer.reason.sentence]
     if answer.ahead:
@@ -204,6 +206,10 @@ def _reason_sentences(answer: Explanation) -> list[str]:
     if answer.reason.hint:
         lines.append(f"Hint: {answer.reason.hint}")
     return lines
+
+
+def _has_or_is(state: ExecutionState) -> str:
+    return "has" if state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
 
 
 def ahead_words(count: int, of_tenant: int, ids: Sequence[str]) -> str:

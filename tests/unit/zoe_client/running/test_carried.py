@@ -51,6 +51,16 @@ def test_text_is_embedded_as_far_as_it_fits(here: Path) -> None:
     assert carried.too_many() == {}
 
 
+def test_directories_and_links_to_nothing_stay_and_are_known(here: Path) -> None:
+    (here / "data").mkdir()
+    (here / "broken").symlink_to("nowhere")
+    carried = CarriedFiles()
+    words = ["data", "broken", ".", "/tmp", "/etc", "none", "data"]
+    assert [carried.word(word) for word in words] == words
+    assert list(carried.stay) == ["data", "broken"]
+    assert carried.files == {}
+
+
 def test_beyond_the_bound_the_largest_files_must_be_there_before(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BYTES_MAX", 10)
     for name, count in (("small", 4), ("large", 9), ("middle", 6)):
@@ -59,7 +69,9 @@ def test_beyond_the_bound_the_largest_files_must_be_there_before(here: Path, mon
     for name in ("small", "large", "middle"):
         carried.add(Path(name))
     assert list(carried.too_many()) == ["large"]
-    assert "zoe cp large :large" in module.copies_needed(carried.too_many())
+    said = module.copies_needed(carried.too_many(), 19)
+    assert "zoe cp large :large" in said
+    assert "10 B in all go with a run, and these have 19 B" in said
     monkeypatch.setattr(module, "FILES_MAX", 3)
     (here / "more").write_text("")
     with pytest.raises(CannotCarry, match="more than 3 files"):

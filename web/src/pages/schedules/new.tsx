@@ -20,7 +20,7 @@ export default function NewSchedulePage() {
   return (
     <>
       <h1>New schedule</h1>
-      <p>Choose what runs: its form asks for the times.</p>
+      <p>Choose what to run. The next form asks for the times.</p>
       <ErrorBox error={error} />
       <ul className="tiles">
         {batch.map((entry) => (

@@ -92,7 +92,7 @@ export default function NewWorkflowPage() {
         </section>
         <section className="card" aria-label="Check" aria-live="polite">
           {!check.data && !check.error && !check.isLoading && (
-            <p className="faint">Choose what the steps run: whether they can is told here.</p>
+            <p className="faint">Choose what the steps run. Errors are shown here.</p>
           )}
           {check.isLoading && <Loading what="Checking" />}
           <ErrorBox error={placed(check.error)} labels={labels} />
