@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -28,6 +28,7 @@ from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
 from zoe_client.wire import DirectoryRequest, FileList, RenameRequest, WrittenTree
 from zoe_client.words.file_paths import path_parts
 
+T = TypeVar("T")
 router = api_router("/files/{root}", tag="files")
 
 Root = Annotated[
@@ -172,16 +173,9 @@ async def write_tree(
     if not isinstance(source, ProgramFiles):
         raise ApiProblem(Code.WRONG_KIND, "the object store takes one object at a time: use uploads")
     body = while_allowed(request.stream(), _still(caller))
-    with caller.services.streams.request(caller.user):
-        try:
-            written = await source.write_tree(path, content_length, body)
-        except ApiProblem:
-            await drain(request)
-            raise
-        except AccessEnded:
-            raise ApiProblem(Code.BAD_TOKEN) from None
-        except ClientDisconnect:
-            return Response(status_code=CLIENT_LEFT)
+    written = await _received(request, caller, lambda: source.write_tree(path, content_length, body))
+    if written is None:
+        return Response(status_code=CLIENT_LEFT)
     note_changes(caller.request, {}, {"files": written.files, "size_bytes": written.size_bytes})
     return written
 
@@ -230,16 +224,9 @@ async def append_to_upload(
         raise ApiProblem(Code.INVALID_UPLOAD, "the Content-Type must be application/offset+octet-stream")
     body = while_allowed(request.stream(), _still(caller))
     source = await source_of(root, caller)
-    with caller.services.streams.request(caller.user):
-        try:
-            upload = await source.append(upload_id, upload_offset, content_length, body)
-        except ApiProblem:
-            await drain(request)
-            raise
-        except AccessEnded:
-            raise ApiProblem(Code.BAD_TOKEN) from None
-        except ClientDisconnect:
-            return Response(status_code=CLIENT_LEFT)
+    upload = await _received(request, caller, lambda: source.append(upload_id, upload_offset, content_length, body))
+    if upload is None:
+        return Response(status_code=CLIENT_LEFT)
     return Response(status_code=204, headers={**_TUS, **upload.headers})
 
 
@@ -249,6 +236,20 @@ async def end_upload(root: Root, upload_id: UploadId, caller: AsSubmitter) -> Re
     source = await source_of(root, caller)
     await source.end_upload(upload_id)
     return Response(status_code=204, headers=_TUS)
+
+
+async def _received(request: Request, caller: Caller, write: Callable[[], Awaitable[T]]) -> T | None:
+    """Return what was written of a request's body, which counts as a stream; None if the client has left."""
+    with caller.services.streams.request(caller.user):
+        try:
+            return await write()
+        except ApiProblem:
+            await drain(request)
+            raise
+        except AccessEnded:
+            raise ApiProblem(Code.BAD_TOKEN) from None
+        except ClientDisconnect:
+            return None
 
 
 def _still(caller: Caller) -> Callable[[], bool]:
