@@ -49,6 +49,7 @@ GROUPS = {
     },
     "Files": {
         "cp": "files.copying",
+        "rm": "files.removing",
         "fetch": "files.fetching",
         "storage": "storage.storage",
     },

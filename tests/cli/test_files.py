@@ -46,6 +46,23 @@ def test_a_directory_goes_up_and_comes_back(stack: Stack, tree: Path, tmp_path: 
     assert (tmp_path / "back/sub/100%.csv").read_text() == "x,y\n"
 
 
+def test_files_are_deleted_and_nothing_else(stack: Stack, tree: Path) -> None:
+    assert zoe(stack, "cp", "-r", str(tree), ":gone").returncode == 0
+    for words, said in (
+        ((str(tree / "a.txt"),), "is a file of this machine"),
+        ((":gone/a.txt", ":"), "is a whole workspace"),
+        ((":gone/sub",), "not empty"),
+        ((":gone/none",), "does not exist"),
+    ):
+        refused = zoe(stack, "rm", *words)
+        text = " ".join(refused.stderr.replace("│", " ").split())
+        assert (refused.returncode != 0, said in text) == (True, True), text
+    assert (tree / "a.txt").exists()
+    done = zoe(stack, "rm", "-r", ":gone/a.txt", ":gone/sub")
+    assert (done.returncode, done.stderr) == (0, "deleted :gone/a.txt\ndeleted :gone/sub\n")
+    assert zoe(stack, "ls", ":gone", "-o", "name").stdout == ""
+
+
 @pytest.fixture
 def zoe_here(request: pytest.FixtureRequest) -> Zoe:
     """Run the command line in this process; `zoe` is a process of its own here."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+_REPOSITORY = ".git"
 FILES = (".gitignore", ".zoeignore")
 """The second one wins."""
 _BYTES_MAX = 1 << 20
@@ -41,7 +42,11 @@ class IgnoreRules:
         return inner
 
     def ignores(self, path: Path, *, is_directory: bool) -> bool:
-        """Return whether a path is left out; that of a directory holds for all in it."""
+        """Return whether a path is left out; that of a directory holds for all in it. A repository itself is, as in
+        git.
+        """
+        if path.name == _REPOSITORY:
+            return True
         for directory, spec in reversed(self._rules):
             if directory == path or directory not in path.parents:
                 continue  # the rules of a directory do not hold for itself
