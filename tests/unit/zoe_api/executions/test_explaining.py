@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.manual_clock import ManualClock
 from zoe_api.executions import executions
 from zoe_lib.messaging.client import MasterRefused
 
@@ -16,8 +15,8 @@ from zoe_lib.messaging.client import MasterRefused
 def test_the_master_is_asked_again_before_the_stored_answer_is_given(
     monkeypatch: pytest.MonkeyPatch, refusals: int, stored: bool
 ) -> None:
-    clock, asked = ManualClock(), list[bool]()
-    caller: Any = SimpleNamespace(services=SimpleNamespace(clock=clock))
+    asked, naps_s = list[bool](), list[float]()
+    caller: Any = SimpleNamespace(services=SimpleNamespace(clock=SimpleNamespace(sleep=naps_s.append)))
 
     def answer(execution_id: str, _: object, *, stored: bool = False) -> str:
         asked.append(stored)
@@ -28,3 +27,4 @@ def test_the_master_is_asked_again_before_the_stored_answer_is_given(
     monkeypatch.setattr(executions, "_explain", answer)
     assert executions.explain_execution("x1", caller) == "x1"  # type: ignore[comparison-overlap]
     assert asked == [False] * refusals + [stored]
+    assert len(naps_s) == refusals
