@@ -29,7 +29,7 @@ INTERPRETERS: Mapping[str, Interpreter] = {
     ".py": Interpreter("zoe/python", ("python3", "-u")),
     ".sh": Interpreter("zoe/tiny", ("sh",)),
     ".R": Interpreter("zoe/r", ("Rscript",)),
-    _NOTEBOOK: Interpreter("zoe/jupyter-spark", _NBCONVERT),
+    _NOTEBOOK: Interpreter("zoe/notebook", _NBCONVERT),
 }
 """By the suffix of the script."""
 

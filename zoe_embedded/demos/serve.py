@@ -91,8 +91,8 @@ def tell_address(console: Console, stack: Stack, command: str | None = None) -> 
     """Print the address, the admin's account, and how to use both; `command`: `zoe` where it needs no variables."""
     if not stack.url.endswith(f":{stack.preferred_port}"):
         console.print(
-            f"[yellow]Port {stack.preferred_port} is in use by another program, so the URL has another port until that "
-            "ends; the setting api_port chooses one.[/yellow]"
+            f"[yellow]Port {stack.preferred_port} is in use by another program, so this URL has another port. "
+            "The setting api_port chooses the port.[/yellow]"
         )
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
     console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")

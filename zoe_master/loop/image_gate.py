@@ -39,8 +39,9 @@ class ImageGate:
                         refused.setdefault(execution.id, change)
                 else:
                     action = "installed" if status.state is ImageState.INSTALLING else "pulled"
-                    sentence = f"Image {image} is being {action}."
-                    held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
+                    progress = f": {status.message}" if status.message else ""
+                    sentence = f"Image {image} is being {action}{progress}."
+                    held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence)
         for some in self._cache.in_sets(list(refused.values())):
             self._cache.append_all(some)
         return held
