@@ -34,6 +34,7 @@ _LOG_FILE = "postgresql.log"
 # Messages of a server that is stopping, recovering, or was just killed.
 PASSING_TROUBLES = (
     "closed the connection",
+    "Connection reset by peer",
     "Connection refused",
     "No such file",
     "starting up",

@@ -199,11 +199,11 @@ def test_ended_execution_and_silent_application_have_different_codes(alone: Open
     until(lambda: inside.get("/").status_code == 502)
     alone.api.client().cancel(alone.execution.id)
     alone.api.client().wait(alone.execution.id, 60)
-    until(lambda: inside.get("/").status_code == 404)
+    until(lambda: inside.get("/").status_code == 410)
     page, here = inside.get("/").text, urlsplit(alone.api.url)
     assert "was cancelled" in page
     assert "Cancelled by " in page
-    assert f'href="http://localhost:{here.port}/clone/{alone.execution.id}"' in page
+    assert f'href="http://127.0.0.1:{here.port}/clone/{alone.execution.id}"' in page
 
 
 def test_without_a_master_what_was_opened_goes_on_until_its_service_ends(

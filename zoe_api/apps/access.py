@@ -20,6 +20,11 @@ from zoe_lib.submission.ids import hash_of
 
 TICKET_S = 60.0
 ENTRANCE = "/.zoe/enter"
+BY_ADDRESS = "by_address"
+"""Parameter of the entrance: the browser is signed in at the address of loopback, not at its name, and browsers keep
+cookies apart for the two.
+"""
+LOOPBACK = "127.0.0.1"
 # How long requests of a signed-out user may still pass; saves a database query for each of a page's many requests.
 _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
@@ -75,6 +80,8 @@ class Accesses:
             same_origin(path), 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
         )
         cookies.put(answer, request, cookies.APP, secret, self._lifetime_s)
+        if BY_ADDRESS in request.query_params:
+            cookies.put(answer, request, cookies.BY_ADDRESS, "1", self._lifetime_s)
         return answer
 
     async def find_access(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
@@ -109,6 +116,7 @@ def host_of(domain: str, execution_id: ExecutionId, number: int) -> str:
     return f"{label(execution_id, number)}.{domain}"
 
 
-def entrance(scheme: str, domain: str, execution_id: ExecutionId, number: int, ticket: str) -> str:
-    """Return the URL to which a browser goes with a ticket."""
-    return f"{scheme}://{host_of(domain, execution_id, number)}{ENTRANCE}?ticket={ticket}"
+def entrance(scheme: str, domain: str, execution_id: ExecutionId, number: int, ticket: str, zoe: str = "") -> str:
+    """Return the URL to which a browser goes with a ticket. zoe: the host at which it is signed in."""
+    by_address = f"&{BY_ADDRESS}=1" if zoe == LOOPBACK else ""
+    return f"{scheme}://{host_of(domain, execution_id, number)}{ENTRANCE}?ticket={ticket}{by_address}"

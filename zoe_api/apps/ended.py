@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from starlette.requests import Request
 from starlette.responses import Response
 
+from zoe_api.apps.access import LOOPBACK
 from zoe_api.apps.pages import error_page
+from zoe_api.http import cookies
 from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark
 
 _PREFIX = "apps."
@@ -32,7 +34,8 @@ def page_of(execution: Execution, zoe_url: str | None) -> Response:
         why = "" if execution.reason is None else execution.reason.sentence
         text = f"It is {execution.state}. {why} This page opens it as soon as it is ready."
         return error_page(404, f"{name} has not started yet", text, _links(execution, zoe_url), refresh=True)
-    return error_page(404, f"{name} {_ENDS[execution.state]}", _story(execution), _links(execution, zoe_url))
+    # JupyterLab asks again at once after 404, and says that a directory is missing.
+    return error_page(410, f"{name} {_ENDS[execution.state]}", _story(execution), _links(execution, zoe_url))
 
 
 def _story(execution: Execution) -> str:
@@ -65,4 +68,6 @@ def zoe_url_of(request: Request, domain: str, public_url: str | None) -> str | N
     if not domain.startswith(_PREFIX):
         return None
     port = request.headers.get("host", "").rpartition(":")[2]
-    return f"{request.url.scheme}://{domain.removeprefix(_PREFIX)}{f':{port}' if port.isdigit() else ''}"
+    name = domain.removeprefix(_PREFIX)
+    host = LOOPBACK if name == "localhost" and cookies.is_sent(request, cookies.BY_ADDRESS) else name
+    return f"{request.url.scheme}://{host}{f':{port}' if port.isdigit() else ''}"

@@ -84,7 +84,8 @@ def open_port(execution_id: str, service_id: str, port: str, caller: AsSubmitter
     number = number_of(execution, _running(execution, service_id), port).number
     ticket = ticket_for(caller.services.accounts, caller.principal, execution_id, number, clock=caller.services.clock)
     domain = caller.services.settings.apps_domain + (f":{caller.request.url.port}" if caller.request.url.port else "")
-    return OpenView(url=entrance(caller.request.url.scheme, domain, execution_id, number, ticket))
+    asked = caller.request.url
+    return OpenView(url=entrance(asked.scheme, domain, execution_id, number, ticket, asked.hostname or ""))
 
 
 def _may_open(caller: Caller, execution: Execution) -> bool:

@@ -13,8 +13,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 _HOST_ONLY = "__Host-"
-SESSION, APP, SIGN_IN = "zoe-session", "zoe-app", "zoe-sign-in"
-OURS = frozenset(f"{prefix}{name}" for name in (SESSION, APP, SIGN_IN) for prefix in ("", _HOST_ONLY))
+SESSION, APP, SIGN_IN, BY_ADDRESS = "zoe-session", "zoe-app", "zoe-sign-in", "zoe-by-address"
+OURS = frozenset(f"{prefix}{name}" for name in (SESSION, APP, SIGN_IN, BY_ADDRESS) for prefix in ("", _HOST_ONLY))
 VALUES_MAX = 180
 """Browsers keep at most this many cookies of a domain; further values in a header are ignored."""
 # The results of `secrets.token_urlsafe` for 32 and for 48 bytes.

@@ -61,6 +61,9 @@ def command_component(command: Command) -> dict[str, Any]:
         "environment": {"HOME": WORKSPACE, **command.variables},
         "resources": {"memory": command.memory, "cores": command.cores},
     }
+    if tuple(command.words[: len(_NBCONVERT)]) == _NBCONVERT:
+        # As in JupyterLab: a cell with `zoe_client.Client()` works in both.
+        component["api"] = "offered"
     if command.packages:
         component["requirements"] = list(command.packages)
     if command.sources:

@@ -8,6 +8,11 @@ from pathlib import Path
 from zoe_client.contexts import ContextError, with_context
 
 DEFAULT_URL = "http://127.0.0.1:5100"
+_SIGNED_OUT = "there is no token: `zoe login URL` keeps one; or set ZOE_TOKEN_FILE to a file with a token"
+_SIGNED_OUT_IN_SERVICE = (
+    'this service has no token for Zoe: give its component `"api": "jobs"` in the description, '
+    "or set ZOE_URL and ZOE_TOKEN_FILE"
+)
 
 
 def chosen_server(url: str | None, token: str | None) -> tuple[str, str]:
@@ -26,8 +31,7 @@ def chosen_server(url: str | None, token: str | None) -> tuple[str, str]:
         url, token = own
     url, token = with_context(url, token, os.environ.get("ZOE_CONTEXT") or None)
     if token is None:
-        why = "there is no token: `zoe login URL` keeps one; or set ZOE_TOKEN_FILE to a file with a token"
-        raise ContextError(why)
+        raise ContextError(_SIGNED_OUT_IN_SERVICE if "ZOE_EXECUTION_ID" in os.environ else _SIGNED_OUT)
     return url or DEFAULT_URL, token
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean
 from zoe_client.documents.load import load_json
-from zoe_client.documents.quantities import bytes_of
+from zoe_client.documents.quantities import bytes_of, size_text
 from zoe_client.documents.scripts import INTERPRETERS
 from zoe_client.documents.settings import assign
 from zoe_client.running.script_forms import SCRIPT_FIELDS, script_document
@@ -186,6 +186,16 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
+_TYPE_WORDS: Mapping[str, str] = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "memory": "an amount of memory such as 1GiB",
+    "file": "the path of a file",
+}
+
+
 def _amount(one: FormField, value: Any) -> Any:
     """Return numbers unchanged, and the text of a memory field in bytes."""
     return bytes_of(value) if one.type == "memory" and isinstance(value, str) else value
@@ -199,18 +209,29 @@ def _maximum(one: FormField, role: str | None) -> Any:
 def _wrong(form_field: FormField, value: object, role: str | None) -> list[Diagnostic]:
     is_flag = isinstance(value, bool)
     if not isinstance(value, _PYTHON_TYPES[form_field.type]) or is_flag != (form_field.type == "boolean"):
-        return [_finding(f"{form_field.name}: must be of type {form_field.type}")]
+        return [_wrong_value(form_field, f"must be {_TYPE_WORDS[form_field.type]}")]
     try:
         amount = _amount(form_field, value)
     except ValueError as error:
-        return [_finding(f"{form_field.name}: {error}")]
+        return [_wrong_value(form_field, str(error))]
     if role in form_field.fixed_for and amount != _amount(form_field, form_field.default):
-        return [_finding(f"{form_field.name}: must be {form_field.default} for the role {role}")]
+        return [_wrong_value(form_field, f"must be {form_field.default} for the role {role}")]
     if isinstance(amount, int | float) and not is_flag:
         low, high = _amount(form_field, form_field.minimum), _maximum(form_field, role)
         if (low is not None and amount < low) or (high is not None and amount > high):
-            return [_finding(f"{form_field.name}: must be between {low} and {high}")]
+            return [_wrong_value(form_field, _between(form_field, low, high))]
     return []
+
+
+def _between(form_field: FormField, *bounds: Any) -> str:
+    low, high = (size_text(bound) if form_field.type == "memory" and bound else bound for bound in bounds)
+    if low is None or high is None:
+        return f"must be at most {high}" if low is None else f"must be at least {low}"
+    return f"must be between {low} and {high}"
+
+
+def _wrong_value(form_field: FormField, message: str) -> Diagnostic:
+    return Diagnostic(f"/values/{form_field.name}", Code.BAD_SETTING, message)
 
 
 def _finding(message: str) -> Diagnostic:

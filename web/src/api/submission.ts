@@ -31,7 +31,7 @@ export class SubmissionKeys {
 }
 
 /** `crypto.randomUUID` is not there without HTTPS. */
-function randomKey(): string {
+export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
@@ -57,7 +57,7 @@ export function useSending(send: (keyOf: (body: object) => string) => Promise<st
   const navigate = useNavigate();
   const keys = useRef(new SubmissionKeys());
   const turn = useRef(new OneAtATime());
-  const { mutate, error, status } = useMutation({
+  const { mutate, error, status, reset } = useMutation({
     mutationFn: () => send((body) => keys.current.keyOf(JSON.stringify(body))),
     // It stays busy after a success: the page goes.
     onError: () => turn.current.end(),
@@ -69,7 +69,11 @@ export function useSending(send: (keyOf: (body: object) => string) => Promise<st
   const submit = () => {
     if (turn.current.begin()) mutate();
   };
-  return { submit, error, busy: status === "pending" || status === "success" };
+  /** Takes back what was said of a form that has changed since. */
+  const forget = () => {
+    if (status === "error") reset();
+  };
+  return { submit, error, forget, busy: status === "pending" || status === "success" };
 }
 
 /** Submits an execution and leads to it. */

@@ -5,6 +5,7 @@ const NAMES_MAX = 10;
 
 interface CancelDialogProps {
   names: string[];
+  noun?: string;
   busy: boolean;
   error?: unknown;
   onCancel: () => void;
@@ -12,7 +13,14 @@ interface CancelDialogProps {
 }
 
 /** Asks once, for one execution or for many. */
-export function CancelDialog({ names, busy, error = null, onCancel, onClose }: CancelDialogProps) {
+export function CancelDialog({
+  names,
+  noun = "execution",
+  busy,
+  error = null,
+  onCancel,
+  onClose,
+}: CancelDialogProps) {
   const [first = ""] = names;
   const many = names.length > 1;
   return (
@@ -33,7 +41,7 @@ export function CancelDialog({ names, busy, error = null, onCancel, onClose }: C
       <ErrorBox error={error} />
       <div className="row">
         <button type="button" className="danger" disabled={busy} onClick={onCancel}>
-          {many ? `Cancel ${names.length} executions` : "Cancel the execution"}
+          {many ? `Cancel ${names.length} executions` : `Cancel the ${noun}`}
         </button>
         <button type="button" onClick={onClose}>
           {many ? "Keep them" : "Keep it"}

@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useRef } from "react";
 
 interface DialogProps {
   title: string;
-  onClose?: () => void;
+  /** Returns false to stay open. */
+  onClose?: () => unknown;
   children: ReactNode;
 }
 
@@ -26,8 +27,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       }}
       onClose={() => {
         // Browsers let Escape through in the end, whatever the page says.
-        if (onClose) onClose();
-        else box.current?.showModal();
+        if (!onClose || onClose() === false) box.current?.showModal();
       }}
     >
       <h2>{title}</h2>

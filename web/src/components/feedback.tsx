@@ -27,7 +27,7 @@ export function ProblemBox({ title, text, hint, errors = [], labels = {}, childr
       <p>
         <strong>{title}</strong>
       </p>
-      {text && <p>{text}</p>}
+      {text && !errors.some((one) => one.message === text) && <p>{text}</p>}
       {errors.length > 0 && (
         <ul>
           {errors.map((one) => (
@@ -38,7 +38,7 @@ export function ProblemBox({ title, text, hint, errors = [], labels = {}, childr
           ))}
         </ul>
       )}
-      {hint && <p className="faint">{hint}</p>}
+      {hint && !errors.some((one) => one.hint === hint) && <p className="faint">{hint}</p>}
       {children}
     </div>
   );

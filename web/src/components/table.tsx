@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 /** A column's heading; `num` for columns of numbers, `hidden` where only screen readers need it. */
 export type Heading = string | { text: string; num?: boolean; hidden?: boolean };
@@ -16,6 +16,10 @@ interface TableProps {
 }
 
 export function Table({ headings, stacked = false, children }: TableProps) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  useEffect(() => {
+    if (stacked && body.current) labelCells(body.current, headings);
+  });
   return (
     <div className="scroll" tabIndex={0}>
       <table className={stacked ? "stacked-rows" : ""}>
@@ -35,8 +39,19 @@ export function Table({ headings, stacked = false, children }: TableProps) {
             })}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody ref={body}>{children}</tbody>
       </table>
     </div>
   );
+}
+
+/** Puts the heading of each cell but the first beside it, for rows that are blocks. */
+function labelCells(body: HTMLTableSectionElement, headings: Heading[]): void {
+  for (const row of body.rows) {
+    for (const [column, cell] of [...row.cells].entries()) {
+      const heading = headings[column];
+      const text = typeof heading === "string" ? heading : heading?.hidden ? "" : heading?.text;
+      if (column > 0 && text && !cell.dataset.label) cell.dataset.label = text;
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { api, type Schemas, told } from "../api/client";
 import { useMay, useSession } from "../api/session";
 import { ErrorBox } from "../components/feedback";
 import { CopyButton } from "../components/files";
+import { useOneAtATime } from "../components/one-at-a-time";
 import { Table } from "../components/table";
 import { moment } from "../format";
 import { Secrets } from "./secrets";
@@ -35,7 +36,7 @@ function Tokens() {
   const [days, setDays] = useState(90);
   const { data, error } = useQuery({ queryKey: ["tokens"], queryFn: () => told(api.GET("/api/v1/tokens")) });
   const renew = () => queries.invalidateQueries({ queryKey: ["tokens"] });
-  const add = useMutation({
+  const add = useOneAtATime({
     mutationFn: () =>
       told(
         api.POST("/api/v1/tokens", {

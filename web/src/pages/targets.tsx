@@ -4,6 +4,7 @@ import { api, type Schemas, told } from "../api/client";
 import { useMay, useSession } from "../api/session";
 import { ErrorBox } from "../components/feedback";
 import { CopyButton } from "../components/files";
+import { useOneAtATime } from "../components/one-at-a-time";
 import { Table } from "../components/table";
 import { moment } from "../format";
 import { noticesWanted, onNoticesWanted, wantNotices } from "../notices";
@@ -61,7 +62,7 @@ function TargetRow({ target }: { target: Target }) {
   const queries = useQueryClient();
   const renew = () => queries.invalidateQueries({ queryKey: ["targets"] });
   const params = { path: { name: target.name }, query: { of_tenant: target.user === null } };
-  const test = useMutation({
+  const test = useOneAtATime({
     mutationFn: () => told(api.POST("/api/v1/notifications/{name}/test", { params })),
     onSettled: renew,
   });

@@ -114,3 +114,5 @@ def test_a_cookie_is_remembered_for_two_seconds(monkeypatch: pytest.MonkeyPatch)
 def test_each_port_has_a_host_of_its_own() -> None:
     assert host_of("apps.example", "e1", 0) == "e1.apps.example"
     assert entrance("https", "apps.example:81", "e1", 3, "t") == "https://e1-3.apps.example:81/.zoe/enter?ticket=t"
+    signed_in_by_address = entrance("http", "apps.localhost", "e1", 0, "t", "127.0.0.1")
+    assert signed_in_by_address == "http://e1.apps.localhost/.zoe/enter?ticket=t&by_address=1"

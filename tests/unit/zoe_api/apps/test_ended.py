@@ -15,9 +15,9 @@ from zoe_lib.domain.values.frozen import changed
 EXECUTION = Execution("x1", "my <lab>", "red", "ann", application(), 0.0)
 
 
-def text_of(execution: Execution, zoe_url: str | None = "https://zoe.example.org") -> str:
+def text_of(execution: Execution, zoe_url: str | None = "https://zoe.example.org", status: int = 410) -> str:
     answer = page_of(execution, zoe_url)
-    assert answer.status_code == 404
+    assert answer.status_code == status
     page = bytes(answer.body).decode()
     assert "<lab>" not in page
     return html.unescape(page)
@@ -46,21 +46,23 @@ def test_it_says_the_exit_code() -> None:
 
 
 def test_what_has_not_started_asks_again() -> None:
-    page = text_of(changed(EXECUTION, state=ExecutionState.QUEUED))
+    page = text_of(changed(EXECUTION, state=ExecutionState.QUEUED), status=404)
     assert "has not started yet" in page
     assert 'http-equiv="refresh"' in page
     assert "Run again" not in page
 
 
 @pytest.mark.parametrize(
-    ("domain", "public", "url"),
+    ("domain", "public", "cookie", "url"),
     [
-        ("apps.localhost", None, "http://localhost:5100"),
-        ("apps.localhost", "https://zoe.example.org/", "https://zoe.example.org"),
-        ("zoe-apps.example.org", None, None),
+        ("apps.localhost", None, "", "http://localhost:5100"),
+        ("apps.localhost", None, "zoe-by-address=1", "http://127.0.0.1:5100"),
+        ("apps.zoe.example.org", None, "zoe-by-address=1", "http://zoe.example.org:5100"),
+        ("apps.localhost", "https://zoe.example.org/", "", "https://zoe.example.org"),
+        ("zoe-apps.example.org", None, "", None),
     ],
 )
-def test_where_zoe_is(domain: str, public: str | None, url: str | None) -> None:
-    headers = [(b"host", f"x1.{domain}:5100".encode())]
+def test_where_zoe_is(domain: str, public: str | None, cookie: str, url: str | None) -> None:
+    headers = [(b"host", f"x1.{domain}:5100".encode()), (b"cookie", cookie.encode())]
     request = Request({"type": "http", "scheme": "http", "path": "/", "headers": headers, "query_string": b""})
     assert zoe_url_of(request, domain, public) == url

@@ -15,7 +15,7 @@ HERE, THERE = "http://here:5100", "http://there:5100"
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("ZOE_URL", "ZOE_TOKEN", "ZOE_TOKEN_FILE", "ZOE_API_URL", "ZOE_API_TOKEN_FILE"):
+    for name in ("ZOE_URL", "ZOE_TOKEN", "ZOE_TOKEN_FILE", "ZOE_API_URL", "ZOE_API_TOKEN_FILE", "ZOE_EXECUTION_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
@@ -54,6 +54,9 @@ def test_a_service_uses_its_own_token(monkeypatch: pytest.MonkeyPatch, tmp_path:
     file.write_text("zoejob_x")
     assert chosen_server(None, None) == (HERE, "zoejob_x")
     with pytest.raises(ContextError, match="there is no token"):
+        chosen_server(THERE, None)
+    monkeypatch.setenv("ZOE_EXECUTION_ID", "x1")
+    with pytest.raises(ContextError, match='give its component `"api": "jobs"`'):
         chosen_server(THERE, None)
 
 

@@ -3,6 +3,8 @@ import { type FormEvent, useState } from "react";
 import { api, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 
+const LABELS = { indices: "Indices" };
+
 /** Cancel some indices of an array, also those that have not begun. */
 export function CancelIndices({ arrayId }: { arrayId: string }) {
   const queries = useQueryClient();
@@ -26,7 +28,7 @@ export function CancelIndices({ arrayId }: { arrayId: string }) {
       aria-label="Cancel indices"
       onSubmit={(event: FormEvent) => {
         event.preventDefault();
-        cancel.mutate();
+        if (window.confirm(`Cancel the indices ${indices.trim()}?`)) cancel.mutate();
       }}
     >
       <label>
@@ -42,7 +44,7 @@ export function CancelIndices({ arrayId }: { arrayId: string }) {
       <button type="submit" className="danger" disabled={cancel.isPending}>
         Cancel these indices
       </button>
-      <ErrorBox error={cancel.error} />
+      <ErrorBox error={cancel.error} labels={LABELS} />
     </form>
   );
 }

@@ -11,20 +11,22 @@ const LOOK_EVERY_MS = 5000;
 interface FoundIndicesProps {
   array: Schemas["ArrayView"];
   state: Schemas["IndexState"];
-  title: string;
   version: number;
 }
 
 /** The first indices in a state, with their newest executions. */
-export function FoundIndices({ array, state, title, version }: FoundIndicesProps) {
+export function FoundIndices({ array, state, version }: FoundIndicesProps) {
+  const title = `${state[0]?.toUpperCase()}${state.slice(1)} indices`;
   const { data, error } = useQuery({
-    queryKey: ["indices", array.id, state, version],
+    // The counts change with each index that ends, the version with what users change.
+    queryKey: ["indices", array.id, state, version, array.counts[state]],
     queryFn: () =>
       told(
         api.GET("/api/v1/arrays/{array_id}/indices", {
           params: { path: { array_id: array.id }, query: { state: [state], limit: ROWS } },
         }),
       ),
+    placeholderData: (before) => before,
     refetchInterval: array.ended_at_s === null ? LOOK_EVERY_MS : false,
   });
   return (

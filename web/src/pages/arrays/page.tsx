@@ -1,10 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useParams } from "react-router";
+import { Link, useParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox, Loading } from "../../components/feedback";
+import { useOneAtATime } from "../../components/one-at-a-time";
 import { StateBadge } from "../../components/state";
 import { num, Table } from "../../components/table";
 import { WholePromise } from "../../components/whole-promise";
@@ -18,6 +19,9 @@ const LOOK_EVERY_MS = 2000;
 type Action = "cancel" | "hold" | "release" | "requeue";
 type View = Schemas["ArrayView"];
 
+/** Indices with executions, those that may need a look first. */
+const LISTED = ["failed", "active", "succeeded", "cancelled"] as const;
+
 /** One array: how many indices are in each state and which, what failed, and what can be done with the whole. */
 export default function ArrayPage() {
   const { arrayId = "" } = useParams();
@@ -28,7 +32,7 @@ export default function ArrayPage() {
     queryFn: () => told(api.GET("/api/v1/arrays/{array_id}", { params: { path: { array_id: arrayId } } })),
     refetchInterval: (query) => (query.state.data?.ended_at_s ? false : LOOK_EVERY_MS),
   });
-  const act = useMutation({
+  const act = useOneAtATime({
     mutationFn: (action: Action) =>
       told(api.POST(`/api/v1/arrays/{array_id}/${action}`, { params: { path: { array_id: arrayId } } })),
     onSettled: () => {
@@ -46,7 +50,7 @@ export default function ArrayPage() {
             {array.name} <StateBadge state={array.state} />
           </h1>
           <p className="faint">
-            {number(array.size)} indices, {array.indices.slice(0, 100)}
+            {number(array.size)} {array.size === 1 ? "index" : "indices"}, {array.indices.slice(0, 100)}
             {array.at_once_max ? `, ${number(array.at_once_max)} at once` : ""}; {array.user} in{" "}
             {array.tenant}, submitted {moment(array.submitted_at_s)}
           </p>
@@ -85,12 +89,9 @@ export default function ArrayPage() {
         </Table>
         {maySubmit && array.ended_at_s === null && <CancelIndices arrayId={array.id} />}
       </section>
-      {(array.counts.failed ?? 0) > 0 && (
-        <FoundIndices array={array} state="failed" title="Failed indices" version={array.version} />
-      )}
-      {(array.counts.active ?? 0) > 0 && (
-        <FoundIndices array={array} state="active" title="Active indices" version={array.version} />
-      )}
+      {LISTED.filter((state) => array.counts[state]).map((state) => (
+        <FoundIndices key={state} array={array} state={state} version={array.version} />
+      ))}
     </>
   );
 }
@@ -112,7 +113,7 @@ function Actions({ array, busy, onAct }: ActionsProps) {
     <div className="row">
       {failed > 0 && (
         <button type="button" disabled={busy} onClick={() => onAct("requeue")}>
-          Run {number(failed)} failed again
+          Run {number(failed)} again
         </button>
       )}
       {!over && (
@@ -125,9 +126,13 @@ function Actions({ array, busy, onAct }: ActionsProps) {
           Cancel
         </button>
       )}
+      <Link className="button" to={`/clone/${array.id}`}>
+        Clone and edit
+      </Link>
       {asking && (
         <CancelDialog
           names={[array.name]}
+          noun="array"
           busy={busy}
           onCancel={() => {
             onAct("cancel");

@@ -59,8 +59,9 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
           ))}
         </fieldset>
         <p className="faint">
-          {component} finds each as a file of its name below <code>$ZOE_SECRETS</code>, or as the variable
-          that you name. {names.length === 0 && "There are none yet. "}
+          {component === "main" ? "The program" : component} finds each as a file of its name below{" "}
+          <code>$ZOE_SECRETS</code>, or as the variable that you name.{" "}
+          {names.length === 0 && "There are none yet. "}
           <Link to="/account">Store a secret</Link>
         </p>
       </Fold>

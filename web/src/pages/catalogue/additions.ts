@@ -85,7 +85,15 @@ export function variablesOf(text: string): Record<string, string> {
 
 /** What is wrong with the variables, by line. */
 export function wrongVariables(text: string): Diagnostic[] {
-  return variableLines(text)
+  const lines = variableLines(text);
+  const again = lines.filter((line, index) => lines.findIndex(({ name }) => name === line.name) < index);
+  const repeated = again.map(({ number, name }) => ({
+    pointer: `/variables/line ${number}`,
+    code: "duplicate",
+    message: `${name} has a value already`,
+    hint: "",
+  }));
+  const wrong = lines
     .filter(({ equals, name }) => !equals || !VARIABLE.test(name))
     .map(({ number, name }) => ({
       pointer: `/variables/line ${number}`,
@@ -93,6 +101,7 @@ export function wrongVariables(text: string): Diagnostic[] {
       message: `${name} is no variable`,
       hint: "write NAME=VALUE, with letters, digits and _ in the name",
     }));
+  return [...wrong, ...repeated];
 }
 
 function variableLines(text: string) {

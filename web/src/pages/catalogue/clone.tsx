@@ -2,17 +2,18 @@ import { useQuery } from "@tanstack/react-query";
 import { Navigate, useParams } from "react-router";
 import { api, asDescription, type Schemas, told } from "../../api/client";
 import { ErrorBox, Loading } from "../../components/feedback";
+import { arrayOf } from "../arrays/ids";
 import { filledDocument } from "./launching";
+import { type Made, madeBy } from "./made";
 import { type Origin, originsOf } from "./origin";
 import { useCatalogue } from "./page";
 import { formAddress } from "./remembered";
 import { writeSettings } from "./settings";
 
-type Execution = Schemas["ExecutionView"];
-
-/** Leads to the form that made an execution, with its values; else to its description. */
+/** Leads to the form that made an execution or its array, with its values; else to its description. */
 export default function ClonePage() {
-  const { executionId = "" } = useParams();
+  const { executionId: given = "" } = useParams();
+  const executionId = arrayOf(given) ?? given;
   const kept = formAddress(executionId);
   const catalogue = useCatalogue();
   const { data, error } = useQuery({
@@ -27,21 +28,22 @@ export default function ClonePage() {
   return <Loading what="Finding its form" />;
 }
 
-async function addressOf(executionId: string, entries: Schemas["CatalogueEntryView"][]): Promise<string> {
-  const params = { path: { execution_id: executionId } };
-  const execution = await told(api.GET("/api/v1/executions/{execution_id}", { params }));
-  for (const origin of originsOf(execution.description, entries))
-    if (await makes(origin, execution)) return addressIn(origin, execution);
-  return `/new?from=${executionId}`;
+async function addressOf(id: string, entries: Schemas["CatalogueEntryView"][]): Promise<string> {
+  const made = await madeBy(id);
+  for (const origin of originsOf(made.description, entries)) {
+    if (made.indices) origin.settings.values.indices = made.indices;
+    if (await makes(origin, made)) return addressIn(origin, made);
+  }
+  return `/new?from=${id}`;
 }
 
-function addressIn({ entry, settings }: Origin, execution: Execution): string {
-  const name = execution.name === execution.description.name ? "" : execution.name;
+function addressIn({ entry, settings }: Origin, made: Made): string {
+  const name = made.name === made.description.name ? "" : made.name;
   return `/catalogue/${encodeURIComponent(entry.id)}?${writeSettings(entry, { ...settings, name })}`;
 }
 
 /** Whether the filled form makes the same description. */
-async function makes({ entry, settings }: Origin, { description }: Execution): Promise<boolean> {
+async function makes({ entry, settings }: Origin, { description }: Made): Promise<boolean> {
   try {
     const application = asDescription(await filledDocument(entry, settings));
     const { expanded } = await told(api.POST("/api/v1/validate", { body: { application } }));

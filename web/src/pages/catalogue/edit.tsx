@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useSearchParams } from "react-router";
-import { api, asDescription, type Schemas, told } from "../../api/client";
+import { api, asDescription, told } from "../../api/client";
 import { asRefused, type Diagnostic } from "../../api/problem";
 import { useMay, useWhose } from "../../api/session";
-import { useSubmission } from "../../api/submission";
+import { submitted, submittedArray, useSending } from "../../api/submission";
 import { ErrorBox, Loading, ProblemBox } from "../../components/feedback";
 import { parseJson } from "../../components/json";
 import { useSettled } from "../../components/settled";
+import { type Made, madeBy } from "./made";
 import { LivePlan } from "./plan";
 
 const JsonEditor = lazy(() => import("./json-editor"));
@@ -35,13 +36,12 @@ export default function EditPage() {
   const { state } = useLocation() as { state: { document?: Document } | null };
   const from = query.get("from");
   const { data: origin, error } = useQuery({
-    queryKey: ["execution", from],
-    queryFn: () =>
-      told(api.GET("/api/v1/executions/{execution_id}", { params: { path: { execution_id: from ?? "" } } })),
+    queryKey: ["made", from],
+    queryFn: () => madeBy(from ?? ""),
     enabled: from !== null,
   });
   // What is written stays, also when the session of another tenant cannot read where it came from.
-  const found = useRef<Schemas["ExecutionView"] | null>(null);
+  const found = useRef<Made | null>(null);
   if (origin) found.current = origin;
   const begun = found.current?.id === from ? found.current : null;
   if (error && !begun) return <ErrorBox error={error} />;
@@ -49,7 +49,7 @@ export default function EditPage() {
   return <Edit key={from} start={begun?.description ?? state?.document ?? BLANK} origin={begun} />;
 }
 
-function Edit({ start, origin }: { start: Document; origin: Schemas["ExecutionView"] | null }) {
+function Edit({ start, origin }: { start: Document; origin: Made | null }) {
   const [text, setText] = useState(() => JSON.stringify(start, null, 2));
   const settled = useSettled(text, SETTLED_MS);
   const document = useMemo(() => parsed(settled), [settled]);
@@ -62,10 +62,12 @@ function Edit({ start, origin }: { start: Document; origin: Schemas["ExecutionVi
     enabled: document !== null,
     retry: false,
   });
-  const launch = useSubmission(() => ({
-    application: asDescription(documentOf(text)),
-    name: origin?.name ?? null,
-  }));
+  const [indices, setIndices] = useState(origin?.indices ?? "");
+  const launch = useSending(async (keyOf) => {
+    const submission = { application: asDescription(documentOf(text)), name: origin?.name ?? null };
+    if (indices.trim() === "") return `/executions/${(await submitted(submission, keyOf)).id}`;
+    return `/arrays/${(await submittedArray({ ...submission, indices: indices.trim() }, keyOf)).id}`;
+  });
   const findings: Diagnostic[] = check.error ? asRefused(check.error).errors : [];
   useEffect(() => {
     const changed = text !== JSON.stringify(start, null, 2);
@@ -81,7 +83,15 @@ function Edit({ start, origin }: { start: Document; origin: Schemas["ExecutionVi
           <Suspense fallback={<Loading what="Loading the editor" />}>
             <JsonEditor text={text} onChange={setText} findings={findings} />
           </Suspense>
-          <p />
+          <div className="field">
+            <label htmlFor="indices">Array</label>
+            <input
+              id="indices"
+              value={indices}
+              placeholder="such as 0-9: runs it once for each index"
+              onChange={(e) => setIndices(e.target.value)}
+            />
+          </div>
           {document === null && <ProblemBox title="This is not JSON" text={syntaxError(settled)} />}
           {check.error && <ErrorBox error={check.error} />}
           <ErrorBox error={launch.error} />

@@ -43,7 +43,10 @@ function Launch({ entry }: { entry: Entry }) {
   const whose = useWhose();
   const labels = useMemo(() => labelsOf(entry), [entry]);
   const [settings, setSettings] = useState<Settings>(() => readSettings(entry, query));
-  const change = (changed: Partial<Settings>) => setSettings({ ...settings, ...changed });
+  const change = (changed: Partial<Settings>) => {
+    setSettings({ ...settings, ...changed });
+    launch.forget();
+  };
   const settled = useSettled(settings, SETTLED_MS);
   const filled = useFilled(entry, settled);
   const launch = useSending(async (keyOf) => {

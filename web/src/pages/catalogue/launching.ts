@@ -86,7 +86,15 @@ export async function putSchedule(
     throw new Refused(409, "", `You have a schedule ${name}`, "Give this one another name.");
   const times = { expression: expressionOf(timing), zone: zone() };
   const body = { ...times, ...USUAL, ...what };
-  await told(api.PUT("/api/v1/schedules/{name}", { params: { path: { name } }, body }));
+  try {
+    await told(api.PUT("/api/v1/schedules/{name}", { params: { path: { name } }, body }));
+  } catch (error) {
+    const { status, code, message, hint, errors } = asRefused(error);
+    const named = errors.map((one) =>
+      one.pointer === "/path/name" ? { ...one, pointer: "/schedule" } : one,
+    );
+    throw new Refused(status, code, message, hint, named);
+  }
   return `/schedules?open=${encodeURIComponent(name)}`;
 }
 

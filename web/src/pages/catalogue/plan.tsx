@@ -127,8 +127,8 @@ function Answer({ plan }: { plan: Plan }) {
             <dt>Quota</dt>
             <dd className="num">
               {demand.executions_max === null
-                ? `${counted(demand.executions + 1, "execution")} waiting or running, no limit`
-                : `${demand.executions + 1} of ${counted(demand.executions_max, "execution")} waiting or running`}
+                ? `${counted(demand.executions + 1, "execution")} with this one, no limit`
+                : `${demand.executions + 1} of ${counted(demand.executions_max, "execution")} with this one`}
               {demand.executions_of_user_max !== null &&
                 `; of yours ${demand.executions_of_user + 1} of ${demand.executions_of_user_max}`}
             </dd>

@@ -2,11 +2,12 @@ import type { WidgetProps } from "@rjsf/utils";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, told } from "../../api/client";
-import { asRefused, Refused } from "../../api/problem";
+import { Refused } from "../../api/problem";
 import { Dialog } from "../../components/dialog";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { useSettled } from "../../components/settled";
 import { asName, below, endingOf, formName, labelOf, placeOf, type Root, shown } from "../files/places";
+import { isThere } from "../files/there";
 import { uploadTo } from "../files/uploads";
 
 const SETTLED_MS = 400;
@@ -46,7 +47,7 @@ export function FileField({ id, value: name, endings, onChange }: FileFieldProps
           "Choose another file.",
         );
       if (await isThere("workspace", path)) {
-        const question = `Your workspace has a ${file.name}. Replace it by the one of this computer?`;
+        const question = `Your workspace already has ${file.name}. Replace it by the one of this computer?`;
         if (!window.confirm(question)) return path;
       }
       await uploadTo("workspace", path, file);
@@ -110,17 +111,6 @@ export async function checkFile(name: string): Promise<void> {
 function sentence(name: string): string {
   const { root, path } = placeOf(name);
   return `${labelOf(root)} has no file ${shown(path)}`;
-}
-
-async function isThere(root: Root, path: string): Promise<boolean> {
-  try {
-    const query = { path, limit: 1 };
-    const { entry } = await told(api.GET("/api/v1/files/{root}", { params: { path: { root }, query } }));
-    return entry.kind === "file";
-  } catch (error) {
-    if (asRefused(error).status === 404) return false;
-    throw error;
-  }
 }
 
 /** What to say of a file that is not there; empty while that is not known. */

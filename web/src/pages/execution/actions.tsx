@@ -61,6 +61,7 @@ function Primary({ execution }: { execution: Execution }) {
       openPort(execution.id, service, port),
   });
   const way = mainWay(execution);
+  if (way === null && waits(execution)) return null;
   if (way === null || isOver(execution) || !may)
     return (
       <Link className="button primary" to={`/executions/${execution.id}/logs`}>

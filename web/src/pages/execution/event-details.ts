@@ -1,5 +1,9 @@
+import { moment } from "../../format";
+
 /** What an event says beside its name, in words instead of JSON. */
 
+/** Smaller numbers of seconds are durations: it is a day of 2001. */
+const EPOCH_MIN_S = 1e9;
 const SERVICE_KEYS = ["service_id", "services"];
 
 /** "node: local, service: main-0"; empty for an event without details. `names` are those of the services, by id. */
@@ -9,7 +13,7 @@ export function eventDetails(
 ): string {
   return Object.entries(data)
     .filter(([, value]) => !isNothing(value))
-    .map(([key, value]) => `${keyText(key)}: ${valueText(value, names)}`)
+    .map(([key, value]) => `${keyText(key)}: ${timeText(key, value) ?? valueText(value, names)}`)
     .join(", ");
 }
 
@@ -19,7 +23,16 @@ function isNothing(value: unknown): boolean {
 }
 
 function keyText(key: string): string {
-  return SERVICE_KEYS.includes(key) ? key.replace("_id", "") : key.replaceAll("_", " ");
+  const text = SERVICE_KEYS.includes(key) ? key.replace("_id", "") : key;
+  return text
+    .replace(/^at_s$/, "at")
+    .replace(/_at_s$/, "_at")
+    .replaceAll("_", " ");
+}
+
+/** A time of the clock; null for another value. */
+function timeText(key: string, value: unknown): string | null {
+  return typeof value === "number" && value > EPOCH_MIN_S && key.endsWith("_s") ? moment(value) : null;
 }
 
 function valueText(value: unknown, names: ReadonlyMap<string, string>): string {

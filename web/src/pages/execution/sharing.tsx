@@ -44,9 +44,11 @@ function Shares({ executionId }: { executionId: string }) {
   });
   const onSettled = () => queries.invalidateQueries({ queryKey: key });
   const [user, setUser] = useState("");
+  const [everybody, setEverybody] = useState(false);
   const [level, setLevel] = useState<Level>("look");
   const share = useMutation({
-    mutationFn: () => told(api.PUT(route, { params: { path }, body: { user: user.trim() || null, level } })),
+    mutationFn: () =>
+      told(api.PUT(route, { params: { path }, body: { user: everybody ? null : user.trim(), level } })),
     onSuccess: () => setUser(""),
     onSettled,
   });
@@ -84,9 +86,21 @@ function Shares({ executionId }: { executionId: string }) {
         }}
       >
         <label>
-          User (empty: all members)
-          <input value={user} onChange={(event) => setUser(event.target.value)} />
+          With
+          <select
+            value={everybody ? "all" : "one"}
+            onChange={(event) => setEverybody(event.target.value === "all")}
+          >
+            <option value="one">one user</option>
+            <option value="all">all members of the tenant</option>
+          </select>
         </label>
+        {!everybody && (
+          <label>
+            User
+            <input value={user} required onChange={(event) => setUser(event.target.value)} />
+          </label>
+        )}
         <label>
           For
           <select value={level} onChange={(event) => setLevel(event.target.value as Level)}>
@@ -101,6 +115,12 @@ function Shares({ executionId }: { executionId: string }) {
           Share
         </button>
       </form>
+      {level !== "look" && (
+        <p className="notice">
+          Whom you let in can read your files and secrets through an application that runs programs, such as a
+          notebook. Its token for <code>zoe_client.Client()</code> ends for good.
+        </p>
+      )}
       <ErrorBox error={error ?? share.error ?? end.error} />
     </>
   );

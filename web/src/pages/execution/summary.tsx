@@ -18,6 +18,7 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
   const away = useOutage();
   const over = execution.outcome !== null && execution.state !== "stopping";
   const late = deadlineSentence(execution.deadline);
+  const waits = execution.state === "submitted" || execution.state === "queued";
   const live = link === "live" && !away;
   return (
     <div className="lead">
@@ -33,13 +34,16 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
       </p>
       {execution.message && (
         <p className={`notice ${execution.outcome === "failed" ? "bad" : ""}`}>
-          {execution.cause && <code>{execution.cause}</code>} {execution.message}
+          {execution.cause && !execution.message.startsWith(execution.cause) && (
+            <code>{execution.cause}</code>
+          )}{" "}
+          {execution.message}
         </p>
       )}
       {late && <p className={`notice ${execution.deadline?.status === "missed" ? "bad" : ""}`}>{late}</p>}
       {execution.notes.map((note) => (
-        <p className="notice" key={note}>
-          {note}
+        <p className={waits ? "notice" : "faint"} key={note}>
+          {waits ? note : `When it was submitted: ${note}`}
         </p>
       ))}
       {execution.inputs?.map((input) => (

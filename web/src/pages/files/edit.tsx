@@ -1,12 +1,15 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { fetchSignedIn } from "../../api/client";
 import { asRefused, refusedBy } from "../../api/problem";
 import { Dialog } from "../../components/dialog";
 import { ErrorBox, Loading, ProblemBox } from "../../components/feedback";
+import { useUnsaved } from "../../components/unsaved";
 import { contentAddress, type Root, shown } from "./places";
 import { EDIT_BYTES_MAX, readText, type TextFile, writeText } from "./text-file";
 import { uploadTo } from "./uploads";
+
+const QUESTION = "Close without saving your changes?";
 
 interface EditProps {
   root: Root;
@@ -17,6 +20,12 @@ interface EditProps {
 /** Edits a text, and writes it back unless somebody else has changed it meanwhile. */
 export function EditDialog({ root, path, onClose }: EditProps) {
   const [round, setRound] = useState(0);
+  const unsaved = useRef(false);
+  const close = () => {
+    if (unsaved.current && !window.confirm(QUESTION)) return false;
+    onClose();
+    return true;
+  };
   const { data, error } = useQuery({
     queryKey: ["text", root, path, round],
     queryFn: () => opened(root, path),
@@ -25,7 +34,7 @@ export function EditDialog({ root, path, onClose }: EditProps) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (
-    <Dialog title={`Edit ${shown(path.split("/").at(-1) ?? "")}`} onClose={onClose}>
+    <Dialog title={`Edit ${shown(path.split("/").at(-1) ?? "")}`} onClose={close}>
       <ErrorBox error={error} />
       {!data && !error && <Loading what="Reading" />}
       {typeof data?.found === "string" && (
@@ -39,7 +48,10 @@ export function EditDialog({ root, path, onClose }: EditProps) {
           begun={data.found}
           tag={data.tag}
           onReload={() => setRound(round + 1)}
-          onClose={onClose}
+          onChange={(changed) => {
+            unsaved.current = changed;
+          }}
+          onClose={close}
         />
       ) : (
         <button type="button" onClick={onClose}>
@@ -54,13 +66,17 @@ interface EditorProps extends EditProps {
   begun: TextFile;
   tag: string;
   onReload: () => void;
+  /** Called with whether the text differs from the file. */
+  onChange: (changed: boolean) => void;
 }
 
-function Editor({ root, path, begun, tag, onReload, onClose }: EditorProps) {
+function Editor({ root, path, begun, tag, onReload, onChange, onClose }: EditorProps) {
   const [text, setText] = useState(begun.text);
   const [known, setKnown] = useState({ tag, text: begun.text });
   const [conflict, setConflict] = useState(false);
   const changed = text !== known.text;
+  useEffect(() => onChange(changed));
+  useUnsaved(changed, QUESTION);
   const save = useMutation({
     mutationFn: async (over: boolean) => {
       if (!over && (await tagOf(root, path)) !== known.tag) return null;
@@ -106,12 +122,7 @@ function Editor({ root, path, begun, tag, onReload, onClose }: EditorProps) {
         >
           Save
         </button>
-        <button
-          type="button"
-          onClick={() => {
-            if (!changed || window.confirm("Close without saving your changes?")) onClose();
-          }}
-        >
+        <button type="button" onClick={onClose}>
           Close
         </button>
         <span role="status">{save.isPending ? "Saving …" : !changed && save.data ? "Saved." : ""}</span>

@@ -23,6 +23,7 @@ import {
 } from "./places";
 import { Preview } from "./preview";
 import { EDIT_BYTES_MAX } from "./text-file";
+import { isThere } from "./there";
 import { type Going, useUploads } from "./uploads";
 
 type Entry = Schemas["FileEntry"];
@@ -84,9 +85,18 @@ function Directory({ root, path }: { root: Root; path: string }) {
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    if (mayUpload) add(root, path, [...event.dataTransfer.files]);
+    if (mayUpload) void upload([...event.dataTransfer.files]);
   };
   const entries = data?.pages.flatMap((page) => page.entries) ?? [];
+  const upload = async (files: File[]) => {
+    const wanted: File[] = [];
+    for (const file of files) {
+      const name = asName(file.name);
+      const question = `${labelOf(root)} already has ${name} here. Replace it?`;
+      if (!(await isThere(root, below(path, name))) || window.confirm(question)) wanted.push(file);
+    }
+    add(root, path, wanted);
+  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files may be dropped anywhere here; a button does the same
     <div
@@ -99,9 +109,7 @@ function Directory({ root, path }: { root: Root; path: string }) {
       onDrop={drop}
     >
       <Crumbs root={root} path={path} />
-      {mayChange && (
-        <Tools root={root} path={path} onFiles={(files) => add(root, path, files)} onMade={renew} />
-      )}
+      {mayChange && <Tools root={root} path={path} onFiles={(files) => void upload(files)} onMade={renew} />}
       {going.map((one) => (
         <Progress key={one.id} going={one} />
       ))}

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
+import { useOneAtATime } from "../../components/one-at-a-time";
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -13,7 +14,7 @@ export function Backfill({ name }: { name: string }) {
   const [atOnce, setAtOnce] = useState(1);
   const [newestFirst, setNewestFirst] = useState(false);
   const [failed, setFailed] = useState(false);
-  const run = useMutation({
+  const run = useOneAtATime({
     mutationFn: () =>
       told(
         api.POST("/api/v1/schedules/{name}/backfill", {

@@ -1,9 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
+import { randomKey } from "../../api/submission";
 import { ErrorBox, Loading } from "../../components/feedback";
+import { Fold } from "../../components/fold";
+import { useOneAtATime } from "../../components/one-at-a-time";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
 import { Backfill } from "./backfill";
@@ -25,13 +28,17 @@ export default function SchedulesPage() {
     queryFn: () => told(api.GET("/api/v1/schedules")),
     refetchInterval: POLL_MS,
   });
-  const act = useMutation({
+  const act = useOneAtATime({
     mutationFn: ({ name, action }: { name: string; action: Action }) => acted(name, action),
+    // Until the page shows the run: the second click of two is not another run.
     onSettled: () => queries.invalidateQueries({ queryKey: ["schedules"] }),
   });
   const onAct = (name: string, action: Action) => {
-    if (action !== "remove" || window.confirm(`Remove the schedule ${name} and its history?`))
-      act.mutate({ name, action });
+    if (action === "remove") {
+      if (!window.confirm(`Remove the schedule ${name} and its history?`)) return;
+      if (name === open) setOpen(null);
+    }
+    act.mutate({ name, action });
   };
   return (
     <>
@@ -57,7 +64,14 @@ export default function SchedulesPage() {
           stacked
         >
           {data.schedules.map((one) => (
-            <Row key={one.name} one={one} may={maySubmit} onAct={onAct} onOpen={setOpen} />
+            <Row
+              key={one.name}
+              one={one}
+              may={maySubmit}
+              busy={act.isPending}
+              onAct={onAct}
+              onOpen={setOpen}
+            />
           ))}
         </Table>
       )}
@@ -72,18 +86,19 @@ function acted(name: string, action: Action): Promise<unknown> {
   if (action === "remove") return told(api.DELETE("/api/v1/schedules/{name}", { params }));
   if (action === "hold") return told(api.POST("/api/v1/schedules/{name}/hold", { params }));
   if (action === "release") return told(api.POST("/api/v1/schedules/{name}/release", { params }));
-  const header = { "idempotency-key": crypto.randomUUID() };
+  const header = { "idempotency-key": randomKey() };
   return told(api.POST("/api/v1/schedules/{name}/run", { params: { ...params, header } }));
 }
 
 interface RowProps {
   one: Schedule;
   may: boolean;
+  busy: boolean;
   onAct: (name: string, action: Action) => void;
   onOpen: (name: string) => void;
 }
 
-function Row({ one, may, onAct, onOpen }: RowProps) {
+function Row({ one, may, busy, onAct, onOpen }: RowProps) {
   const hold = one.held ? "release" : "hold";
   return (
     <tr>
@@ -95,16 +110,26 @@ function Row({ one, may, onAct, onOpen }: RowProps) {
       <td>
         <code>{one.expression}</code> {one.zone}
       </td>
-      <td>{one.application ?? "its own document"}</td>
-      <td className="num">{one.held ? "held" : one.next_at_s === null ? "none" : moment(one.next_at_s)}</td>
+      <td>{one.application ?? "its own description"}</td>
+      <td>{one.held ? "held" : one.next_at_s === null ? "none" : moment(one.next_at_s)}</td>
       <td>{one.last === null ? "" : <Came run={one.last} />}</td>
       <td className="row">
         {may && (
           <>
-            <button type="button" aria-label={`Run now: ${one.name}`} onClick={() => onAct(one.name, "run")}>
+            <button
+              type="button"
+              disabled={busy}
+              aria-label={`Run now: ${one.name}`}
+              onClick={() => onAct(one.name, "run")}
+            >
               Run now
             </button>
-            <button type="button" aria-label={`${hold} ${one.name}`} onClick={() => onAct(one.name, hold)}>
+            <button
+              type="button"
+              disabled={busy}
+              aria-label={`${hold} ${one.name}`}
+              onClick={() => onAct(one.name, hold)}
+            >
               {one.held ? "Release" : "Hold"}
             </button>
             <button
@@ -144,7 +169,16 @@ function Details({ name, may }: { name: string; may: boolean }) {
             {data.next_times_s.map(moment).join(", ") || "none"}
           </p>
           {wished(data) && <p>{wished(data)}</p>}
+          {data.document && (
+            <Fold
+              title={`What it runs${data.indices ? `, for the indices ${data.indices}` : ""}`}
+              filled={false}
+            >
+              <pre className="wrap">{JSON.stringify(data.document, null, 2)}</pre>
+            </Fold>
+          )}
           {may && <Backfill key={name} name={name} />}
+          {data.runs.length === 0 && <p className="faint">It has not run yet.</p>}
           <Table headings={["Due", "At", "Outcome"]}>
             {data.runs.map((run) => (
               <tr key={`${run.due_s}/${run.at_s}/${run.run_id}`}>

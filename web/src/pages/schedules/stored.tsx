@@ -1,9 +1,11 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay, useSession } from "../../api/session";
+import { randomKey } from "../../api/submission";
 import { ErrorBox } from "../../components/feedback";
+import { useOneAtATime } from "../../components/one-at-a-time";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
 
@@ -55,9 +57,9 @@ export function StoredApplications() {
 
 function Dispatch({ one }: { one: Stored }) {
   const navigate = useNavigate();
-  const [key] = useState(() => crypto.randomUUID());
+  const [key] = useState(randomKey);
   const [values, setValues] = useState<Record<string, string>>({});
-  const run = useMutation({
+  const run = useOneAtATime({
     mutationFn: () =>
       told(
         api.POST("/api/v1/applications/{name}/dispatch", {

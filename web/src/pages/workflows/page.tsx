@@ -3,6 +3,7 @@ import { Link, useParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay, useSession } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
+import { useOneAtATime } from "../../components/one-at-a-time";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
 import { Badge } from "./badge";
@@ -111,7 +112,7 @@ function Actions({ workflow }: { workflow: Schemas["WorkflowView"] }) {
     mutationFn: () => told(api.POST("/api/v1/workflows/{workflow_id}/cancel", params)),
     onSuccess,
   });
-  const resume = useMutation({
+  const resume = useOneAtATime({
     mutationFn: () => told(api.POST("/api/v1/workflows/{workflow_id}/resume", params)),
     onSuccess,
   });

@@ -42,6 +42,10 @@ export default function NewWorkflowPage() {
     const document = await make(draft, json);
     return sent(document, timing, keyOf);
   });
+  const change = (changed: Draft) => {
+    setDraft(changed);
+    launch.forget();
+  };
   const labels = useMemo(
     () => Object.fromEntries(draft.steps.map((_, index) => [`step ${index + 1}`, `Step ${index + 1}`])),
     [draft.steps],
@@ -56,7 +60,7 @@ export default function NewWorkflowPage() {
       <div className="columns">
         <section className="card" aria-label="Steps">
           {json === null ? (
-            <Steps draft={draft} entries={entries} onChange={setDraft} />
+            <Steps draft={draft} entries={entries} onChange={change} />
           ) : (
             <Suspense fallback={<Loading what="Loading the editor" />}>
               <JsonEditor
@@ -75,10 +79,16 @@ export default function NewWorkflowPage() {
                 {repeats(timing) ? "Add the schedule" : "Run"}
               </button>
             )}
+            {json === null && JSON.stringify(draft) !== JSON.stringify(NEW_DRAFT) && (
+              <button type="button" title="This browser keeps the draft" onClick={() => change(NEW_DRAFT)}>
+                Clear
+              </button>
+            )}
             {json === null ? (
               <button
                 type="button"
                 disabled={!check.data}
+                title={check.data ? undefined : "When the check on this page finds no error."}
                 onClick={() => setJson(JSON.stringify(check.data?.document, null, 2))}
               >
                 Edit as JSON
