@@ -18,6 +18,7 @@ from zoe_cli.quick_values import read_simple_values
 GROUPS = {
     "Run": {
         "run": "running.run",
+        "notebook": "inside.notebook",
         "spark-submit": "running.spark",
         "sbatch": "batch.sbatch",
         "plan": "running.planning",

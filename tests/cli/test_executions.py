@@ -230,6 +230,11 @@ def test_others_see_and_do_what_they_may(zoe: Zoe, submitted: str, app_file: Pat
 
 def end_next(server: Server, after: int, exit_code: int) -> None:
     """Start and end the execution that comes after an entry of the journal, as the master would."""
+    server.end(start_next(server, after), exit_code)
+
+
+def start_next(server: Server, after: int) -> str:
+    """Start the execution that comes after an entry of the journal; return its id."""
     news = threading.Event()
     subscription = server.store.subscribe(news.set)
     try:
@@ -239,7 +244,7 @@ def end_next(server: Server, after: int, exit_code: int) -> None:
         execution_id = entries[0].execution_id
         assert execution_id is not None
         server.start(execution_id)
-        server.end(execution_id, exit_code)
+        return execution_id
     finally:
         subscription.close()
 
@@ -259,6 +264,23 @@ def test_ports_for_browsers_are_shown_where_the_proxy_is_and_nowhere_else(server
         assert view.code == 0
         assert not re.search(r"(?<![\d.])34567(?!\d)", view.out)
         assert "s3cret" not in view.out
+
+
+def test_a_notebook_is_started_once_and_then_opened_again(server: Server, zoe: Zoe) -> None:
+    after = server.store.last_journal_id()
+    master = threading.Thread(target=start_next, args=(server, after))
+    master.start()
+    first = zoe("notebook")
+    master.join()
+    execution = re.search(r"submitted as (\w+)", first.err)
+    assert execution is not None
+    assert f"http://{execution[1]}.apps.localhost:{server.port}/.zoe/enter?ticket=" in first.out
+    again = zoe("notebook")
+    assert (again.code, again.err) == (0, "")
+    assert f"http://{execution[1]}.apps." in again.out
+    server.end(execution[1], 0)
+    assert zoe("notebook", "--entry", "batch").code == 3
+    assert "`zoe catalogue` lists the entries" in zoe("notebook", "--entry", "nothing").err
 
 
 def test_explain_and_status_tell_of_nodes_that_are_not_ready(server: Server, zoe: Zoe, submitted: str) -> None:

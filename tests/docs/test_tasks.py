@@ -30,7 +30,8 @@ def steps(cell: str) -> list[str]:
 
 def test_the_table_has_all_tasks() -> None:
     assert list(TASKS) == [
-        "start a notebook", "run my script with my file and my packages", "with a secret and variables", "as an array",
+        "start a notebook, or return to it",
+        "run my script with my file and my packages", "with a secret and variables", "as an array",
         "every night", "as a pipeline", "share", "open a shell", "see why it waits", "get the result",
         "do it again with a change",
     ]  # fmt: skip

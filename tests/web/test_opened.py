@@ -28,16 +28,18 @@ http.server.HTTPServer(("", int(sys.argv[1])), Echo).serve_forever()
 def test_an_application_is_told_its_own_cookies_and_none_of_zoe(admin: Visitor, client: Client, stack: Stack) -> None:
     port = {"name": "web", "number": 8000, "protocol": "http", "proxied": True}
     server = part("main", "python3", "-c", ECHO, "{port:web}", image="zoe/python", ports=[port])
-    admin.launch(document({**server, "ends_application": True, "readiness": {"http": "web"}}, name="echo"))
+    echo = document({**server, "ends_application": True, "readiness": {"http": "web"}}, name="echo")
+    admin.launch({**echo, "kind": "interactive"})
+    mine = admin.open("/catalogue").get_by_role("region", name="My notebook")
     with admin.context.expect_page() as opened:
-        admin.page.get_by_role("button", name="Open web", exact=True).click()
+        mine.get_by_role("button", name="Open echo", exact=True).click()
     page = opened.value
     expect(page.locator("body")).to_contain_text("user-agent")
     page.reload()
     told = page.locator("body").inner_text().splitlines()
     assert [line for line in told if "cookie" in line.lower()] == ["cookie: mine=1"]
     assert urlsplit(page.url).hostname != urlsplit(stack.url).hostname
-    assert names_of_cookies(admin, page.url) == {"zoe-app", "mine"}
+    assert names_of_cookies(admin, page.url) == {"zoe-app", "zoe-by-address", "mine"}
     assert names_of_cookies(admin, stack.url) == {"zoe-session"}
     (running,) = [one for one in client.executions().executions if one.name == "echo"]
     client.cancel(running.id)
@@ -48,6 +50,8 @@ def test_an_application_is_told_its_own_cookies_and_none_of_zoe(admin: Visitor, 
     expect(page.get_by_role("link", name="Run again", exact=True)).to_be_visible()
     if PICTURES is not None:
         page.screenshot(path=PICTURES / "web-ended.png")
+    page.get_by_role("link", name="Executions", exact=True).click()
+    expect(page.get_by_role("table", name="Executions")).to_be_visible()
 
 
 def names_of_cookies(visitor: Visitor, url: str) -> set[str | None]:

@@ -40,6 +40,12 @@ def test_two_scripts_become_a_pipeline(admin: Visitor, client: Client, tmp_path:
     expect(page.locator("main .badge").first).to_have_text("succeeded")
     graph = client.workflows.one(page.url.rsplit("/", 1)[1]).graph
     assert [step.name for step in graph] == ["prepare", "count"]
+    first_run = page.url
+    page.get_by_role("button", name="Run again", exact=True).click()
+    page.wait_for_url(lambda url: url != first_run and "/workflows/w" in url)
+    page.goto(first_run)
+    page.get_by_role("link", name="Clone and edit", exact=True).click()
+    expect(second.get_by_label("Script", exact=True)).to_have_value("count.py")
 
 
 def test_a_schedule_is_made_from_its_page(admin: Visitor, client: Client) -> None:

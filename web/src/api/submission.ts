@@ -99,3 +99,13 @@ export async function submittedArray(
   const header = { "idempotency-key": keyOf(body) };
   return told(api.POST("/api/v1/arrays", { body, params: { header } }));
 }
+
+/** Submits a workflow; returns its address. */
+export async function submittedWorkflow(
+  body: Schemas["WorkflowRequest"],
+  keyOf: (body: object) => string,
+): Promise<string> {
+  const params = { header: { "idempotency-key": keyOf(body) } };
+  const { id } = await told(api.POST("/api/v1/workflows", { body, params }));
+  return `/workflows/${id}`;
+}

@@ -34,7 +34,11 @@ def open_port(
 ) -> None:
     """Print a URL that opens a running application in a browser. It works once, within a minute."""
     with options(context).client() as client:
-        chosen = _service_and_port(client.execution(execution_id), service, port)
+        chosen = service_and_port(client.execution(execution_id), service, port)
+        if chosen is None:
+            by_name = " by that name" if port else ""
+            note(f"execution {execution_id} has no ready service with a port that can be opened{by_name}")
+            raise typer.Exit(Exit.NOT_FOUND)
         opened = client.open_port(execution_id, *chosen)
     if browser:
         webbrowser.open(opened.url)
@@ -42,15 +46,16 @@ def open_port(
         emit(opened, options(context).output, Rows(("url",), [(opened.url,)]))
 
 
-def _service_and_port(execution: ExecutionView, service: str | None, port: str | None) -> tuple[str, str]:
-    """Return the ids of a ready service and of one of its proxied ports; exit with NOT_FOUND if there is none."""
+def service_and_port(
+    execution: ExecutionView, service: str | None = None, port: str | None = None
+) -> tuple[str, str] | None:
+    """Return the ids of a ready service and of one of its proxied ports; None if there is none."""
     for component in execution.description["components"]:
         names = [p["name"] for p in component.get("ports", []) if p.get("proxied") and port in (None, p["name"])]
         for entry in execution.services:
             if names and entry.component == component["name"] and entry.state == "ready" and _has_name(entry, service):
                 return entry.id, names[0]
-    note(f"execution {execution.id} has no ready service with a port that can be opened{' by that name' * bool(port)}")
-    raise typer.Exit(Exit.NOT_FOUND)
+    return None
 
 
 def _has_name(service: ServiceView, name: str | None) -> bool:

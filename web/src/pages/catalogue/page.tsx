@@ -5,6 +5,7 @@ import { useMay } from "../../api/session";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { type Choice, isChosen, readChoice, tagsOf, toggled, writeChoice } from "./choice";
 import { EntryIcon } from "./icons";
+import { MyNotebook } from "./my-notebook";
 
 type Entry = Schemas["CatalogueEntryView"];
 
@@ -50,6 +51,7 @@ export default function CataloguePage() {
           )}
         </div>
       </div>
+      {maySubmit && <MyNotebook entries={all} />}
       <TagFilter entries={all} choice={choice} onChoose={choose} />
       <ErrorBox error={error} />
       {isLoading && <Loading what="Reading the catalogue" />}

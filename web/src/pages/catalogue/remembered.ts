@@ -20,9 +20,13 @@ export function formAddress(executionId: string): string | null {
 
 /** Keeps the form's address, of the newest executions only. */
 export function keepForm(executionId: string, entryId: string, query: URLSearchParams): void {
-  const address = `/catalogue/${encodeURIComponent(entryId)}?${query}`;
-  const others = pairs(FORMS_KEY).filter(([id]) => id !== executionId);
-  keep(FORMS_KEY, [[executionId, address], ...others].slice(0, FORMS_MAX));
+  keepAddress(executionId, `/catalogue/${encodeURIComponent(entryId)}?${query}`);
+}
+
+/** Keeps the address of the filled form that an execution or a workflow came from. */
+export function keepAddress(madeId: string, address: string): void {
+  const others = pairs(FORMS_KEY).filter(([id]) => id !== madeId);
+  keep(FORMS_KEY, [[madeId, address], ...others].slice(0, FORMS_MAX));
 }
 
 /** The settings that a user of a tenant has saved for an entry, newest first. */

@@ -2,10 +2,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay, useSession } from "../../api/session";
+import { submittedWorkflow, useSending } from "../../api/submission";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { useOneAtATime } from "../../components/one-at-a-time";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
+import { formAddress } from "../catalogue/remembered";
 import { Badge } from "./badge";
 import { Graph } from "./graph";
 import { entriesText, pathOf, type Step } from "./layout";
@@ -116,12 +118,15 @@ function Actions({ workflow }: { workflow: Schemas["WorkflowView"] }) {
     mutationFn: () => told(api.POST("/api/v1/workflows/{workflow_id}/resume", params)),
     onSuccess,
   });
+  const again = useSending((keyOf) =>
+    submittedWorkflow({ document: workflow.document, parameters: workflow.parameters }, keyOf),
+  );
   const ended = workflow.ended_at_s !== null;
   const mine = workflow.user === session.user && workflow.tenant === session.tenant;
   if (!maySubmit) return null;
   return (
     <>
-      <ErrorBox error={cancel.error ?? resume.error} />
+      <ErrorBox error={cancel.error ?? resume.error ?? again.error} />
       <p className="row">
         {!ended && (
           <button
@@ -140,6 +145,20 @@ function Actions({ workflow }: { workflow: Schemas["WorkflowView"] }) {
           <button type="button" disabled={resume.isPending} onClick={() => resume.mutate()}>
             Resume
           </button>
+        )}
+        {Object.keys(workflow.document).length > 0 && (
+          <>
+            <button type="button" disabled={again.busy} onClick={again.submit}>
+              Run again
+            </button>
+            <Link
+              className="button"
+              to={formAddress(workflow.id) ?? "/workflows/new"}
+              state={formAddress(workflow.id) ? undefined : { document: workflow.document }}
+            >
+              Clone and edit
+            </Link>
+          </>
         )}
       </p>
     </>

@@ -1,5 +1,16 @@
 import { expect, it } from "vitest";
-import { type Draft, documentOf, newStep, stepName, stepPlace, withoutStep, withStep } from "./draft";
+import {
+  type Draft,
+  documentOf,
+  draftAddress,
+  draftIn,
+  NEW_DRAFT,
+  newStep,
+  stepName,
+  stepPlace,
+  withoutStep,
+  withStep,
+} from "./draft";
 
 const first = { ...newStep("1", []), file: "Prepare Data.py" };
 const second = { ...newStep("2", [first]), file: "work/fit.py" };
@@ -44,4 +55,12 @@ it("places findings at steps", () => {
   expect(stepPlace("/steps/1/application/components/0/image")).toBe("/step 2/components/0/image");
   expect(stepPlace("/document/steps/0/name")).toBe("/step 1/name");
   expect(stepPlace("/name")).toBe("/name");
+});
+
+it("an address holds a draft, and nonsense holds none", () => {
+  const draft = withStep(NEW_DRAFT);
+  const query = new URL(draftAddress(draft), "http://zoe").searchParams;
+  expect(draftIn(query)).toEqual(draft);
+  for (const text of ["", "{", "3", '{"name":1,"steps":[]}', '{"name":"a","steps":[]}'])
+    expect(draftIn(new URLSearchParams({ draft: text }))).toBeNull();
 });

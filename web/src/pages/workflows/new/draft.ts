@@ -103,3 +103,23 @@ export function stepPlace(pointer: string): string {
   const found = pointer.match(/^(?:\/document)?\/steps\/(\d+)(.*)$/);
   return found ? `/step ${Number(found[1]) + 1}${found[2]?.replace(/^\/application/, "")}` : pointer;
 }
+
+const ADDRESS = "/workflows/new";
+const QUERY = "draft";
+
+/** The address of the form that is filled with a draft. */
+export function draftAddress(draft: Draft): string {
+  return `${ADDRESS}?${QUERY}=${encodeURIComponent(JSON.stringify(draft))}`;
+}
+
+/** The draft in an address; null if there is none that can be read. */
+export function draftIn(query: URLSearchParams): Draft | null {
+  try {
+    const found: unknown = JSON.parse(query.get(QUERY) ?? "null");
+    const { name, steps } = (found ?? {}) as Partial<Draft>;
+    if (typeof name !== "string" || !Array.isArray(steps) || steps.length === 0) return null;
+    return { name, steps: steps.map((step, index) => ({ ...newStep(String(index + 1), []), ...step })) };
+  } catch {
+    return null;
+  }
+}

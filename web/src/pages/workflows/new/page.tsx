@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState } from "react";
-import { useSearchParams } from "react-router";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { useLocation, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../../api/client";
 import { asRefused, Refused } from "../../../api/problem";
 import { useMay } from "../../../api/session";
-import { useSending } from "../../../api/submission";
+import { submittedWorkflow, useSending } from "../../../api/submission";
 import { ErrorBox, Loading } from "../../../components/feedback";
 import { parseJson } from "../../../components/json";
 import { useKept } from "../../../components/kept";
@@ -12,10 +12,11 @@ import { useSettled } from "../../../components/settled";
 import { counted } from "../../../format";
 import { putSchedule } from "../../catalogue/launching";
 import { useCatalogue } from "../../catalogue/page";
+import { keepAddress } from "../../catalogue/remembered";
 import { missingOf, readTiming, repeats, type Timing } from "../../catalogue/timing";
 import { TimingForm } from "../../catalogue/timing-form";
 import { draftDocument } from "./documents";
-import { type Draft, NEW_DRAFT, stepPlace, withoutStep, withStep } from "./draft";
+import { type Draft, draftAddress, draftIn, NEW_DRAFT, stepPlace, withoutStep, withStep } from "./draft";
 import { StepFields } from "./step-fields";
 
 const JsonEditor = lazy(() => import("../../catalogue/json-editor"));
@@ -26,9 +27,12 @@ const SETTLED_MS = 400;
 
 /** Makes a pipeline of steps and runs it, now or as a schedule. */
 export default function NewWorkflowPage() {
-  const [query] = useSearchParams();
+  const [query, setQuery] = useSearchParams();
+  const { state } = useLocation() as { state: { document?: Document } | null };
   const [draft, setDraft] = useKept<Draft>("workflow", NEW_DRAFT);
-  const [json, setJson] = useState<string | null>(null);
+  const [json, setJson] = useState<string | null>(() =>
+    state?.document ? JSON.stringify(state.document, null, 2) : null,
+  );
   const [timing, setTiming] = useState<Timing>(() => readTiming(query));
   const { data: catalogue } = useCatalogue();
   const maySubmit = useMay("submit");
@@ -40,8 +44,17 @@ export default function NewWorkflowPage() {
     const missing = missingOf(timing, Date.now() / 1000);
     if (missing) throw new Refused(422, "", `When: ${missing.message}`);
     const document = await make(draft, json);
-    return sent(document, timing, keyOf);
+    const address = await sent(document, timing, keyOf);
+    if (json === null) keepAddress(address.replace("/workflows/", ""), draftAddress(draft));
+    return address;
   });
+  useEffect(() => {
+    const given = draftIn(query);
+    if (given === null) return;
+    setDraft(given);
+    query.delete("draft");
+    setQuery(query, { replace: true });
+  }, [query, setQuery, setDraft]);
   const change = (changed: Draft) => {
     setDraft(changed);
     launch.forget();
@@ -136,10 +149,7 @@ function useChecked(
 
 async function sent(document: Document, timing: Timing, keyOf: (body: object) => string): Promise<string> {
   if (repeats(timing)) return putSchedule(timing, { document });
-  const body = { document, parameters: {} };
-  const params = { header: { "idempotency-key": keyOf(body) } };
-  const { id } = await told(api.POST("/api/v1/workflows", { body, params }));
-  return `/workflows/${id}`;
+  return submittedWorkflow({ document, parameters: {} }, keyOf);
 }
 
 function parsed(text: string): Document {
