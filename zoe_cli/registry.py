@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.exceptions import TyperException
 
 from zoe_cli.context import options
 from zoe_cli.output import Format
 
 Command = Callable[..., None]
 _FURTHER = "Further options"
+NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 
 OutputOption = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.", show_default=False)]
 
@@ -35,6 +38,18 @@ class UsageCommand(TyperCommand):
 
     everyday: ClassVar[tuple[str, ...]] = ()
     """Names of the parameters whose options come first in the help; none: all in their order."""
+    others: ClassVar[Mapping[str, str]] = NO_OTHERS
+    """Options of another program, and what to write instead."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; an option of another program is refused with what to write instead."""
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            option = getattr(error, "option_name", "")
+            if option not in self.others:
+                raise
+            raise typer.BadParameter(self.others[option], ctx, param_hint=option) from None
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, with those of every day first, and a heading for the others."""
@@ -65,15 +80,18 @@ def add(
     results: bool = True,
     options_first: bool = False,
     everyday: tuple[str, ...] = (),
+    others: Mapping[str, str] = NO_OTHERS,
 ) -> None:
     """Add a command with examples in its help; `results`: its output has formats.
 
     `options_first`: everything after the first argument belongs to another program, including options. `everyday`:
-    parameters whose options come first in the help.
+    parameters whose options come first in the help. `others`: options of another program that people know, and what to
+    write instead.
     """
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
     context = {"allow_interspersed_args": not options_first}
-    kind = type("EverydayCommand", (UsageCommand,), {"everyday": everyday}) if everyday else UsageCommand
+    own = {"everyday": everyday, "others": others}
+    kind = type("OwnCommand", (UsageCommand,), own) if everyday or others else UsageCommand
     register = app.command(name, cls=kind, epilog=epilog, context_settings=context)
     register(with_output(command) if results else command)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from zoe_client.documents.quantities import bytes_of
+from zoe_client.documents.additions import literal
+from zoe_client.documents.quantities import bytes_of, size_text
 from zoe_client.documents.scripts import (
     CORES,
     INDEX,
@@ -23,14 +24,15 @@ from zoe_client.documents.scripts import (
 )
 from zoe_client.running.carried import CarriedFiles, placed
 from zoe_client.running.options import ScriptOptions
+from zoe_client.running.spark_sizes import MIB, SparkOptions, executor_bytes, worker_bytes
 
 SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
 SPARK_MEMORY_MIN = 2**30
-_MIB = 2**20
 # Short names of images; all other values are images.
 _SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"}
-_DRIVER = {"memory": "1792MiB", "cores": 0.5, "limits": {"cores": 2}}
-"""A driver mostly waits for its workers."""
+_DRIVER_HEAP, _DRIVER_OVERHEAD = 2**30, 768 * MIB
+_MODULES = (".py", ".zip", ".egg")
+NO_SPARK_OPTIONS = SparkOptions()
 _CLUSTER = ("--master", "spark://{host:spark-master}:{port:spark-master.rpc}")
 
 
@@ -115,13 +117,19 @@ def command_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
     return replace(draft, document={**draft.document, "results": results}) if results else draft
 
 
-def spark_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
+def spark_draft(line: Sequence[str], wishes: CommandOptions, spark: SparkOptions = NO_SPARK_OPTIONS) -> Draft:
     """Return the description of a Spark program on a cluster of its own, or without workers in one process."""
     carried, cores = _embedded_files(wishes), CORES if wishes.cores is None else wishes.cores
     image, memory = _image(wishes.image or "spark"), wishes.memory or SPARK_MEMORY
     workers = SPARK_WORKERS if wishes.workers is None else wishes.workers
-    heap = f"{_executor_bytes(memory) // _MIB}m"
-    modules = [f"{{files}}/{name}" for name in carried.files if name.endswith(".py")]
+    if not workers and spark.executor_bytes is not None:
+        raise ValueError("without workers there are no executors: write --driver-memory for --executor-memory")
+    wanted = spark.executor_bytes if workers else spark.driver_bytes
+    if wanted is not None:
+        memory = size_text(max(worker_bytes(wanted), SPARK_MEMORY_MIN))
+    heap = f"{(wanted or _executor_bytes(memory)) // MIB}m"
+    driver_heap = spark.driver_bytes or _DRIVER_HEAP
+    modules = [f"{{files}}/{name}" for name in carried.files if name.endswith(_MODULES)]
     driver = {
         "name": "driver",
         "image": image,
@@ -130,8 +138,10 @@ def spark_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
         "work_dir": "{workspace}",
         "command": [
             *("spark-submit", *(_CLUSTER if workers else ("--master", f"local[{math.ceil(cores)}]"))),
-            *(("--driver-memory", "1g", "--executor-memory", heap) if workers else ("--driver-memory", heap)),
+            *(("--driver-memory", f"{driver_heap // MIB}m", "--executor-memory") if workers else ("--driver-memory",)),
+            heap,
             *("--conf", "spark.driver.host={host:self}", "--conf", "spark.ui.port={port:ui}"),
+            *(word for text in spark.properties for word in ("--conf", literal(text))),
             *(("--py-files", ",".join(modules)) if modules else ()),
             carried.add(Path(line[0])),
             *map(carried.word, line[1:]),
@@ -142,7 +152,7 @@ def spark_draft(line: Sequence[str], wishes: CommandOptions) -> Draft:
             "SPARK_LOCAL_IP": "{host:self}",
             "SPARK_LOCAL_DIRS": "{scratch}",
         },
-        "resources": _DRIVER if workers else {"memory": memory, "cores": cores},
+        "resources": _driver_resources(driver_heap) if workers else {"memory": memory, "cores": cores},
         "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
         "progress": {"spark": "ui"},
     }
@@ -166,12 +176,17 @@ def _embedded_files(wishes: CommandOptions) -> CarriedFiles:
 def _executor_bytes(worker_memory: str) -> int:
     """Return the memory that the framework leaves to the executor of a worker, in bytes."""
     try:
-        worker_bytes = bytes_of(worker_memory)
+        memory_bytes = bytes_of(worker_memory)
     except ValueError as error:
         raise ValueError(f"memory {worker_memory}: {error}") from None
-    if worker_bytes < SPARK_MEMORY_MIN:
+    if memory_bytes < SPARK_MEMORY_MIN:
         raise ValueError(f"memory {worker_memory}: a worker needs at least 1GiB")
-    return worker_bytes - max(512 * _MIB, worker_bytes // 5)
+    return executor_bytes(memory_bytes)
+
+
+def _driver_resources(heap: int) -> dict[str, Any]:
+    """A driver mostly waits for its workers."""
+    return {"memory": size_text(heap + _DRIVER_OVERHEAD), "cores": 0.5, "limits": {"cores": 2}}
 
 
 def _draft(line: Sequence[str], components: list[dict[str, Any]], carried: CarriedFiles, name: str | None) -> Draft:

@@ -8,6 +8,17 @@ import typer
 
 from zoe_cli.commands.running.additions import Additions, Environment, Fetch, Results, SecretNames
 from zoe_cli.commands.running.carrying import described
+from zoe_cli.commands.running.spark_options import (
+    OTHERS,
+    DriverMemory,
+    ExecutorCores,
+    ExecutorMemory,
+    Executors,
+    GivenSparkOptions,
+    Modules,
+    Properties,
+    check_both,
+)
 from zoe_cli.commands.running.submitting import (
     After,
     Begin,
@@ -39,7 +50,7 @@ _EXAMPLES = (
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    add(app, "spark-submit", spark_submit, _EXAMPLES, options_first=True)
+    add(app, "spark-submit", spark_submit, _EXAMPLES, options_first=True, others=OTHERS)
 
 
 def spark_submit(
@@ -73,12 +84,29 @@ def spark_submit(
     wait: Wait = False,
     following: Follow = False,
     exit_code_from_app: ExitCodeFromApp = False,
+    executors: Executors = None,
+    executor_memory: ExecutorMemory = None,
+    executor_cores: ExecutorCores = None,
+    driver_memory: DriverMemory = None,
+    properties: Properties = None,
+    modules: Modules = None,
 ) -> None:
     """Submit a Spark program with a cluster for it. Options go before the program."""
-    from zoe_client.running.drafts import CommandOptions, spark_draft
+    from zoe_client.running.drafts import CommandOptions, Draft, spark_draft
 
-    wishes = CommandOptions(image, workers, memory, cores, tuple(carried or ()), name=name)
-    document = described(context, lambda: spark_draft(line, wishes), show=show)
+    sparks = GivenSparkOptions(
+        executors, executor_memory, executor_cores, driver_memory, tuple(properties or ()), modules
+    )
+
+    def draft() -> Draft:
+        spark, own_workers, own_cores = sparks.read()
+        check_both(workers=(workers, own_workers), cores=(cores, own_cores), memory=(memory, spark.executor_bytes))
+        files = (*(carried or ()), *sparks.files())
+        count = workers if own_workers is None else own_workers
+        wishes = CommandOptions(image, count, memory, cores if own_cores is None else own_cores, files, name=name)
+        return spark_draft(line, wishes, spark)
+
+    document = described(context, draft, show=show)
     how = Submission(
         name=name,
         deadline=deadline,

@@ -6,10 +6,20 @@ from pathlib import Path
 
 import pytest
 import typer
+from hypothesis import given
+from hypothesis import strategies as st
 
 from zoe_cli.commands.running.additions import Additions
 from zoe_cli.commands.words.documents import set_in
 from zoe_client.running.drafts import CommandOptions, command_draft, spark_draft
+from zoe_client.running.spark_sizes import (
+    MIB,
+    SparkOptions,
+    checked_properties,
+    executor_bytes,
+    heap_bytes,
+    worker_bytes,
+)
 from zoe_lib.descriptions import parse
 
 
@@ -58,3 +68,37 @@ def test_variables_secrets_and_results_are_options_of_a_command(program: str) ->
         Additions(["A"]).put_in(draft)
     with pytest.raises(typer.BadParameter, match="--result"):
         Additions(fetch=True).put_in(draft)
+
+
+def test_options_of_spark_reserve_what_its_heaps_need(tmp_path: Path) -> None:
+    program = tmp_path / "job.py"
+    program.write_text("")
+    spark = SparkOptions(heap_bytes("8g"), heap_bytes("2g"), ("spark.sql.shuffle.partitions={8}",))
+    document = spark_draft([str(program)], CommandOptions(workers=3), spark).embedded()
+    driver = document["components"][0]
+    assert driver["command"][3:7] == ["--driver-memory", "2048m", "--executor-memory", "8192m"]
+    assert "spark.sql.shuffle.partitions={{8}}" in driver["command"]
+    assert driver["resources"]["memory"] == "2816MiB"
+    assert document["frameworks"][0]["parameters"]["worker_memory"] == "10GiB"
+    alone = spark_draft([str(program)], CommandOptions(workers=0), SparkOptions(driver_bytes=2**30)).embedded()
+    assert alone["components"][0]["resources"]["memory"] == "1536MiB"
+    assert alone["components"][0]["command"][3:5] == ["--driver-memory", "1024m"]
+    with pytest.raises(ValueError, match="there are no executors"):
+        spark_draft([str(program)], CommandOptions(workers=0), spark)
+
+
+@pytest.mark.parametrize(("text", "mib"), [("2g", 2048), ("512M", 512), ("1GiB", 1024), ("1tb", 2**20)])
+def test_sizes_of_spark(text: str, mib: int) -> None:
+    assert heap_bytes(text) == mib * 2**20
+
+
+@given(st.integers(1, 2**44))
+def test_a_worker_leaves_its_executor_what_was_asked(heap: int) -> None:
+    memory = worker_bytes(heap)
+    assert heap <= executor_bytes(memory) < heap + 2 * MIB
+
+
+@pytest.mark.parametrize("wrong", ["x", "=1", "spark.master=local", "spark.ui.port=4040"])
+def test_properties_that_zoe_sets_are_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="--conf"):
+        checked_properties([wrong])
