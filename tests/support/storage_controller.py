@@ -135,7 +135,9 @@ def served_controller(
     prometheus_url: str | None = None,
     nodes: Mapping[str, NodeSettings] = MappingProxyType({}),
     cpu_bounds: CpuBounds | None = None,
+    port: int = 0,
 ) -> Iterator[Served]:
+    """Serve it on a port of loopback, by default a free one."""
     engine = sa.create_engine(database_url)
     clock = ManualClock(1000.0)
     ledger = Ledger(engine, clock)
@@ -164,7 +166,8 @@ def served_controller(
         prometheus_url=prometheus_url,
         keys=keys,
     )
-    app = serving.Served(make_app(services, RequestCheck(TOKEN, dialect=dialect)), http=StrictHttp, loop="asyncio")
+    checked = make_app(services, RequestCheck(TOKEN, dialect=dialect))
+    app = serving.Served(checked, port, http=StrictHttp, loop="asyncio")
     served.url = app.url
     try:
         yield served
