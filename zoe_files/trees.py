@@ -72,7 +72,13 @@ class TreeWriter:
         self._check_room(length, shown)
         body, written = _Body(length, read), Written()
         self._make(tuple(above))
-        with refuse_os_errors(shown), self._place.get_or_create() as unfinished:
+        try:
+            return self._write_all(above, body, written)
+        finally:
+            self._place.remove_if_empty()
+
+    def _write_all(self, above: Parts, body: _Body, written: Written) -> Written:
+        with refuse_os_errors(joined_path(above)), self._place.get_or_create() as unfinished:
             while (entry := body.entry(above)) is not None:
                 if written.files >= FILES_MAX:
                     raise FileRefused(413, "too_large", f"a tree has at most {FILES_MAX} files")

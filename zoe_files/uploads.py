@@ -112,6 +112,7 @@ class Uploads:
         """Remove an unfinished upload; FileRefused."""
         with self._open(number, os.O_RDONLY) as held:
             _remove(held.directory, number)
+        self._place.remove_if_empty()
 
     def sweep(self) -> None:
         """Remove uploads that made no progress for a day, and files that belong to no upload."""
@@ -121,6 +122,7 @@ class Uploads:
                     with suppress(OSError):
                         if _is_old(directory, number):
                             _remove(directory, number)
+        self._place.remove_if_empty()
 
     def _copy(self, file: int, offset: int, length: int, read: Read, shown: str) -> int:
         end, checked = offset + length, -_CHECKED_EACH_BYTES
@@ -148,6 +150,7 @@ class Uploads:
             with refuse_os_errors(upload.path):
                 os.rename(upload.id, name, src_dir_fd=directory, dst_dir_fd=target)
             _remove(directory, upload.id)
+        self._place.remove_if_empty()
         # A client that lost the connection before the answer asks again.
         while len(self._finished) >= _FINISHED_MAX:
             self._finished.popitem(last=False)
@@ -164,9 +167,8 @@ class Uploads:
             raise FileRefused(507, "workspace_full", sentence)
 
     def _unfinished_name(self) -> Iterator[Upload]:
-        with self._place.existing() as directory:
-            names = [] if directory is None else [name for name in os.listdir(directory) if _ID.fullmatch(name)]
-        for name in names:
+        found = [name for directory in self._place.every() for name in os.listdir(directory)]
+        for name in filter(_ID.fullmatch, found):
             with suppress(FileRefused):
                 yield self._read_upload(name)
 
@@ -189,8 +191,10 @@ class Uploads:
     @contextmanager
     def _open(self, number: str, flags: int) -> Iterator[_OpenUpload]:
         gone = FileRefused(404, "upload_gone", "this upload is finished, was ended, or has expired: begin it again")
-        with self._place.existing() as directory:
-            if directory is None or not _ID.fullmatch(number):
+        if not _ID.fullmatch(number):
+            raise gone
+        with self._place.holding(number) as directory:
+            if directory is None:
                 raise gone
             with _regular(directory, number, flags, gone) as (file, found):
                 path, length = _info(directory, number, gone)
