@@ -93,7 +93,8 @@ def report(error: ZoeError) -> None:
     """Report a problem with all its diagnostics and the hint."""
     note(f"zoe: {str(error).splitlines()[0] if isinstance(error, InvalidDescription) else error}")
     if isinstance(error, Refused):
-        report_diagnostics(error.problem.errors)
+        said = error.problem.detail  # an error that is the whole detail is said once
+        report_diagnostics([found for found in error.problem.errors if found.hint or found.message != said])
         if error.problem.hint:
             note(f"hint: {error.problem.hint}")
     if isinstance(error, Unreachable):

@@ -79,6 +79,11 @@ class Busy(Refused):
 class NotFound(Refused):
     """The object does not exist, or you may not see it."""
 
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        if problem.detail and not str(self).startswith(problem.detail):  # a sentence of its own, without "It"
+            self.args = (problem.detail,)
+
 
 class NotAllowed(Refused):
     """The token is missing, unknown, or lacks a scope."""

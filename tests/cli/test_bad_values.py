@@ -82,7 +82,10 @@ def test_no_option_of_any_command_is_refused_in_words_of_the_library(zoe: Zoe) -
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("ls --state bogus", "'--state' / '-s': 'bogus' is not one of 'submitted', "),
+        ("ls --state running,bogus", "'--state' / '-s': 'bogus' is no state; states are submitted, "),
+        ("run --memory 12XB job.py", "'--memory': '12XB' is not a size; "),
+        ("run --memory 1KB job.py", "'--memory': must be at least 1MiB, is 1KB"),
+        ("schedule add night bad job.py", "job.py is a script: `zoe run --show job.py > app.json` writes its"),
         ("ls --limit -1", "'--limit' / '-n': must be at least 1, is -1"),
         ("ls --limit x", "'--limit' / '-n': must be a whole number, is 'x'"),
         ("usage --from x", "'--from': 'x' is not a date; use 2026-11-01 or '2026-11-01 08:30'"),
@@ -108,6 +111,7 @@ def test_it_says_which_value_is_wrong_and_what_is_wanted(zoe: Zoe, call: str, sa
     ("setting", "said"),
     [
         ("queue_scan_max=1e30", "queue_scan_max: must be a whole number, is 1e+30"),
+        ("version=3", "'version=3' is not KEY=VALUE with a key of order, "),
         ("order=bogus", "order: must be one of 'fifo', "),
         (
             'tenant_limits={"red": {"cores_milli": 5}, "red": {}}',

@@ -102,7 +102,7 @@ def test_show_tells_state_timeline_and_services(server: Server, zoe: Zoe, submit
     server.start(submitted)
     server.end(submitted, 3, "three of four meters are dark")
     text = zoe("show", submitted).out
-    for word in ("sums", "ada of lab", "failed, cause exited", "three of four meters are dark", "placed", "worker-1"):
+    for word in ("sums", "ada in lab", "failed, cause exited", "three of four meters are dark", "placed", "worker-1"):
         assert word in text
     assert zoe("show", submitted, "-o", "json").json()["exit_code"] == 3
     assert zoe("show", submitted, "-o", "name").out == f"{submitted}\n"

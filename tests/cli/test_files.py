@@ -44,6 +44,14 @@ def test_a_directory_goes_up_and_comes_back(stack: Stack, tree: Path, tmp_path: 
     found = sorted(path.relative_to(tmp_path / "back") for path in (tmp_path / "back").rglob("*"))
     assert found == sorted(path.relative_to(tree) for path in tree.rglob("*"))
     assert (tmp_path / "back/sub/100%.csv").read_text() == "x,y\n"
+    again = zoe(stack, "cp", "-r", f"{tree}/", ":up")
+    assert (again.returncode, again.stderr) == (0, "")
+    nested = zoe(stack, "cp", "-r", str(tree), ":up")
+    assert (nested.returncode, "becomes :up/tree; with a / after it" in nested.stderr) == (0, True), nested.stderr
+    assert zoe(stack, "ls", ":up", "-o", "name").stdout.split() == ["a.txt", "sub/", "tree/"]
+    assert zoe(stack, "cp", "-r", ":up/", str(tmp_path / "back")).stderr == ""
+    assert sorted(path.name for path in (tmp_path / "back").iterdir()) == ["a.txt", "sub", "tree"]
+    assert not list(stack.workspace.glob(".zoe-uploads*"))
 
 
 def test_files_are_deleted_and_nothing_else(stack: Stack, tree: Path) -> None:

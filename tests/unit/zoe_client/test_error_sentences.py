@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_client.errors import InvalidDescription, Refused
+from zoe_client.errors import InvalidDescription, NotFound, Refused
 from zoe_client.wire import Diagnostic, Problem
 
 
@@ -23,6 +23,19 @@ from zoe_client.wire import Diagnostic, Problem
 )
 def test_no_sentence_is_said_twice(title: str, detail: str, sentence: str) -> None:
     assert str(Refused(Problem(title=title, status=404, code="not_found", detail=detail))) == sentence
+
+
+@pytest.mark.parametrize(
+    ("detail", "sentence"),
+    [
+        ("x is the id of an array; name one of its executions", "x is the id of an array; name one of its executions"),
+        ("execution x does not exist", "execution x does not exist, or you may not see it"),
+        ("", "It does not exist, or you may not see it"),
+    ],
+)
+def test_what_is_not_found_is_named(detail: str, sentence: str) -> None:
+    title = "It does not exist, or you may not see it"
+    assert str(NotFound(Problem(title=title, status=404, code="not_found", detail=detail))) == sentence
 
 
 def test_the_message_of_an_invalid_description_names_its_errors() -> None:

@@ -68,7 +68,7 @@ def sbatch(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[OPTIONS] SCRIPT [ARGUMENTS]",
+            metavar="SCRIPT [ARGUMENTS...]",
             help="Options of sbatch, which win over the #SBATCH lines of the script (- or none: standard input). Zoe's "
             "own: --loose submits although lines are not understood; --show prints the description; --image NAME "
             "[zoe/python]; --idempotency-key KEY; --env NAME=VALUE (visible in `zoe show`); --secret NAME[=VARIABLE]; "

@@ -29,6 +29,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
+from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
@@ -97,6 +98,7 @@ def add_one(
     from zoe_client.wire import ScheduleRequest
     from zoe_client.wire.batch.schedules import AHEAD_S_MAX
 
+    _check_no_script(what)
     if zone is None:
         note("note: its times are in UTC; give --zone for another time zone")
     zone = zone or "UTC"
@@ -135,6 +137,16 @@ def add_one(
     for text in made.notes:
         note(f"note: {text}")
     emit(made, options(context).output, _rows([made]))
+
+
+def _check_no_script(what: str) -> None:
+    from zoe_client.documents.scripts import INTERPRETERS
+
+    if Path(what).suffix in INTERPRETERS:
+        shown = printable(what)
+        raise typer.BadParameter(
+            f"{shown} is a script: `zoe run --show {shown} > app.json` writes its description; schedule app.json"
+        )
 
 
 def _in_zone(deadline: str | None, zone: str) -> str | None:

@@ -235,7 +235,8 @@ def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below:
         beside = diagnostic.pointer.startswith(_BESIDE_BODY)
         if beside or (below is not None and not diagnostic.pointer.startswith(below)):
             name = diagnostic.pointer.rpartition("/")[2] if beside else diagnostic.pointer.lstrip("/")
-            note(f"  {name}: {diagnostic.message}")
+            if diagnostic.message != error.problem.detail:
+                note(f"  {name}: {diagnostic.message}")
             continue
         diagnostic.pointer = diagnostic.pointer.removeprefix(below or "")
         place = read.place(diagnostic.pointer)

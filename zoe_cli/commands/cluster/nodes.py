@@ -141,8 +141,10 @@ def _start_s(after: str, at: str | None) -> float:
 
 def _hold_view(tenant: str | None, since_s: float, lasts: str | None, reason: str) -> NodeHoldView:
     until_s = None if lasts is None else since_s + duration(lasts)
-    if until_s is not None and until_s <= max(since_s, time.time()):
-        raise typer.BadParameter("the hold would end before it begins")
+    if until_s is not None and until_s <= since_s:
+        raise typer.BadParameter("the hold would end when it begins: --for is longer than 0")
+    if until_s is not None and until_s <= time.time():
+        raise typer.BadParameter(f"the hold would have ended {clock(until_s)}: --at is too early")
     return NodeHoldView(tenant=tenant, since_s=since_s, until_s=until_s, note=reason)
 
 

@@ -66,9 +66,9 @@ def _emit_dry_run(context: typer.Context, answer: DryRunView) -> None:
 def setting(text: str) -> tuple[str, Any]:
     """Return a setting and its value from KEY=VALUE."""
     key, separator, value = text.partition("=")
-    if not separator or key not in PolicyView.model_fields:
-        known = ", ".join(name for name in PolicyView.model_fields if name != "version")
-        raise typer.BadParameter(f"{text!r} is not KEY=VALUE with a key of {known}")
+    known = [name for name in PolicyView.model_fields if name != "version"]
+    if not separator or key not in known:
+        raise typer.BadParameter(f"{text!r} is not KEY=VALUE with a key of {', '.join(known)}")
     try:
         found = json.loads(value)
     except (ValueError, RecursionError):

@@ -52,6 +52,8 @@ def put_in_force(client: Client, present: PolicyView, wanted: PolicyView) -> Pol
     stored = client.set_policy(wanted)
     for line in [*changes, *([effect] if effect else [])]:
         note(line)
+    if wanted.submissions_closed and not present.submissions_closed:
+        note("users cannot submit until it is empty again; operators and admins can")
     return stored
 
 

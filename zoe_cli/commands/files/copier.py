@@ -37,15 +37,18 @@ class Copier:
         if self.left_out:
             raise typer.Exit(Exit.NOT_ALLOWED)
 
-    def upload(self, source: Path, to: FilePlace, many: bool) -> None:
-        """Copy a file or directory into a directory, or to a path."""
+    def upload(self, source: Path, to: FilePlace, many: bool, contents: bool = False) -> None:
+        """Copy a file or directory into a directory, or to a path. contents: of a directory, into one that exists."""
         if not source.exists():
             raise typer.BadParameter(f"{source} does not exist")
         name = remote_name(source.absolute() if source.name else source.resolve())
-        target = to.below(name) if many or self._is_directory(to) else to
+        contents = contents and source.is_dir()
+        nests = not many and not contents and self._is_directory(to)
+        target = to.below(name) if many or nests else to
         if source.is_dir():
             self._check_recursive(str(source))
             with self._recorded(f"up {source.resolve()} {to.root} {to.path} {many}", target.path) as path:
+                _note_nesting(nests and path == target.path, str(source), f"{FilePlace(target.root, path)}")
                 self._upload_directory(source, FilePlace(target.root, path))
         elif not source.is_file():
             raise typer.BadParameter(f"{source} is not a file")
@@ -54,15 +57,18 @@ class Copier:
                 self._files.make_directory(target.needs_directory, target.root)
             self._upload_file(source, target)
 
-    def download(self, place: FilePlace, target: Path, many: bool) -> None:
-        """Copy a file or directory into a directory of this machine, or to a path."""
+    def download(self, place: FilePlace, target: Path, many: bool, contents: bool = False) -> None:
+        """Copy a file or directory into a directory of this machine, or to a path. contents: as in upload."""
         entry, key = self._files.find(place.path, place.root), f"down {place} {target.absolute()} {many}"
-        if many or target.is_dir():
+        contents = contents and entry.kind == "directory"
+        nests = not many and not contents and target.is_dir()
+        if many or nests:
             target.mkdir(parents=True, exist_ok=True)
             target = target / local_name(entry) if entry.name else target
         if entry.kind == "directory":
             self._check_recursive(str(place))
             with self._recorded(key, str(target.absolute())) as path:
+                _note_nesting(nests and path == str(target.absolute()), str(place), path)
                 self._download_directory(place, Path(path))
         elif not target.parent.is_dir():
             raise typer.BadParameter(f"{target.parent} is not a directory")
@@ -197,6 +203,12 @@ class Copier:
     def _check_recursive(self, shown: str) -> None:
         if not self._recursive:
             raise typer.BadParameter(f"{shown} is a directory: copy it with -r")
+
+
+def _note_nesting(nests: bool, source: str, target: str) -> None:
+    """Say that a directory goes into an existing one, which a repeated copy would find."""
+    if nests:
+        note(f"note: the target exists, so {source} becomes {target}; with a / after it, its contents are copied")
 
 
 @contextmanager

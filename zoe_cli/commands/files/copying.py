@@ -45,7 +45,8 @@ def copy(
     Files that .gitignore and .zoeignore of a local directory name are left out.
 
     Repeat an interrupted copy to resume it, also of a directory. A file appears under its name when it is complete. A
-    directory goes into an existing TARGET, under its own name. In a workspace, bytes that are not UTF-8, unprintable
+    directory goes into an existing TARGET, under its own name; with a slash after SOURCE and none after TARGET, its
+    contents do, so that a repeated copy updates the first one. In a workspace, bytes that are not UTF-8, unprintable
     characters and `%` are written `%XX`.
     """
     if len(paths) < 2:
@@ -66,9 +67,11 @@ def _copy(context: typer.Context, paths: list[str], recursive: bool, everything:
         for source, place in zip(sources, froms, strict=True):
             match place, to:
                 case None, FilePlace():
-                    copier.upload(Path(source), to, many=len(sources) > 1 or target.endswith(("/", ":")))
+                    many = len(sources) > 1 or target.endswith(("/", ":"))
+                    copier.upload(Path(source), to, many=many, contents=source.endswith("/"))
                 case FilePlace(), None:
-                    copier.download(place, Path(target), many=len(sources) > 1 or target.endswith("/"))
+                    many = len(sources) > 1 or target.endswith("/") or Path(target).name in ("", "..")
+                    copier.download(place, Path(target), many=many, contents=source.endswith("/"))
                 case _:
                     raise typer.BadParameter(f"copy between this machine and Zoe: one side is {FORMS}")
         copier.close()

@@ -22,15 +22,38 @@ from zoe_cli.output import emit, emit_data, note
 from zoe_cli.text import printable
 from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
 from zoe_client.quick.plain import Execution
-from zoe_client.vocabulary import DeadlineOutlook, DependencyKind
+from zoe_client.vocabulary import DeadlineOutlook, DependencyKind, ExecutionState
 from zoe_client.words import documentation
 
 if TYPE_CHECKING:
     from zoe_client.vocabulary import ShareLevel
     from zoe_client.wire import DeadlineOutlookView
 
+_MEMORY_BYTES_MIN = 1 << 20
+
+
+def check_memory(text: str | None) -> str | None:
+    """Return a size that an instance can have; typer's BadParameter."""
+    if text is None:
+        return None
+    from zoe_client.documents.quantities import bytes_of
+
+    try:
+        size = bytes_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if size < _MEMORY_BYTES_MIN:
+        raise typer.BadParameter(f"must be at least 1MiB, is {text}")
+    return text
+
+
 Name = Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")]
-Memory = Annotated[str | None, typer.Option(help="Memory of each instance, or each Spark worker [1GiB; Spark: 2GiB].")]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        callback=check_memory, metavar="SIZE", help="Memory of each instance, or each Spark worker [1GiB; Spark: 2GiB]."
+    ),
+]
 Cores = Annotated[float | None, typer.Option(min=0.001, help="Cores of each instance, or each Spark worker [1].")]
 Carried = Annotated[
     list[Path] | None,
@@ -188,6 +211,8 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     execution = _wait(context, execution, how)
     if not how.following:
         emit(execution, options(context).output, rows_of([execution]))
+    elif execution["state"] == ExecutionState.SUCCEEDED:  # a failure is said anyway
+        note(f"{execution['name']} ({execution['id']}) succeeded")
     end_run(context, execution["id"], exit_code_of(execution, how.exit_code_from_app), fetch=how.fetch)
 
 

@@ -9,6 +9,7 @@ import typer
 from zoe_cli.commands.watching.workflow_promises import array_lines
 from zoe_cli.commands.watching.workflow_views import entries_text
 from zoe_cli.commands.words.array_rows import array_rows, counts_text, plain
+from zoe_cli.commands.words.states import states_option
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
 from zoe_cli.rows import Rows
@@ -25,15 +26,15 @@ def show(
     context: typer.Context,
     array_id: ArrayId,
     state: Annotated[
-        list[IndexState] | None,
-        typer.Option("--state", "-s", help="List the indices in this state with their executions; may be repeated."),
+        list[str] | None,
+        states_option(IndexState, "List the indices in these states, such as failed,cancelled, with their executions."),
     ] = None,
 ) -> None:
     """Show an array: indices by state."""
     form = options(context).output
     with options(context).client() as client:
         array = client.arrays.array(array_id)
-        found = list(client.arrays.indices(array_id, state)) if state else []
+        found = list(client.arrays.indices(array_id, [IndexState(one) for one in state])) if state else []
     if form is not Format.TABLE:
         document: dict[str, Any] = array.model_dump(mode="json")
         if state:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from zoe_cli.commands.words.dates import since
+from zoe_cli.commands.words.states import states_option
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
@@ -44,7 +45,8 @@ def history(
         ),
     ] = None,
     state: Annotated[
-        list[ExecutionState] | None, typer.Option("--state", "-s", help="Only in this state; may be repeated.")
+        list[str] | None,
+        states_option(ExecutionState, "Only in these states, such as failed,cancelled; may be repeated."),
     ] = None,
     user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
     name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,

@@ -18,6 +18,7 @@ from zoe_cli.commands.words.dates import since
 from zoe_cli.commands.words.documents import data_format
 from zoe_cli.commands.words.file_places import FORMS
 from zoe_cli.commands.words.list_options import line_format, lines, sort_key
+from zoe_cli.commands.words.states import states_option
 from zoe_cli.commands.words.usage_of import efficiency, ended_before, uses_of
 from zoe_cli.commands.words.views import (
     asks_for_bandwidth,
@@ -76,8 +77,8 @@ def ls(
         typer.Argument(metavar="[PLACE]", help=f"List the files of a place instead: {FORMS}."),
     ] = None,
     state: Annotated[
-        list[ExecutionState] | None,
-        typer.Option("--state", "-s", help="Only executions in this state; may be repeated."),
+        list[str] | None,
+        states_option(ExecutionState, "Only executions in these states, such as queued,running; may be repeated."),
     ] = None,
     user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
     name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
@@ -116,10 +117,11 @@ def ls(
 ) -> None:
     """List executions, newest first, or files.
 
-    READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
-    from the placement to the end. PROGRESS: the finished share, as reported by the program. DEADLINE: met, missed and
-    why, at risk, or the time left. WHY: the reason for waiting, or the cause of a failure. --sort sorts the newest
-    10,000 rows before -n cuts them. --format is for executions, without arrays; it takes the names of -o json.
+    READY: ready essential services of all, and elastic services after a plus; of an array, successful indices of all.
+    AGE: time since the submission. RAN: time from the placement to the end. PROGRESS: the finished share, as reported
+    by the program. DEADLINE: met, missed and why, at risk, or the time left. WHY: the reason for waiting, or the cause
+    of a failure. --sort sorts the newest 10,000 rows before -n cuts them. --format is for executions, without arrays;
+    it takes the names of -o json.
     """
     if place is not None:
         from zoe_cli.commands.watching.listing_files import list_files
@@ -127,7 +129,7 @@ def ls(
         list_files(context, place, limit)
         return
     query = {
-        "state": [entry.value for entry in state or ()],
+        "state": state,
         "user": user,
         "name": name,
         "submitted_from_s": since_s,

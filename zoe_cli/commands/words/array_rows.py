@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from zoe_client.wire import ArraySummary
 
 _ID = re.compile(r"a[0-9a-z]{14}")
-_ENDED = ("succeeded", "failed", "cancelled")
 _INDICES_LENGTH_MAX = 24
 
 
@@ -60,17 +59,16 @@ def all_rows(arrays: Sequence[Array], executions: Sequence[Summary], order: Sequ
 
 
 def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[object]:
-    """Return the row of an array: READY is ended indices of all."""
+    """Return the row of an array: READY is successful indices of all."""
     now_s, counts = time.time(), array["counts"]
     end_s = now_s if array["ended_at_s"] is None else array["ended_at_s"]
-    ended = sum(counts.get(state, 0) for state in _ENDED)
     reason = array["reason"]
     return (
         array["id"],
         f"{array['name']}[{_short(array)}]",
         array["user"],
         array["state"],
-        f"{ended}/{array['size']}",
+        f"{counts.get('succeeded', 0)}/{array['size']}",
         duration(now_s - array["submitted_at_s"]),
         duration(end_s - array["submitted_at_s"]) if array["state"] != "submitted" else "",
         *([""] if with_progress else []),

@@ -70,7 +70,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     yield "id", execution["id"]
     yield "name", execution["name"]
     yield "application", f"{execution['application']} ({execution['kind']})"
-    yield "owner", f"{execution['user']} of {execution['tenant']}"
+    yield "owner", f"{execution['user']} in {execution['tenant']}"
     yield from _jobs(execution)
     yield from _results(execution)
     yield "state", execution["state"]
