@@ -167,7 +167,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--token-file", type=Path, help="take the token from this file and do not print it")
     parser.add_argument("--wait-s", type=float, default=0.0, help="how long to wait for the database")
-    commands = parser.add_subparsers(dest="command", title="commands instead of that", metavar="")
+    commands = parser.add_subparsers(dest="command", title="commands instead of that", metavar="COMMAND")
     backup = commands.add_parser("backup", help="write the database and the key of credentials to one file")
     backup.add_argument("file", type=Path, help="a new file; it will contain secrets, and only you may read it")
     backup.add_argument("--sign-with", type=Path, metavar="KEY", help="sign it by ssh-keygen with this private key")

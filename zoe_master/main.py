@@ -368,6 +368,9 @@ def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str]
     return credentials
 
 
+_NO_WAY_BACK = "programs of version 1.0.0 fail on executions that had one: from now on, go back only by a restore"
+
+
 def programs_of(settings: Settings, waker: TickWaker) -> AttemptRunner:
     """Return the runner of the prologue and the epilogue that are set."""
     wanted = {AttemptProgramKind.PROLOGUE: settings.prologue, AttemptProgramKind.EPILOGUE: settings.epilogue}
@@ -393,6 +396,8 @@ def main() -> int:
     try:
         check_program("prologue", settings.prologue)
         check_program("epilogue", settings.epilogue)
+        if settings.prologue or settings.epilogue:
+            log.warning("prologue or epilogue set", going_back=_NO_WAY_BACK)
         metrics.serve(settings.master_metrics_host, settings.master_metrics_port)
         process.run()
     except (*_REFUSALS, metrics.PortTaken, ProgramRefused) as refusal:

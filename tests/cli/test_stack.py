@@ -81,7 +81,7 @@ def test_before_a_maintenance_window_only_what_ends_in_time_begins(stack: Stack,
     assert zoe("wait", waiting, "--timeout", "30").code == 0
     assert "name nodes, or give --all" in zoe("nodes", "drain").err
     assert "not both" in zoe("nodes", "drain", "--all", "--in", "1h", "--at", "2031-01-01").err
-    assert "would end before it begins" in zoe("nodes", "drain", "--all", "--at", "2001-01-01", "--for", "1h").err
+    assert "would have ended 2001-01-01" in zoe("nodes", "drain", "--all", "--at", "2001-01-01", "--for", "1h").err
 
 
 def test_a_plan_keeps_nothing(stack: Stack, zoe: Zoe) -> None:

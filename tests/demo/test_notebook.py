@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.support.notebook import CELL, R_CELL, R_SAYS, Notebook, check_sum
+from tests.support.notebook import CELL, R_CELL, R_SAYS, Notebook, check_sum, through_the_proxy
 from tests.support.stack import running_stack
 from tests.support.waiting import until
 from tests.swarm.certificates import make_certificates
@@ -32,18 +32,6 @@ import os
 token = open(os.environ["JUPYTER_TOKEN_FILE"]).read()
 print(oct(os.stat(os.environ["JUPYTER_TOKEN_FILE"]).st_mode & 0o777), token in str(os.environ), len(token))
 """
-
-
-def through_the_proxy(url: str) -> Notebook:
-    """As a browser that takes the ticket: the cookie of the application's origin, and no token of Jupyter's."""
-    ticket = urlsplit(url)
-    with httpx.Client(trust_env=False) as browser:
-        here = ticket._replace(netloc=f"127.0.0.1:{ticket.port}").geturl()
-        entered = browser.get(here, headers={"Host": ticket.netloc})
-        assert (entered.status_code, entered.headers["location"]) == (303, "/lab")
-        cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
-    origin = {"Cookie": cookie, "Origin": f"http://{ticket.netloc}"}
-    return Notebook("127.0.0.1", ticket.port or 80, "", origin, ticket.hostname or "")
 
 
 DATA = """

@@ -30,7 +30,7 @@ def set_revision(url: str, revision: str) -> None:
 def test_new_programs_on_old_tables_say_what_to_run(postgres_server: PostgresServer, tables: str) -> None:
     # Made with the tables of this version, since an installation stores a token; then they go.
     url = postgres_server.create_database()
-    with closing(Installation(url, forked=False)) as installation:
+    with closing(Installation(url)) as installation:
         migrate.downgrade(url, "0057" if tables == "older" else "base")
         master, api = installation.start_master(), installation.start_api(free_port())
         assert (master.wait(60), api.wait(60)) == (2, 2)

@@ -10,7 +10,9 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support.waiting import until
@@ -88,6 +90,18 @@ class Notebook:
     @property
     def _headers(self) -> dict[str, str]:
         return {**self.extra, **({"Authorization": f"token {self.token}"} if self.token else {})}
+
+
+def through_the_proxy(url: str) -> Notebook:
+    """As a browser that takes the ticket: the cookie of the application's origin, and no token of Jupyter's."""
+    ticket = urlsplit(url)
+    with httpx.Client(trust_env=False) as browser:
+        here = ticket._replace(netloc=f"127.0.0.1:{ticket.port}").geturl()
+        entered = browser.get(here, headers={"Host": ticket.netloc})
+        assert (entered.status_code, entered.headers["location"]) == (303, "/lab")
+        cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    origin = {"Cookie": cookie, "Origin": f"http://{ticket.netloc}"}
+    return Notebook("127.0.0.1", ticket.port or 80, "", origin, ticket.hostname or "")
 
 
 def _wait_for_kernel(channel: ClientConnection) -> None:

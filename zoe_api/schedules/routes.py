@@ -227,7 +227,7 @@ def _check_run(schedule: Schedule, caller: Caller, wrong: Sequence[Diagnostic]) 
             raise refused_times(wrong, refused) from None
         if refused.code not in _MAY_PASS:
             raise ApiProblem(Code(refused.code), refused.detail, refused.hint, refused.errors) from None
-        return [why_refused(refused)]
+        return [f"a run would be refused now: {why_refused(refused)}"]
     if wrong:
         raise refused_times(wrong)
     return list(run.notes)

@@ -13,7 +13,6 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, write
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_cli.units import clock
 from zoe_client.wire import BudgetList, StatementView
 from zoe_client.words.times import zone_of
 
@@ -63,8 +62,8 @@ def statement(
     for text in found.gaps:
         note(f"note: {text}")
     if shown is Format.TABLE:
-        state = "closed" if found.closed else f"until {clock(found.until_s)}"
-        note(f"total of {found.month} ({state}): {found.total} {found.currency or ''}".rstrip())
+        state = "closed" if found.closed else f"until {_moment(found.until_s, found.zone)}"
+        note(f"total of {found.month} in {found.zone} ({state}): {found.total} {found.currency or ''}".rstrip())
 
 
 def budget(context: typer.Context) -> None:

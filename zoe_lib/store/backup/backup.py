@@ -145,6 +145,8 @@ def _first_line(error: psycopg2.Error) -> str:
 @contextmanager
 def _new_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a draft beside the path, which is renamed to it once it is complete and on the disk."""
+    if not path.name:
+        raise StoreError("a backup needs a file name")
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         if path.exists():

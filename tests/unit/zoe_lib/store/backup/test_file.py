@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from zoe_lib.sealing import KEY_FILE, new_key
+from zoe_lib.store.backup.backup import back_up
 from zoe_lib.store.backup.file import open_backup
 from zoe_lib.store.backup.manifest import FORMAT, MANIFEST
 from zoe_lib.store.errors import StoreError
@@ -137,3 +138,15 @@ def test_a_damaged_byte_anywhere_is_a_sentence_or_does_no_harm(tmp_path: Path) -
     assert "the backup is damaged: tables/tokens" in found
     assert f"{tmp_path}/b is not a backup of Zoe: the backup is damaged: {MANIFEST}" in found
     assert not [sentence for sentence in found if "\n" in sentence]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("", "needs a file name"), ("there", "exists already"), ("none/x", "No such")]
+)
+def test_a_name_that_no_backup_can_have_is_refused_before_the_database_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there").mkdir()
+    with pytest.raises(StoreError, match=said):
+        back_up("postgresql://nobody@127.0.0.1:9/none", Path(name), tmp_path / "key", "test", 1.0)
