@@ -194,7 +194,7 @@ class ControllerHttp:
             for chunk in answer.iter_bytes():
                 body += chunk
                 if len(body) > _ANSWER_BYTES_MAX:
-                    raise httpx.ReadError(f"an answer of more than {_ANSWER_BYTES_MAX} bytes")
+                    raise httpx.ReadError(f"the answer has more than {_ANSWER_BYTES_MAX} bytes")
             return httpx.Response(answer.status_code, content=bytes(body), request=answer.request)
 
     def _read(self, answer: httpx.Response) -> Any:
@@ -204,7 +204,7 @@ class ControllerHttp:
             return answer.json()
         except ValueError:
             _log.info("%s does not answer in JSON", answer.url)
-            raise StorageUnavailableError("the storage controller does not answer in JSON") from None
+            raise StorageUnavailableError("the answer of the storage controller is not JSON") from None
 
 
 def _refusal_text(answer: httpx.Response) -> str:

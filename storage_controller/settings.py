@@ -165,7 +165,7 @@ class ControllerSettings(FileSettings):
     rewrite_patience_s: float = Field(
         default=3600.0,
         gt=0,
-        description="How long such a job waits for a store that is away. Then it fails, and can be resumed.",
+        description="How long such a job waits for a store that does not answer. Then it fails, and can be resumed.",
     )
     swift_endpoints_url: str | None = Field(
         default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."

@@ -152,7 +152,7 @@ class Connections:
                     place.hostname, place.port, method, path, sent, query, ssl=place.scheme == "https"
                 )
         except (Exception, Timeout) as error:
-            raise StoreAway(f"the store is away: {error}") from None
+            raise StoreAway(f"the store does not answer: {error}") from None
 
 
 def _answer(connection: Any, wait_s: float) -> StoreAnswer:

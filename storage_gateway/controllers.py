@@ -170,7 +170,9 @@ class _Forwarding:
             ) from None
         except StoreAway as away:
             self.app.logger.error("%s", away)
-            raise HTTPServiceUnavailable(request=req, headers={"Retry-After": "5"}, body="The store is away.") from None
+            raise HTTPServiceUnavailable(
+                request=req, headers={"Retry-After": "5"}, body="The store does not answer."
+            ) from None
 
 
 class GatewayAccounts(_Forwarding, AccountController):  # type: ignore[misc]

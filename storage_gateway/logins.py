@@ -92,7 +92,7 @@ class Users:
             own = self._accounts.get(account)
             return None if own is None else {"user": own["user"], "key": own["key"]}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreAway(f"{file} names no users of accounts: {error!r}") from None
+            raise StoreAway(f"{file} does not list the users of accounts: {error!r}") from None
 
 
 class Logins:

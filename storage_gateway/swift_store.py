@@ -64,7 +64,7 @@ class SwiftStore:
             self._logins.forget(login)
             if not again:
                 break
-        raise StoreAway(f"the store does not accept {login.name}")
+        raise StoreAway(f"the store refuses the sign-in of {login.name}; check its password")
 
     def _sign_in(self, user: str, key: str) -> tuple[int, HeaderKeyDict]:
         sent = {"X-Auth-User": user, "X-Auth-Key": key}

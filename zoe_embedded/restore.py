@@ -98,7 +98,7 @@ def remove_kept(home: Home, names: Sequence[str]) -> None:
         there = {name for name, _ in _kept(url)}
         if unknown := [name for name in names if name not in there]:
             known = ", ".join(sorted(there)) or "none"
-            raise NotFound(f"{unknown[0]} is no database that a restore has kept; kept are: {known}")
+            raise NotFound(f"{unknown[0]} is not a database that a restore has kept; these are kept: {known}")
         for name in names:
             _run(url, ("DROP DATABASE {}", name))
 

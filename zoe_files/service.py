@@ -35,7 +35,7 @@ _SWEEP_INTERVAL_S = 3600.0
 _DRAINED_BYTES_MAX = 64 << 20
 _DRAIN_TIMEOUT_S = 5.0
 _DIGITS_MAX = 18
-_NOT_POSSIBLE = FileRefused(405, "method_not_allowed", "this is not possible here")
+_NOT_POSSIBLE = FileRefused(405, "method_not_allowed", "this path does not allow the method")
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def _check_free(directory: int, name: bytes, shown: str) -> None:
     with suppress(FileNotFoundError):
         mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-            raise wrong_kind(f"{shown} is there, and is not a file")
+            raise wrong_kind(f"{shown} exists and is not a file")
 
 
 class _Body:

@@ -259,7 +259,7 @@ def _check_target(directory: int, name: bytes, shown: str) -> None:
         except FileNotFoundError:
             return
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-        raise wrong_kind(f"{shown} is there, and is not a file")
+        raise wrong_kind(f"{shown} exists and is not a file")
 
 
 def _is_old(directory: int, number: str) -> bool:

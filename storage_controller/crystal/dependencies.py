@@ -49,7 +49,7 @@ class Dependencies:
         for dependency in self.dependencies():
             if dependency["id"] == name:
                 return dependency
-        raise RequestRefusedError(404, f"there is no dependency {name}")
+        raise RequestRefusedError(404, f"dependency {name} does not exist")
 
     def keep(self, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
         """Create or change a dependency."""
@@ -60,7 +60,7 @@ class Dependencies:
     def keep_data(self, name: str, content: bytes) -> None:
         """Store the bytes of a dependency. Raises RequestRefusedError."""
         if not self._ledger.keep_filter_data(_PREFIX + name, content):
-            raise RequestRefusedError(404, f"there is no dependency {name}")
+            raise RequestRefusedError(404, f"dependency {name} does not exist")
 
     def drop(self, name: str) -> None:
         """Remove a dependency, if it exists."""
@@ -98,7 +98,7 @@ def create(kept: DependenciesDep, given: Dependency) -> dict[str, Any]:
     name = given.name or secrets.token_hex(4)
     there = kept.dependencies()
     if any(entry["id"] == name for entry in there):
-        raise RequestRefusedError(409, f"there is a dependency {name} already")
+        raise RequestRefusedError(409, f"dependency {name} already exists")
     if len(there) >= _DEPENDENCIES_MAX:
         raise RequestRefusedError(409, f"there are {len(there)} dependencies, and at most {_DEPENDENCIES_MAX} are kept")
     return kept.keep(name, {**given.model_dump(), "name": name})
@@ -129,7 +129,7 @@ def data(kept: DependenciesDep, name: str, file: UploadFile) -> dict[str, int]:
     """Store the bytes of a dependency."""
     content = file.file.read(DATA_BYTES_MAX + 1)
     if len(content) > DATA_BYTES_MAX:
-        raise RequestRefusedError(400, f"larger than {DATA_BYTES_MAX} bytes")
+        raise RequestRefusedError(400, f"the file is larger than {DATA_BYTES_MAX} bytes")
     kept.keep_data(name, content)
     return {"bytes": len(content)}
 

@@ -111,7 +111,7 @@ def _names(rule: Rule | None, name: str) -> bool:
 
 def _word_named(rules: RuleLedger, name: str) -> FilterWord:
     if (found := rules.words().get(name.upper())) is None:
-        raise RequestRefusedError(404, f"there is no filter word {name}")
+        raise RequestRefusedError(404, f"filter word {name} does not exist")
     return found
 
 

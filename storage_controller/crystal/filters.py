@@ -113,13 +113,13 @@ def data(
     """Store the program of a filter; a WebAssembly module is checked, and proxies can run it."""
     content = file.file.read(DATA_BYTES_MAX + 1)
     if len(content) > DATA_BYTES_MAX:
-        raise RequestRefusedError(400, f"larger than {DATA_BYTES_MAX} bytes")
+        raise RequestRefusedError(400, f"the file is larger than {DATA_BYTES_MAX} bytes")
     if content.startswith(_MODULE_BEGIN):
         _filter(ledger, name)
         keep_module(modules, SHARED, name, content, author)
         rules.pin_missing(SHARED, name)
     if not ledger.keep_filter_data(name, content):
-        raise RequestRefusedError(404, f"there is no filter {name}")
+        raise RequestRefusedError(404, f"filter {name} does not exist")
     return {"bytes": len(content)}
 
 
@@ -168,7 +168,7 @@ def _filter(ledger: Ledger, name: str) -> dict[str, Any]:
     for filter_ in _filters(ledger):
         if filter_["dsl_name"] == name:
             return filter_
-    raise RequestRefusedError(404, f"there is no filter {name}")
+    raise RequestRefusedError(404, f"filter {name} does not exist")
 
 
 def _target(project: str, container: str | None) -> Target:

@@ -94,7 +94,7 @@ def delete(added: MetricsDep, number: int) -> Response:
 def _module_numbered(added: AddedMetrics, number: int) -> KeptMetric:
     one = added.kept.metric(number)
     if one.source is not MetricSource.PYTHON:
-        raise RequestRefusedError(404, f"there is no metric module {number}")
+        raise RequestRefusedError(404, f"metric module {number} does not exist")
     return one
 
 

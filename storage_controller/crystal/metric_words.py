@@ -68,7 +68,7 @@ def change(
         raise RequestRefusedError(409, f"{one.name} is a metric module: change /registry/metric_module/{one.id}")
     text = given.pop("expression", one.text)
     if not isinstance(text, str) or len(text) > EXPRESSION_MAX:
-        raise RequestRefusedError(400, f"expression: a text of at most {EXPRESSION_MAX} characters")
+        raise RequestRefusedError(400, f"expression must be a string of at most {EXPRESSION_MAX} characters")
     given.pop("name", None)
     attributes = {**one.attributes, **given}
     response.headers.update(warning(added.change_expression(one, text, attributes)))

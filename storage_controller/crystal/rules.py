@@ -170,5 +170,5 @@ def _replace(
 def _rule_numbered(rules: RuleLedger, target: str, number: int) -> KeptRule:
     found = next((rule for rule in rules.rules() if (rule.target, rule.id) == (target, number)), None)
     if found is None:
-        raise RequestRefusedError(404, f"there is no rule {target}:{number}")
+        raise RequestRefusedError(404, f"rule {target}:{number} does not exist")
     return found

@@ -149,7 +149,7 @@ def slo_of(ledger: LedgerDep, slo_name: str, target: str) -> dict[str, Any]:
     for slo in slos(ledger):
         if (slo["slo_name"], slo["target"]) == (slo_name, target):
             return slo
-    raise RequestRefusedError(404, f"there is no {slo_name} for {target}")
+    raise RequestRefusedError(404, f"{target} has no SLO {slo_name}")
 
 
 @router.put("/policies/slo/bandwidth/{slo_name}/{target}", status_code=201)

@@ -59,7 +59,7 @@ def add_group(rules: RulesDep, given: Group | Members) -> dict[str, Any]:
         raise RequestRefusedError(400, "a group needs a member: name tenants, or containers as <tenant>/<container>")
     name = group.name or secrets.token_hex(4)
     if name in rules.groups():
-        raise RequestRefusedError(409, f"there is a group {name} already")
+        raise RequestRefusedError(409, f"group {name} already exists")
     rules.keep_group(name, group.members)
     return {"id": name, "members": sorted(set(group.members))}
 
@@ -121,7 +121,7 @@ def object_types(rules: RulesDep) -> list[dict[str, Any]]:
 def add_object_type(rules: RulesDep, given: ObjectType) -> dict[str, Any]:
     """Create an object type."""
     if given.name in rules.object_types():
-        raise RequestRefusedError(409, f"there is an object type {given.name} already")
+        raise RequestRefusedError(409, f"object type {given.name} already exists")
     rules.keep_object_type(given.name, _plain(given.types_list))
     return {"name": given.name, "types_list": sorted(set(_plain(given.types_list)))}
 
@@ -174,12 +174,12 @@ def _refuse_used(rules: RuleLedger, name: str, uses: Any) -> None:
 def _members(rules: RuleLedger, name: str) -> list[str]:
     found = rules.groups().get(name)
     if found is None:
-        raise RequestRefusedError(404, f"there is no group {name}")
+        raise RequestRefusedError(404, f"group {name} does not exist")
     return list(found)
 
 
 def _endings(rules: RuleLedger, name: str) -> list[str]:
     found = rules.object_types().get(name)
     if found is None:
-        raise RequestRefusedError(404, f"there is no object type {name}")
+        raise RequestRefusedError(404, f"object type {name} does not exist")
     return list(found)

@@ -80,7 +80,7 @@ class ControllerLedger:
                 mine = metrics.c.name == which.upper()
                 found = connection.execute(sa.update(metrics).where(mine).values(mode=mode)).rowcount
         if not found:
-            raise RequestRefusedError(404, f"there is no controller {name}")
+            raise RequestRefusedError(404, f"controller {name} does not exist")
 
     def switches(self, name: str) -> Sequence[Switch]:
         """Return the last switches of a controller, the newest first."""

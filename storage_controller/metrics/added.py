@@ -91,5 +91,5 @@ def mode_of_enabled(text: object) -> Mode:
     """Return the mode for the field `enabled` of the appendix dialect. Raises RequestRefusedError."""
     found = {"true": Mode.ON, "false": Mode.OFF}.get(str(text).lower())
     if found is None:
-        raise RequestRefusedError(400, f"enabled is true or false, not {str(text)[:40]!r}")
+        raise RequestRefusedError(400, f"enabled must be true or false, not {str(text)[:40]!r}")
     return found

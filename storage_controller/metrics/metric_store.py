@@ -77,7 +77,7 @@ class MetricLedger:
         with self._begin() as connection:
             row = connection.execute(sa.select(metrics).where(wanted)).first()
         if row is None:
-            raise RequestRefusedError(404, f"there is no metric {name}")
+            raise RequestRefusedError(404, f"metric {name} does not exist")
         return _metric_of_row(row)
 
     def add(
@@ -86,7 +86,7 @@ class MetricLedger:
         """Create a metric. Raises RequestRefusedError if its name is taken, or if there are too many."""
         name = name.upper()
         if name in STATIC_NAMES or name in METRICS:
-            raise RequestRefusedError(409, f"{name} exists already: use another name")
+            raise RequestRefusedError(409, f"{name} already exists: use another name")
         row = {"name": name, "source": source, "text": text, "attributes": dict(attributes), "author": author}
         with self._begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -97,7 +97,7 @@ class MetricLedger:
                 )
             new = insert(metrics).values(**row, created_s=self._clock.now_s()).on_conflict_do_nothing()
             if (made := connection.execute(new.returning(metrics)).first()) is None:
-                raise RequestRefusedError(409, f"there is a metric {name} already")
+                raise RequestRefusedError(409, f"metric {name} already exists: use another name")
             return _metric_of_row(made)
 
     def change(self, name: str, **values: Any) -> None:
@@ -105,7 +105,7 @@ class MetricLedger:
         changed = sa.update(metrics).where(metrics.c.name == name.upper()).values(**values)
         with self._begin() as connection:
             if not connection.execute(changed).rowcount:
-                raise RequestRefusedError(404, f"there is no metric {name}")
+                raise RequestRefusedError(404, f"metric {name} does not exist")
 
     def drop(self, name: str) -> None:
         """Remove a metric, if it exists."""

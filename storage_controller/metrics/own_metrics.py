@@ -165,7 +165,7 @@ class _MetricLoop:
             return prometheus.ask(url, one.text, tenant, labels.get("container_label", CONTAINER_LABEL))
         with self._lock:
             if self._closed:
-                raise MetricFault("the metric is gone")
+                raise MetricFault("the metric was removed")
             if self._process is None:
                 self._process = MetricProcess(one.text)
             process = self._process

@@ -82,7 +82,7 @@ class MetricProcess:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise self._end("the program does not answer in JSON")
+            raise self._end("the program's answer is not JSON")
         if (error := answer.get("error")) is not None:
             raise self._end(str(error)[:400])
         return answer
@@ -132,7 +132,7 @@ class MetricProcess:
 def check_source(source: str) -> None:
     """Start a program and end it. Raises MetricFault if it fails."""
     if len(source.encode()) > SOURCE_BYTES_MAX:
-        raise MetricFault(f"a program has at most {SOURCE_BYTES_MAX} bytes")
+        raise MetricFault(f"the program is longer than {SOURCE_BYTES_MAX} bytes")
     MetricProcess(source).close()
 
 

@@ -53,7 +53,7 @@ def read_prometheus(document: Any, tenant_label: str, container_label: str) -> S
                 f"the expression gives a {str(kind)[:20]}: write one that gives a single value for each series"
             )
         if len(result) > SERIES_MAX:
-            raise MetricFault(f"{len(result)} series, and at most {SERIES_MAX} are read: aggregate them")
+            raise MetricFault(f"{len(result)} series, above the maximum of {SERIES_MAX}: aggregate them")
         return _series(
             [
                 (
@@ -74,7 +74,7 @@ def read_answer(answer: Any) -> Series:
     if not isinstance(answer, dict):
         return _series([(("", ""), _number_of(answer, "the answer"))])
     if len(answer) > SERIES_MAX:
-        raise MetricFault(f"{len(answer)} values, and at most {SERIES_MAX} are taken")
+        raise MetricFault(f"{len(answer)} values, above the maximum of {SERIES_MAX}")
     return _series([(_place(name), _number_of(value, f"the value of {name[:80]!r}")) for name, value in answer.items()])
 
 
@@ -103,7 +103,7 @@ def _series(values: Iterable[tuple[Place, float]]) -> Series:
                 f"a value for the container {container[:80]!r} without a tenant: keep the label of tenants"
             )
         if max(len(tenant), len(container)) > _NAME_MAX:
-            raise MetricFault(f"a name of more than {_NAME_MAX} characters")
+            raise MetricFault(f"a label is longer than {_NAME_MAX} characters")
         if place in found:
             where = "/".join(filter(None, place))[:80] or "all"
             raise MetricFault(f"several values for {where}: aggregate, as in sum by (tenant, container) (...)")

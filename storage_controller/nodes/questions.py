@@ -40,7 +40,7 @@ def ask(http: httpx.Client, kind: NodeKind, url: str, timeout_s: float, clock: C
     try:
         status, text = asked.get("/healthcheck")
     except _LateError:
-        return Findings(away=f"nothing within {timeout_s:g} s")
+        return Findings(away=f"no answer within {timeout_s:g} s")
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         return Findings(away=_plainly(error))
     found = Findings(took_s=clock.monotonic_s() - began_s)

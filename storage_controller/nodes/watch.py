@@ -156,7 +156,7 @@ class NodeWatch:
         return self._last_mode
 
     def _health_of(self, name: str) -> NodeHealth:
-        found, now_s = Findings(away=f"nothing within {self._timeout_s:g} s"), self._clock.now_s()
+        found, now_s = Findings(away=f"no answer within {self._timeout_s:g} s"), self._clock.now_s()
         if self._asked[name].done():
             found = self._asked.pop(name).result()
         if not found.away:

@@ -65,7 +65,9 @@ class CoresLedger:
             connection.execute(upsert.on_conflict_do_update(index_elements=["tenant"], set_=row))
             count = connection.execute(sa.select(sa.func.count()).select_from(filter_cores)).scalar_one()
             if count > _TENANTS_MAX:
-                raise RequestRefusedError(409, f"cores are set for {_TENANTS_MAX} tenants already, which is the most")
+                raise RequestRefusedError(
+                    409, f"cores are set for {_TENANTS_MAX} tenants, which is the maximum; remove one first"
+                )
 
     def drop(self, tenant: str) -> bool:
         """Remove the value for a tenant; return whether there was one."""

@@ -69,7 +69,7 @@ class Controllers:
         """Return a controller with its last switches. Raises RequestRefusedError."""
         found = next((controller for controller in self.controllers() if controller.name == name), None)
         if found is None:
-            raise RequestRefusedError(404, f"there is no controller {name}")
+            raise RequestRefusedError(404, f"controller {name} does not exist")
         found.switches = [
             StorageSwitchView(at_s=switch.at_s, active=switch.active, dry=switch.dry, metrics=dict(switch.metrics))
             for switch in self.kept.switches(name)

@@ -50,7 +50,7 @@ def show_execution(ledger: LedgerDep, services: ServicesDep, owner: str, executi
     for entry in ledger.executions():
         if (entry.owner, entry.id) == (owner, execution):
             return _execution_document(entry, *_reports_of(ledger, services, owner))
-    raise RequestRefusedError(404, f"there is no execution {execution}")
+    raise RequestRefusedError(404, f"execution {execution} does not exist")
 
 
 @router.put("/{execution}", status_code=201)

@@ -90,7 +90,7 @@ def remove(
         (module for module in modules.modules(tenant) if (module.tenant, module.name) == (tenant, name.lower())), None
     )
     if found is None:
-        raise RequestRefusedError(404, f"there is no module {name}")
+        raise RequestRefusedError(404, f"module {name} does not exist")
     modules.drop(tenant, name, author, only_author)
     said = [] if found.reads else ["reads of objects that were stored through it still use it"]
     return Response(status_code=204, headers=dict(warning(said)))

@@ -45,7 +45,7 @@ def resume(services: ServicesDep, number: int) -> StorageRewriteView:
 def cancel(services: ServicesDep, number: int) -> Response:
     """Cancel the running job."""
     if not services.rewrites.cancel(number):
-        raise RequestRefusedError(404, f"no job {number} runs")
+        raise RequestRefusedError(404, f"job {number} is not running")
     return Response(status_code=204)
 
 

@@ -87,7 +87,7 @@ def restore_rule(
 def remove(rules: RulesDep, number: int, author: Author = None) -> Response:
     """Remove a rule."""
     if not rules.remove(number, author):
-        raise RequestRefusedError(404, f"there is no rule {number}")
+        raise RequestRefusedError(404, f"rule {number} does not exist")
     return Response(status_code=204)
 
 
@@ -118,7 +118,7 @@ def explain_object(
     """Return the filters of a stored object, and the effect of the present rules."""
     found = services.stored_object(tenant, container, name)
     if found is None:
-        raise RequestRefusedError(404, f"there is no object {tenant}/{container}/{name}")
+        raise RequestRefusedError(404, f"object {tenant}/{container}/{name} does not exist")
     request = ObjectRequest(tenant, container, name, found.size, frozenset(found.tags))
     book = replace(rules.book(), metrics=services.reports.metrics())
     return StorageWhyView(

@@ -53,7 +53,7 @@ def put(
 def delete(ledger: LedgerDep, tenant: str) -> Response:
     """Remove a tenant's standing SLO."""
     if _standing(ledger, tenant) is None:
-        raise RequestRefusedError(404, f"{tenant} has no standing SLO")
+        raise RequestRefusedError(404, f"{tenant} has no SLO")
     ledger.clear_slo(tenant, STANDING)
     return Response(status_code=204)
 

@@ -54,7 +54,7 @@ def sample(ledger: LedgerDep, services: ServicesDep, owner: str, view_id: str, t
     """Read the beginning of a view's source, and return a sample of the view."""
     found = next((view for view in ledger.views(owner) if view.id == view_id), None)
     if found is None:
-        raise RequestRefusedError(404, f"there is no view {view_id}")
+        raise RequestRefusedError(404, f"view {view_id} does not exist")
     return asdict(services.connected_swift("sample a view").sample(replace(found, token=token)))
 
 

@@ -68,7 +68,7 @@ def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str 
     if found is None:
         raise RequestRefusedError(404, f"no removed rule has the number {number}; see zoe storage policy ls --removed")
     if found.rule is None:
-        raise RequestRefusedError(409, f"this version does not understand rule {number}: add it in other words")
+        raise RequestRefusedError(409, f"this version does not understand rule {number}: add it with other keywords")
     rule = expand_rule(found.rule, rules.words())
     if found.ran is None and any(action.verb == "SET" and action.kind not in KINDS for action in rule.actions):
         raise RequestRefusedError(
@@ -86,7 +86,7 @@ def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> 
     """
     kept = next((rule.rule for rule in rules.rules() if rule.id == number and rule.rule is not None), None)
     if kept is None:
-        raise RequestRefusedError(404, f"there is no rule {number}")
+        raise RequestRefusedError(404, f"rule {number} does not exist")
     rule = expand_rule(kept, rules.words())
     contents: dict[str, bytes] = {}
 
@@ -124,7 +124,7 @@ def expand_rules(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
 def parse_text(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
     """Return the rules of a text. Raises RequestRefusedError with the line and the position of an error."""
     if len(body) > TEXT_BYTES_MAX:
-        raise RequestRefusedError(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
+        raise RequestRefusedError(400, f"the rules have more than {TEXT_BYTES_MAX} bytes; add them in parts")
     try:
         rules = list(parse_rules(body.decode(), caller))
     except (RuleError, UnicodeDecodeError) as error:

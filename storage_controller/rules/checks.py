@@ -158,7 +158,9 @@ def _compression(action: Action, given: Mapping[str, str]) -> None:
         raise RequestRefusedError(400, f"{action.filter}: TYPE is one of {', '.join(_TYPES)}, not {given['TYPE']}")
     level = given.get("LEVEL", "1")
     if not (level.isascii() and level.isdecimal() and 1 <= int(level) <= _LEVELS[kind]):
-        raise RequestRefusedError(400, f"{action.filter}: LEVEL of {kind} is from 1 to {_LEVELS[kind]}, not {level}")
+        raise RequestRefusedError(
+            400, f"{action.filter}: LEVEL of {kind} must be from 1 to {_LEVELS[kind]}, not {level}"
+        )
 
 
 def _plain(action: Action, given: Mapping[str, str]) -> None:

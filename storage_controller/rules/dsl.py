@@ -61,7 +61,7 @@ def parse_rules(text: str, tenant: str | None = None) -> Iterator[Rule]:
 def parse_rule(line: str, tenant: str | None = None) -> Rule:
     """Parse one rule; `tenant` is the caller's, for targets without one. Raises RuleError."""
     if len(line) > LINE_CHARACTERS_MAX:
-        raise RuleError(f"longer than {LINE_CHARACTERS_MAX} characters")
+        raise RuleError(f"the rule is longer than {LINE_CHARACTERS_MAX} characters")
     _check_depth(line)
     try:
         tree = _parser().parse(line)
@@ -114,7 +114,7 @@ def _check_depth(line: str) -> None:
     for character in re.sub(r'"[^"]*"', "", line):
         depth += {"(": 1, ")": -1}.get(character, 0)
         if depth > DEPTH_MAX:
-            raise RuleError(f"more than {DEPTH_MAX} parentheses within each other")
+            raise RuleError(f"the rule nests more than {DEPTH_MAX} parentheses")
 
 
 def _sentence(line: str, error: UnexpectedInput) -> str:
@@ -204,7 +204,7 @@ def _action(tree: Tree[Token]) -> Action:
         elif part.data == "modifier":
             only += tuple(_comparison(term) for tree in _trees(part) for term in _trees(tree))
         elif str(part.data) in found:
-            raise RuleError(f"{filter_name}: {str(part.data).upper()} stands twice")
+            raise RuleError(f"{filter_name}: {str(part.data).upper()} is written twice")
         else:
             found[str(part.data)] = str(part.children[0]).upper()
     names = [name.upper() for name, _ in parameters]

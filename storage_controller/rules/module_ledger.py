@@ -224,7 +224,8 @@ def content_of(connection: sa.Connection, tenant: str, name: str, sha256: str | 
     if len(rows) != 1:
         which = "newest version" if sha256 is None else f"version {sha256}"
         raise RequestRefusedError(
-            404 if not rows else 409, f"there is {'no' if not rows else 'more than one'} {which} of {name}"
+            404 if not rows else 409,
+            f"there is {'no' if not rows else 'more than one'} {which} of {name}; see zoe storage filter ls --versions",
         )
     return ModuleVersion(name, rows[0].sha256, rows[0].reads), bytes(rows[0].data)
 

@@ -232,7 +232,8 @@ class RuleLedger:
             ]
             if not before:
                 raise RequestRefusedError(
-                    404, f"rule {number} runs no version of {name}: remove the rule and add it again to run one"
+                    404,
+                    f"rule {number} runs no uploaded version of {name}: remove the rule and add it again to run one",
                 )
             same = 0
             for module in before:

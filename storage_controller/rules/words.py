@@ -41,7 +41,7 @@ def keep_word(connection: sa.Connection, word: FilterWord, new: bool) -> None:
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     there = read_words(connection)
     if new and word.name in there:
-        raise RequestRefusedError(409, f"there is a filter word {word.name} already")
+        raise RequestRefusedError(409, f"filter word {word.name} already exists")
     if new and len(there) >= WORDS_MAX:
         raise RequestRefusedError(
             409, f"there are {len(there)} filter words, and at most {WORDS_MAX} are kept: remove some first"

@@ -65,7 +65,7 @@ class SwiftHttp:
         except httpx.HTTPError as error:
             raise _unreachable(error) from None
         except (ValueError, LookupError, TypeError):
-            raise RequestRefusedError(503, "Swift does not tell its storage policies in /info") from None
+            raise RequestRefusedError(503, "Swift does not list its storage policies in /info") from None
         return [
             {"name": policy["name"], "aliases": policy["aliases"], "default": policy.get("default", False)}
             for policy in policies

@@ -15,7 +15,7 @@ def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
     """
     line = first_line(with_feeds(data.removeprefix(MARK)))[0]
     if is_blank(line):
-        raise UnreadableRecordError("there is no header")
+        raise UnreadableRecordError("the object has no header line; give the names of the columns")
     try:
         names = [(value or b"").decode() for value in values_of(line, csv)]
     except UnicodeDecodeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -43,7 +44,7 @@ class CsvFormat:
         if not (self.quote + self.escape).isprintable() or " " in self.quote + self.escape:
             raise SelectionError("quote and escape must be visible characters")
         if not isinstance(self.null_text, str) or any(sign in self.null_text for sign in "\r\n"):
-            raise SelectionError("null_text must be a text without line ends")
+            raise SelectionError("null_text must be a string without line ends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ class Selection:
             raise SelectionError(f"where: {error}") from None
         if unknown := sorted(used - set(self.names)):
             raise SelectionError(f"there is no column {', '.join(unknown)}; the columns are {', '.join(self.names)}")
-        if len(set(self.columns)) != len(self.columns):
-            raise SelectionError("a column is selected twice")
+        if twice := [name for name, count in Counter(self.columns).items() if count > 1]:
+            raise SelectionError(f"column {twice[0]} is selected twice; name each column once")
         for name, type_ in self.types.items():
             if type_of(type_) is None:
                 raise SelectionError(f"{name}: {type_!r:.64} is not a column type")
@@ -112,7 +113,7 @@ class Selection:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             if isinstance(error, SelectionError):
                 raise
-            raise SelectionError(f"not a selection: {error}") from None
+            raise SelectionError(f"this is not a selection: {error}") from None
 
 
 def compatible_fields(fields: dict[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def _is_object(value: object) -> bool:
 
 
 Check = tuple[Callable[[object], bool], str]
-_TEXT: Check = _is_text, "a text"
+_TEXT: Check = _is_text, "a string"
 _TEXTS: Check = _is_texts, "a list of texts"
 _FIELDS: Mapping[str, Check] = {
     "container": _TEXT,
@@ -60,22 +60,24 @@ def checked_fields(text: str) -> dict[str, Any]:
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise SelectionError("not a view: the definition is not JSON") from None
+        raise SelectionError("this is not a view: the definition is not JSON") from None
     found = _check_fields(fields, _FIELDS, "")
     _check_fields(found.get("csv", {}), _CSV, "csv.")
     container = found.get("container", "")
     if not container or "/" in container:
-        raise SelectionError("not a view: container must be a name without slashes")
+        raise SelectionError("this is not a view: container must be a name without slashes")
     return found
 
 
 def _check_fields(fields: object, known: Mapping[str, Check], before: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
-        raise SelectionError("not a view: the definition must be a JSON object")
+        raise SelectionError("this is not a view: the definition must be a JSON object")
     for name, value in fields.items():
         if name not in known:
-            raise SelectionError(f"not a view: there is no field {before}{name:.64}; the fields are {', '.join(known)}")
+            raise SelectionError(
+                f"this is not a view: there is no field {before}{name:.64}; the fields are {', '.join(known)}"
+            )
         fits, kind = known[name]
         if not fits(value):
-            raise SelectionError(f"not a view: {before}{name} must be {kind}")
+            raise SelectionError(f"this is not a view: {before}{name} must be {kind}")
     return fields

@@ -131,7 +131,7 @@ def parts_of(
         if why := why_not_csv(name):
             raise SelectionError(why)
         if (attempt := _ATTEMPT.match(name)) and written.setdefault(attempt["part"], name) != name:
-            raise SelectionError(f"{attempt['part']} was written by two attempts: no view can tell which one counts")
+            raise SelectionError(f"{attempt['part']} was written by two attempts: a view cannot choose between them")
         etag = str(stored.get("slo_etag") or stored["hash"]).strip('"')
         for start in range(0, int(stored["bytes"]), definition.split_bytes):
             end = min(start + definition.split_bytes, int(stored["bytes"]))

@@ -138,9 +138,9 @@ def test_submission_is_tried_again_with_the_same_key() -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b"<html>", "must be JSON, is a text"),
+        (b"<html>", "must be JSON, is a string"),
         (b"[]", "must be an object, is a list"),
-        (b'{"user": 5}', "user: must be a text, is 5; tenant: is missing; role: is missing"),
+        (b'{"user": 5}', "user: must be a string, is 5; tenant: is missing; role: is missing"),
     ],
 )
 def test_an_answer_of_another_kind_is_an_error(body: bytes, said: str) -> None:

@@ -71,12 +71,12 @@ def test_a_node_that_does_not_exist_is_not_drained(api: Api) -> None:
     master = api.start_master().master
     until(lambda: master.latest)
     for words in (("drain", "nosuch"), ("drain", "n1", "nosuch"), ("reserve", "nosuch", "--tenant", "red")):
-        assert "there is no node nosuch" in zoe(api, "nodes", *words, code=2)
+        assert "node nosuch does not exist" in zoe(api, "nodes", *words, code=2)
     assert not api.store.policy().node_holds
     policy = api.client(api.admin).policy()
     hold = {"node_holds": {"nosuch": {"tenant": None}}, "version": policy.version}
     refused = api.http(api.admin).put("/api/v1/policy", json={**policy.model_dump(mode="json"), **hold})
-    assert refused.json()["errors"][0]["message"] == "there is no node nosuch; known: n1, n2"
+    assert refused.json()["errors"][0]["message"] == "node nosuch does not exist; known: n1, n2"
 
 
 def test_a_release_of_nothing_changes_no_policy(api: Api) -> None:
@@ -84,7 +84,7 @@ def test_a_release_of_nothing_changes_no_policy(api: Api) -> None:
     until(lambda: master.latest)
     zoe(api, "nodes", "drain", "n1")
     version = api.store.policy().version
-    assert "there is no node nosuch" in zoe(api, "nodes", "release", "nosuch", code=2)
+    assert "node nosuch does not exist" in zoe(api, "nodes", "release", "nosuch", code=2)
     assert "none of these nodes is drained" in zoe(api, "nodes", "release", "n2")
     assert api.store.policy().version == version
     zoe(api, "nodes", "release", "--all")

@@ -155,7 +155,7 @@ def test_more_than_limits_allow_at_all_is_refused(api: Api) -> None:
 
 
 def test_confidence_without_finish_by_is_an_error(shared_api: Api) -> None:
-    with pytest.raises(ValueError, match="belong to finish_by"):
+    with pytest.raises(ValueError, match="need finish_by"):
         shared_api.client().arrays.submit(sized(1, 2), "0-1", confidence=0.9)
 
 

@@ -114,8 +114,8 @@ def test_few_runs_wait_at_once(http: httpx.Client, leader: Leader) -> None:
 @pytest.mark.parametrize(
     ("wish", "why"),
     [
-        ({"confidence": 0.9}, "belong to finish_by"),
-        ({"budget": 3}, "belong to finish_by"),
+        ({"confidence": 0.9}, "need finish_by"),
+        ({"budget": 3}, "need finish_by"),
         ({"finish_by": "+3h", "deadline": "+2h"}, "not both"),
         ({"finish_by": "sometime"}, "is not a time"),
         ({"finish_by": "+3h", "confidence": 0.2}, "must be at least 0.5"),

@@ -18,7 +18,7 @@ PAGE = answer("200 OK", json.dumps(EMPTY).encode())
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b"<html>", "must be JSON, is a text"),
+        (b"<html>", "must be JSON, is a string"),
         (b"[]", "must be an object, is a list"),
         (b"{}", "executions: is missing"),
     ],

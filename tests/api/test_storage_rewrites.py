@@ -68,7 +68,7 @@ def test_an_admin_begins_sees_and_cancels_a_job(admin: CliRunner) -> None:
         (["red/"], "neither TENANT nor"),
         (["red/docs/a"], "neither TENANT nor"),
         ([""], "neither TENANT nor"),
-        (["red", "--rate", "1"], "is no rate"),
+        (["red", "--rate", "1"], "is not a rate"),
         (["red", "--rate", "1kB/s"], "at least 100 kB/s"),
         (["red/nosuch"], "red has no container nosuch"),
     ],
@@ -92,5 +92,5 @@ def test_it_is_for_admins(red: Client) -> None:
 
 @pytest.mark.usefixtures("red")
 def test_a_job_that_does_not_run_cannot_be_cancelled(api: Api) -> None:
-    with pytest.raises(Refused, match="no job 999 runs"):
+    with pytest.raises(Refused, match="job 999 is not running"):
         api.client(api.admin).cancel_storage_rewrite(999)

@@ -118,7 +118,7 @@ def test_it_says_which_value_is_wrong_and_what_is_wanted(zoe: Zoe, call: str, sa
             "tenant_limits: line 1 column 29: key 'red' occurs twice in one object",
         ),
         ('tenant_limits={"red": {"cores_milli": -5}}', "tenant_limits.red.cores_milli: must be at least 0, is -5"),
-        ("weighers=" + "[" * 100_000, "weighers: must be an object, is a text"),
+        ("weighers=" + "[" * 100_000, "weighers: must be an object, is a string"),
     ],
 )
 @pytest.mark.usefixtures("server")

@@ -38,7 +38,7 @@ def test_invalid_dependency_is_refused_before_sending(zoe: Zoe, app_file: Path, 
 
 
 def test_keep_needs_after(zoe: Zoe, app_file: Path) -> None:
-    assert "--keep belongs to --after" in zoe("run", str(app_file), "--keep").err
+    assert "--keep needs --after" in zoe("run", str(app_file), "--keep").err
 
 
 def test_begin_and_hold(server: Server, zoe: Zoe, app_file: Path) -> None:

@@ -165,7 +165,7 @@ def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) 
     assert zoe("workflow", "wait", one).code == 0
     assert "The promise was kept." in zoe("workflow", "show", one).err
     wrong = zoe("workflow", "run", str(path), "--confidence", "80%")
-    assert (wrong.code, "belong to --finish-by" in wrong.err) == (2, True)
+    assert (wrong.code, "need --finish-by" in wrong.err) == (2, True)
     assert zoe("workflow", "run", str(path), "--finish-by", "yesterday").code == 2
     as_one = zoe("run", str(path), "--finish-by", "+1h")
     assert (as_one.code, "zoe workflow run" in as_one.err) == (2, True)

@@ -148,7 +148,7 @@ def test_others_are_refused(stack: Stack, store: PostgresStore, person: Person, 
 def test_unknown_execution_or_missing_dashes_are_reported(person: Person, running: str) -> None:
     assert person.ssh("x1m7xhnzn3f4144", "--", "true").returncode == 3
     wrong = person.ssh(running, "main", "true")
-    assert (wrong.returncode, b"write -- before 'true'" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, b"write -- before the command 'true'" in wrong.stderr) == (2, True)
 
 
 def test_the_keys_of_a_session_are_no_files_while_it_lasts(person: Person, running: str) -> None:

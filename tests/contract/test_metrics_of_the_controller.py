@@ -55,7 +55,7 @@ def test_an_expression_is_a_metric_of_rules(served: Served, http: httpx.Client, 
     refused(http.delete("/v1/metrics/load"), 409, f"rule {rule} uses load: remove it first")
     assert http.delete(f"/v1/rules/{rule}").status_code == 204
     assert http.delete("/v1/metrics/load").status_code == 204
-    refused(http.delete("/v1/metrics/load"), 404, "there is no metric load")
+    refused(http.delete("/v1/metrics/load"), 404, "metric load does not exist")
 
 
 def test_invalid_metric_is_refused_with_a_sentence(http: httpx.Client, expressions: Expressions) -> None:
@@ -64,8 +64,8 @@ def test_invalid_metric_is_refused_with_a_sentence(http: httpx.Client, expressio
         ({"name": "load"}, 400, "an expression or a program"),
         ({"name": "load", "expression": "up", "program": "x"}, 400, "an expression or a program"),
         ({"name": "load", "program": "x"}, 400, "NameError"),
-        ({"name": "gets_sec", "expression": "up"}, 409, "GETS_SEC exists already"),
-        ({"name": "object_size", "expression": "up"}, 409, "exists already"),
+        ({"name": "gets_sec", "expression": "up"}, 409, "GETS_SEC already exists"),
+        ({"name": "object_size", "expression": "up"}, 409, "already exists"),
         ({"name": "when", "expression": "up"}, 409, "a keyword of the rule language"),
         ({"name": "a b", "expression": "up"}, 400, "name"),
         ({"name": "a" * 65, "expression": "up"}, 400, "name"),
@@ -98,7 +98,7 @@ def test_metrics_are_words_of_the_appendix_dialect(http: httpx.Client, expressio
     word = {"name": "put_active_requests", "network_location": "tcp://127.0.0.1:6899", "type": "integer"}
     made = http.post("/registry/metrics", json=word)
     assert (made.status_code, "not measured" in made.headers["Warning"]) == (201, True)
-    refused(http.post("/registry/metrics", json=word), 409, "there is a metric PUT_ACTIVE_REQUESTS already")
+    refused(http.post("/registry/metrics", json=word), 409, "metric PUT_ACTIVE_REQUESTS already exists")
     shown = http.get("/registry/metrics/put_active_requests").json()
     assert (shown["type"], shown["network_location"], shown["source"]) == ("integer", "tcp://127.0.0.1:6899", "none")
     names = [entry["name"] for entry in http.get("/registry/metrics").json()]
@@ -108,7 +108,7 @@ def test_metrics_are_words_of_the_appendix_dialect(http: httpx.Client, expressio
     refused(http.delete("/registry/metrics/put_active_requests"), 409, "uses put_active_requests: remove it first")
     changed = http.put("/registry/metrics/put_active_requests", json={"expression": "up", "type": "float"})
     assert (changed.status_code, changed.json()["expression"], changed.json()["type"]) == (201, "up", "float")
-    refused(http.put("/registry/metrics/absent", json={}), 404, "there is no metric absent")
+    refused(http.put("/registry/metrics/absent", json={}), 404, "metric absent does not exist")
     refused(http.delete("/registry/metrics/GETS_SEC"), 409, "counted by proxies")
     number = posted.json()[0].rpartition(":")[2]
     assert http.delete(f"/registry/dynamic_policy/{number}").status_code == 204
@@ -168,7 +168,7 @@ def test_a_word_names_a_filter_with_parameters(served: Served, http: httpx.Clien
     assert held.actions[0].parameter("TYPE") == "GZIP"
     http.delete(f"/v1/rules/{rule['id']}")
     assert http.delete("/registry/filters/squeeze").status_code == 204
-    refused(http.get("/registry/filters/squeeze"), 404, "there is no filter word")
+    refused(http.get("/registry/filters/squeeze"), 404, "does not exist")
 
 
 def test_a_filter_gets_default_parameters(served: Served, http: httpx.Client) -> None:
@@ -189,7 +189,7 @@ def test_invalid_word_is_refused_with_a_sentence(http: httpx.Client) -> None:
     http.post("/registry/filters", json={"name": "one", "identifier": "noop"})
     refused(http.post("/registry/filters", json={"name": "two", "identifier": "one"}), 409, "an alias itself")
     refused(http.put("/registry/filters/one", json={"parameters": [1]}), 400, "parameters")
-    refused(http.put("/registry/filters/absent", json={}), 404, "there is no filter word")
+    refused(http.put("/registry/filters/absent", json={}), 404, "does not exist")
 
 
 def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: Served, http: httpx.Client) -> None:
@@ -209,7 +209,7 @@ def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: 
     assert (books.held.rules, books.dry) == ((), ())
     refused(http.put(f"/v1/controllers/{name}", json={"mode": "perhaps"}), 400, "mode")
     for absent in ("rule-999", "metric-none", "else", "rule-x"):
-        refused(http.put(f"/v1/controllers/{absent}", json={"mode": "on"}), 404, "there is no controller")
+        refused(http.put(f"/v1/controllers/{absent}", json={"mode": "on"}), 404, "does not exist")
     assert http.put("/v1/controllers/bandwidth", json={"mode": "dry"}).json()["mode"] == "dry"
 
 

@@ -115,8 +115,8 @@ def test_a_rule_is_moved_to_the_newest_or_a_named_version(served: Served, http: 
     for rule, name, sha256, status, sentence in (
         (first["id"], "mask", None, 409, "runs when objects are stored: add a rule for it"),
         (first["id"], "mask", "0" * 12, 404, "there is no version 000000000000 of mask"),
-        (first["id"], "other", None, 404, "runs no version of other"),
-        (99, "mask", None, 404, "there is no rule 99"),
+        (first["id"], "other", None, 404, "runs no uploaded version of other"),
+        (99, "mask", None, 404, "rule 99 does not exist"),
         (first["id"], "mask", "xyz", 422, ""),
     ):
         refused = moved(http, rule, name, sha256)

@@ -108,8 +108,8 @@ def test_failed_clone_has_the_reason_of_git(place: Place) -> None:
     place.output(into="mine", script="true")
     made = place.output(script="mkdir -p {workspace}/taken && touch {workspace}/taken/file", into="mine")
     assert made
-    assert "taken is there already, and is no clone; give another" in place.run(into="taken").message
-    assert "mine is there already, and is a clone of" in place.run(into="mine", url=f"{place.url}/x.git").message
+    assert "taken already exists and is not a clone; give another" in place.run(into="taken").message
+    assert "mine already exists and is a clone of" in place.run(into="mine", url=f"{place.url}/x.git").message
 
 
 def test_bytes_and_time_are_bounded(place: Place) -> None:

@@ -145,7 +145,7 @@ def test_a_terminal_ends_with_its_service_and_with_its_master(world: LocalWorld,
     world.backend.stop([running])
     assert talk.until_end()["exit_code"] in (None, 137)
     world.ended(running)
-    with pytest.raises(BackendError, match="does not run"):
+    with pytest.raises(BackendError, match="is not running"):
         opened(world, running, "true")
 
 

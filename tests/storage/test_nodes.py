@@ -104,7 +104,7 @@ def test_a_server_that_hangs_is_away_and_holds_up_no_other(store: ObjectStore) -
         finally:
             store.signal("object-1", signal.SIGCONT)
         assert found["object-1"].state is NodeState.AWAY
-        assert found["object-1"].reason == "no answer for 0 s: nothing within 2 s"
+        assert found["object-1"].reason == "no answer for 0 s: no answer within 2 s"
         until(lambda: looked(all_nodes)["object-1"].state is NodeState.UP)
         assert found["container-1"].state is NodeState.UP
 

@@ -160,7 +160,7 @@ def test_a_terminal_ends_with_its_service(running: SwarmHarness) -> None:
     running.backend.stop([other])
     assert talk.until_end()["exit_code"] in (None, 137)
     running.reach(other, ObservedState.ENDED)
-    with pytest.raises(BackendError, match="does not run"):
+    with pytest.raises(BackendError, match="is not running"):
         opened(running, "true", service=other)
 
 

@@ -79,7 +79,7 @@ def test_an_offer_that_is_over_is_refused_in_words(admin: Visitor, client: Clien
     page.route("**/accept", lambda route: (client.cancel(asked.id), route.continue_()))
     accept.click()
     offers = page.get_by_role("region", name="Offers", exact=True)
-    expect(offers.get_by_role("alert")).to_contain_text("no offers wait for an answer")
+    expect(offers.get_by_role("alert")).to_contain_text("there are no offers to accept")
     expect(accept).to_have_count(0)
 
 

@@ -310,7 +310,7 @@ def test_a_removal_that_is_refused_says_so(admin: Visitor, rules: RulesInForce) 
     expect(dialog).to_be_visible()
     rules.remove(rule)
     dialog.get_by_role("button", name="Remove").click()
-    expect(dialog.get_by_role("alert")).to_contain_text(f"there is no rule {rule}")
+    expect(dialog.get_by_role("alert")).to_contain_text(f"rule {rule} does not exist")
     dialog.get_by_role("button", name="Leave it as it is").click()
     expect(page.get_by_text("There is no rule")).to_be_visible()
 

@@ -47,7 +47,7 @@ def accept_array(caller: Caller, array: Array, number: int) -> None:
     """Promise the terms of an offer to all indices; 409 if that is impossible."""
     ids = _members(array)
     if ids and len(_executions_by_id(caller.services, ids)) < len(ids):
-        raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "it is not decided yet")
+        raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "it is not decided yet")
     fresh = accept_for(caller, ids, number)
     found = _executions_by_id(caller.services, ids)
     finish_s = max(execution.promise.terms.finish_s for execution in found if execution.promise is not None)

@@ -112,7 +112,7 @@ def _to_be_promised(
     if other is not None:
         raise ApiProblem(Code.ILLEGAL_STATE, already_promised(other))
     if len(left) + sum(member.promise is not None for member in members) == 0:
-        raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+        raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
     gone = [
         _label(member) for member in members if member.promise is None and member.terminal and member.offers is not None
     ]
@@ -123,7 +123,7 @@ def _to_be_promised(
     for execution in left:
         offers = execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
-            raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+            raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
         terms = offers.terms(number)
         if terms is None:
             hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""

@@ -71,7 +71,7 @@ def _holds(wanted: PolicyView, present: PolicyView, there: Installed, now_s: flo
     for field in ("node_holds", "node_windows"):
         for name in getattr(wanted, field):
             if there.nodes and name not in known:
-                yield _diagnostic((field, name), "unknown", f"there is no node {name}; {_known(there.nodes)}")
+                yield _diagnostic((field, name), "unknown", f"node {name} does not exist; {_known(there.nodes)}")
     found = [("node_holds", name, hold) for name, hold in wanted.node_holds.items()]
     found += [("node_windows", name, hold) for name, windows in wanted.node_windows.items() for hold in windows]
     for field, name, hold in found:

@@ -201,7 +201,9 @@ def requeue(caller: Caller, array_id: str) -> Array:
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if array.run >= domain.RUNS_MAX:
-            raise ApiProblem(Code.ILLEGAL_STATE, f"its indices have run {array.run} times, which is the maximum")
+            raise ApiProblem(
+                Code.ILLEGAL_STATE, f"its indices have run {array.run} times, which is the maximum; submit a new array"
+            )
         after = domain.again(array, states)
         return None if after is array else ArrayChange(after, ArrayEventKind.AGAIN, {"user": caller.user})
 

@@ -165,7 +165,7 @@ def accept(
             raise ApiProblem(Code.ILLEGAL_STATE, f"it is promised together with the other {kind}", hint)
         now_s, offers = caller.services.clock.now_s(), execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
-            raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+            raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
         terms = offers.terms(number)
         if terms is None:
             hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""

@@ -132,7 +132,10 @@ def _entries_again(conditions: Conditions, user: str) -> Callable[[Array, bytear
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if array.run >= domain.RUNS_MAX:
-            raise ApiProblem(Code.ILLEGAL_STATE, f"{array.name} has run {array.run} times, which is the maximum")
+            raise ApiProblem(
+                Code.ILLEGAL_STATE,
+                f"{array.name} has run {array.run} times, which is the maximum; run the workflow anew",
+            )
         after = domain.again(array, states)
         if after is array:
             return None

@@ -95,7 +95,7 @@ def _make_executions(body: WorkflowRequest, caller: Caller, workflow_id: str, no
         wish = PromiseWish(body.confidence or CONFIDENCE, budget_text(body.budget))
         parts = with_step_promises(parts, workflow_id, wish, body.finish_by, now_s)
     elif body.confidence is not None or body.budget is not None:
-        raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget belong to finish_by")
+        raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget need finish_by")
     return _NewExecutions(whole, fits, ids, parts)
 
 

@@ -31,7 +31,7 @@ def length_of(data: bytes) -> int:
     """Return the length of the message that follows; FrameError if it is too long."""
     (length,) = _LENGTH.unpack(data)
     if not 1 <= length <= CONTENT_MAX + 1:
-        raise FrameError(f"a message of {length} bytes")
+        raise FrameError(f"the server sent a message of {length} bytes; the maximum is {CONTENT_MAX + 1}")
     return int(length)
 
 
@@ -77,4 +77,4 @@ def _unpack(shape: struct.Struct, content: bytes) -> tuple[int, ...]:
     try:
         return shape.unpack(content)
     except struct.error:
-        raise FrameError("a message of the wrong length") from None
+        raise FrameError("the server sent a message of the wrong length") from None

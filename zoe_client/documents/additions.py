@@ -71,7 +71,7 @@ def _name_and_variable(text: str) -> tuple[str, str | None]:
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"variable {name} is {value!r}, and must be a text: {str(value)!r}")
+        raise ValueError(f"variable {name} is {value!r}, and must be a string: {str(value)!r}")
     return value
 
 

@@ -23,7 +23,7 @@ def load_json(text: str | bytes) -> object:
     except json.JSONDecodeError as error:
         _refuse(decoded, error.pos, Code.NOT_JSON, f"not JSON: {error.msg}")
     except (ValueError, RecursionError) as error:  # an integer of thousands of digits
-        _refuse(decoded, 0, Code.NOT_JSON, f"JSON that cannot be read: {str(error)[:100]}")
+        _refuse(decoded, 0, Code.NOT_JSON, f"this is not valid JSON: {str(error)[:100]}")
     return document
 
 
@@ -35,7 +35,7 @@ def _decode(text: str | bytes) -> str:
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        _refuse("", 0, Code.NOT_JSON, f"not UTF-8 at byte {error.start}")
+        _refuse("", 0, Code.NOT_JSON, f"the document is not UTF-8 at byte {error.start}")
 
 
 def _scan(text: str) -> None:
@@ -46,7 +46,9 @@ def _scan(text: str) -> None:
             case "{" | "[":
                 keys.append(set())
                 if len(keys) > DEPTH_MAX:
-                    _refuse(text, token.start(), Code.TOO_BIG, f"nested more than {DEPTH_MAX} levels deep")
+                    _refuse(
+                        text, token.start(), Code.TOO_BIG, f"the document is nested more than {DEPTH_MAX} levels deep"
+                    )
             case "}" | "]":
                 if keys:
                     keys.pop()

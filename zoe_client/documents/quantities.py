@@ -15,12 +15,14 @@ _NUMBER = re.compile(r"([0-9.]+) ?([a-zA-Z]*?)B?", re.ASCII)
 def bytes_of(text: str) -> int:
     """Return the bytes of a size such as "512MiB" or "2GB" (powers of 1024 and of 1000); ValueError if it is not a
     size."""
-    return _amount(text, SIZE_PATTERN, "is not a size; write bytes as a number, or a text such as '2GiB' or '500MB'")
+    return _amount(text, SIZE_PATTERN, "is not a size; write bytes as a number, or a string such as '2GiB' or '500MB'")
 
 
 def bytes_per_s_of(text: str) -> int:
     """Return the bytes per second of a rate such as "40MB/s"; ValueError if it is not a rate."""
-    return _amount(text, RATE_PATTERN, "is not a rate; write bytes per second as a number, or a text such as '40MB/s'")
+    return _amount(
+        text, RATE_PATTERN, "is not a rate; write bytes per second as a number, or a string such as '40MB/s'"
+    )
 
 
 def size_text(amount: int) -> str:

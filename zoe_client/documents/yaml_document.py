@@ -78,7 +78,11 @@ class _Reader:
     def read(self, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
         self._nodes += 1
         if self._nodes > _NODES_MAX or len(path) > DEPTH_MAX:
-            raise _fault(Code.TOO_BIG, f"more than {_NODES_MAX} values, or deeper than {DEPTH_MAX}", node.start_mark)
+            raise _fault(
+                Code.TOO_BIG,
+                f"the document has more than {_NODES_MAX} values, or is deeper than {DEPTH_MAX}",
+                node.start_mark,
+            )
         self.lines.setdefault(pointer(*path), _place(node.start_mark))
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
@@ -91,7 +95,7 @@ class _Reader:
         for key_node, value in node.value:
             key = key_node.value
             if not isinstance(key_node, yaml.ScalarNode) or not isinstance(key, str) or key == "<<":
-                raise _fault(Code.BAD_FORMAT, "a key has to be a text", key_node.start_mark)
+                raise _fault(Code.BAD_FORMAT, "keys must be strings; quote it", key_node.start_mark)
             if key in made:
                 raise _fault(Code.DUPLICATE, f"key {key[:64]!r} occurs twice in one object", key_node.start_mark)
             self.lines.setdefault(pointer(*path, key), _place(key_node.start_mark))
@@ -102,7 +106,7 @@ class _Reader:
 def _scalar(node: yaml.Node) -> Any:
     text: str = node.value
     if "\0" in text:
-        raise _fault(Code.BAD_FORMAT, "a text has a NUL character", node.start_mark)
+        raise _fault(Code.BAD_FORMAT, "a string contains a NUL character", node.start_mark)
     if not isinstance(node, yaml.ScalarNode) or node.style is not None or node.tag == "tag:yaml.org,2002:str":
         return text
     if text in _WORDS:

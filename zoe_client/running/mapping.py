@@ -94,7 +94,7 @@ class MapRun(Generic[_T, _R]):
     def result(self, index: int, timeout_s: float | None = None) -> _R:
         """Return the result for one input, once it is available; CallFailed, TimedOut."""
         if not 0 <= index < self._count:
-            raise IndexError(f"there are {self._count} inputs")
+            raise IndexError(f"input {index} does not exist: the {self._count} inputs are counted from 0")
         state = self._has_ended(index, timeout_s)
         try:
             # The user's own service wrote this file, into the user's own workspace.

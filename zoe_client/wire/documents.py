@@ -154,7 +154,7 @@ class CatalogueList(Wire):
 
 def _scalar(given: object) -> object:
     if not isinstance(given, str | int | float):
-        raise PydanticCustomError("scalar_type", "must be a text, a number, or true or false")
+        raise PydanticCustomError("scalar_type", "must be a string, a number, or true or false")
     return given
 
 

@@ -31,7 +31,7 @@ WORDS: Mapping[str, str] = {
     r"^[^\s\x00-\x1f#:/]+$": "a name without spaces, `#`, `:` and `/`",
     r"^[^\x00-\x1f\x7f]+$": _LINE,
     r"^[^\x00/]*$": "a name without `/`",
-    r"^[^\x00]+$": "a text without NUL",
+    r"^[^\x00]+$": "a string without NUL",
     r"^\d{1,12}(\.\d{1,6})?$": "an amount such as 12.50",
     r"^\d{4}-(0[1-9]|1[0-2])$": "a month such as 2026-11",
     r"^https?://[^/]+$": "a URL without a path, such as https://zoe.example",

@@ -17,7 +17,7 @@ from zoe_client.words.pattern_words import words_of
 _SHOWN_MAX = 64
 ERRORS_MAX = 100
 _WHOLE, _NUMBER, _TRUTH, _TEXT, _LIST, _OBJECT = (
-    "a whole number", "a number", "true or false", "a text", "a list", "an object",
+    "a whole number", "a number", "true or false", "a string", "a list", "an object",
 )  # fmt: skip
 _WANTED: Mapping[str, str] = {
     "int_type": _WHOLE,
@@ -31,7 +31,7 @@ _WANTED: Mapping[str, str] = {
     "bool_type": _TRUTH,
     "bool_parsing": _TRUTH,
     "string_type": _TEXT,
-    "string_unicode": "a text in UTF-8",
+    "string_unicode": "UTF-8 text",
     "list_type": _LIST,
     "tuple_type": _LIST,
     "set_type": _LIST,

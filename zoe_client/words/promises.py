@@ -28,12 +28,12 @@ def finish_time(
     if finish_by is not None and deadline is not None:
         raise ValueError("give deadline or finish_by, not both")
     if finish_by is None and (confidence is not None or budget is not None):
-        raise ValueError("confidence and budget belong to finish_by")
+        raise ValueError("confidence and budget need finish_by")
     return deadline if finish_by is None else finish_by
 
 
 def as_text(name: str, given: object) -> None:
-    """Raise TypeError if a time is given that is not a text."""
+    """Raise TypeError if a time is given that is not a string."""
     if given is not None and not isinstance(given, str):
         kind = type(given).__name__
-        raise TypeError(f"{name} is a text such as '+3h', '08:00' or '2026-12-01T08:00+01:00', not {kind}")
+        raise TypeError(f"{name} is a string such as '+3h', '08:00' or '2026-12-01T08:00+01:00', not {kind}")

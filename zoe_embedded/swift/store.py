@@ -217,7 +217,7 @@ class ObjectStore:
 
     def _known_ports(self) -> Ports:
         if self._ports is None:
-            raise StoreError("the object store does not run")
+            raise StoreError("the object store is not running")
         return self._ports
 
     def _prepare(self) -> None:

@@ -49,7 +49,7 @@ def _initial_variables(environment: Mapping[str, str]) -> dict[str, str]:
         frame = channel.receive()
         channel.close()
     except (ChannelError, KeyError) as error:
-        raise BadOptionError(f"the job does not tell its variables: {error}; use --export=NONE") from None
+        raise BadOptionError(f"the variables of the job cannot be read: {error}; use --export=NONE") from None
     return {} if frame is None else dict(json.loads(frame[1]))
 
 

@@ -30,7 +30,7 @@ def expand(text: str) -> list[str]:
         for name in [part[4]] if part[4] else _expand_ranges(part[1], part[2], part[3]):
             found.append(name)
             if len(found) > NODES_MAX:
-                raise BadNodesError(f"more than {NODES_MAX} nodes")
+                raise BadNodesError(f"the list has more than {NODES_MAX} nodes")
     return found
 
 

@@ -148,7 +148,7 @@ def _mention(job: Job, environment: dict[str, str]) -> None:
         _say("there is no `conda` on the PATH", job.conda_lines)
 
     if job.arithmetic_lines:
-        _say("the id of a job is a text here, not a number", job.arithmetic_lines, "computes with it")
+        _say("the id of a job is a string here, not a number", job.arithmetic_lines, "computes with it")
 
 
 def _say(what: str, lines: list[int], how: str = "asks for it") -> None:

@@ -55,7 +55,9 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     if "jobid" in last and last["jobid"].value != environment.get("SLURM_JOB_ID"):
         raise MissingOptionError("--jobid of another job is not supported")
     if (gpus := _GPUS & last.keys()) and "SLURM_GPUS_ON_NODE" not in environment:
-        raise BadOptionError(f"--{min(gpus)}: the job has no GPUs")
+        raise BadOptionError(
+            f"--{min(gpus)}: the job has no GPUs; ask for them in the script with #SBATCH --gres=gpu:1"
+        )
     nodes = _number(last, "nodes")
     per_node = _number(last, "ntasks-per-node") or _number_from(environment, "SLURM_NTASKS_PER_NODE")
     job_nodes = _number_from(environment, "SLURM_NNODES") or 1

@@ -81,7 +81,7 @@ def _text(text: str) -> str:
 
 def _comment(text: str) -> str:
     if len(text) > _COMMENT_MAX:
-        raise BadValueError(f"it has {len(text)} characters; {_COMMENT_MAX} are possible")
+        raise BadValueError(f"it has {len(text)} characters; the maximum is {_COMMENT_MAX}")
     return _text(text)
 
 

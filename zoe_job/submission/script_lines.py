@@ -14,7 +14,7 @@ _AFTER_MARK = ("", " ", "\t", "-")  # Slurm needs no blank before an option
 _COMMAND = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b)\s*(?:source\s+\S*)?\b(module|ml|conda|mamba|micromamba)\b")
 # Often used for a port: 10000 + the last digits of the id.
 _ID = r"SLURM_(?:ARRAY_)?JOB_?ID\b"
-_NO_NUMBER = "the id of a job is a text here, not a number: arithmetic with it gives another result"
+_NO_NUMBER = "the id of a job is a string here, not a number: arithmetic with it gives another result"
 _ARITHMETIC = re.compile(rf"(?:\(\(|\bexpr\b|\blet\b).*{_ID}|{_ID}.*\btail\s+-c")
 
 

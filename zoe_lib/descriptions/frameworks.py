@@ -75,8 +75,8 @@ def _value(parameter: Parameter, value: object) -> tuple[object, _Wrong]:
 _TYPES: Mapping[str, str] = {
     "integer": "a whole number",
     "number": "a number",
-    "memory": "bytes, or a text such as '2GiB'",
-    "string": f"a text of at most {bounds.DESCRIPTION_LENGTH_MAX} characters",
+    "memory": "bytes, or a string such as '2GiB'",
+    "string": f"a string of at most {bounds.DESCRIPTION_LENGTH_MAX} characters",
     "strings": "a list of texts",
     "boolean": "true or false",
 }

@@ -31,7 +31,7 @@ class Limits(Model):
 class Resources(Model):
     """Resources that each instance reserves on its node."""
 
-    memory: Annotated[s.Memory, Field(description="memory: bytes, or a text such as '2GiB'", examples=["2GiB"])]
+    memory: Annotated[s.Memory, Field(description="memory: bytes, or a string such as '2GiB'", examples=["2GiB"])]
     cores: Annotated[s.Cores, Field(description="cores, fractions allowed, in steps of 0.001")] = 1.0
     limits: Annotated[Limits, Field(description="maximum that each instance may use")] = Limits()
     shm: Annotated[s.Memory | None, Field(description="size of /dev/shm")] = None
@@ -349,8 +349,8 @@ class Output(Model):
 class Bandwidth(Model):
     """Bandwidth of the object store that the application requests."""
 
-    read: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None
-    write: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None
+    read: Annotated[s.Rate | None, Field(description="bytes per second, or a string such as '40MB/s'")] = None
+    write: Annotated[s.Rate | None, Field(description="bytes per second, or a string such as '40MB/s'")] = None
     guarantee: Annotated[
         Literal["required", "preferred"],
         Field(description="`required` waits for the bandwidth, `preferred` starts without it"),

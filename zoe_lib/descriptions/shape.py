@@ -41,7 +41,7 @@ def _check_value(path: _Path, value: object) -> Iterator[Diagnostic]:
     if isinstance(value, str):
         if "\x00" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
             yield Diagnostic(
-                pointer(*path), Code.BAD_FORMAT, "a text contains a NUL character or half of a surrogate pair"
+                pointer(*path), Code.BAD_FORMAT, "a string contains a NUL character or half of a surrogate pair"
             )
     elif isinstance(value, float):
         if not math.isfinite(value):
@@ -51,7 +51,7 @@ def _check_value(path: _Path, value: object) -> Iterator[Diagnostic]:
             yield Diagnostic(pointer(*path), Code.OUT_OF_RANGE, "a number that needs more than 64 bits")
     elif isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
-            yield Diagnostic(pointer(*path), Code.NOT_JSON, "a key must be a text")
+            yield Diagnostic(pointer(*path), Code.NOT_JSON, "a key must be a string")
     elif value is not None and not isinstance(value, list):
         yield Diagnostic(pointer(*path), Code.NOT_JSON, f"a value of type {type(value).__name__} is not JSON")
 

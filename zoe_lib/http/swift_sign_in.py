@@ -72,6 +72,8 @@ def _of_catalogue(content: bytes) -> str:
         endpoints = [entry for service in services if service["type"] == _STORE for entry in service["endpoints"]]
         return str(next(endpoint["url"] for endpoint in endpoints if endpoint["interface"] == _PUBLIC))
     except StopIteration:
-        raise NotSignedIn("Keystone's catalogue has no public address of an object store") from None
+        raise NotSignedIn(
+            "Keystone's catalogue has no public address of an object store: add an endpoint of the type object-store"
+        ) from None
     except (ValueError, LookupError, TypeError):
-        raise NotSignedIn("Keystone's answer has no catalogue") from None
+        raise NotSignedIn("Keystone's answer has no catalogue: check the project of the user") from None

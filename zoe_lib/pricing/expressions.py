@@ -45,7 +45,7 @@ def check_amount(text: str, sample: Values) -> None:
 def check_percent(text: str, sample: Values) -> None:
     """Raise ExpressionError unless this is a percentage, or an expression whose result for the sample is one."""
     if amount_of(text, sample) > PERCENT_MAX:
-        raise ExpressionError(f"more than {PERCENT_MAX} percent")
+        raise ExpressionError(f"percentages are at most {PERCENT_MAX}")
 
 
 def check_condition(text: str, sample: Values) -> None:
@@ -69,7 +69,7 @@ def amount_of(text: str, values: Values) -> Decimal:
         return Decimal(result)
     if isinstance(result, float):
         raise ExpressionError(f'the result {result} is a binary fraction, which is not exact: write "{result}"')
-    raise ExpressionError(f'the result {str(result)[:40]!r} is not an amount: use a text such as "0.05"')
+    raise ExpressionError(f'the result {str(result)[:40]!r} is not an amount: use a string such as "0.05"')
 
 
 def is_true(text: str, values: Values) -> bool:
@@ -92,7 +92,7 @@ def _result(text: str, values: Values) -> object:
 @lru_cache(1000)
 def _compile(text: str, known: Collection[str]) -> cel.Program:
     if len(text) > LENGTH_MAX:
-        raise ExpressionError(f"longer than {LENGTH_MAX} characters")
+        raise ExpressionError(f"the expression is longer than {LENGTH_MAX} characters")
     if loop := _LOOP.search(text):
         raise ExpressionError(f"{loop.group(1)}() is not available here")
     # cel also imports a command line, which takes a third of the time of all settings. Most programs compile nothing.

@@ -206,7 +206,7 @@ def _rows_findings(document: dict[str, Any], key: str) -> Iterator[Diagnostic]:
             hint = did_you_mean(str(row.get("meter")), [str(entry) for entry in Meter])
             yield Diagnostic(f"{place}/meter", Code.UNKNOWN_REFERENCE, f"{row.get('meter')!r} is not a meter", hint)
         if not isinstance(row.get("name", ""), str):
-            yield Diagnostic(f"{place}/name", Code.WRONG_TYPE, "a name is a text")
+            yield Diagnostic(f"{place}/name", Code.WRONG_TYPE, "a name is a string")
         amount = _AMOUNTS[key]
         if amount not in row:
             yield Diagnostic(place, Code.MISSING, f"{amount} is missing")
@@ -221,9 +221,9 @@ def _expression(
     given: object, place: str, sample: Mapping[str, str | float], check: Callable[[str, Any], None]
 ) -> Iterator[Diagnostic]:
     if isinstance(given, float) or (isinstance(given, int) and check is check_condition):
-        yield Diagnostic(place, Code.WRONG_TYPE, f'{given} is not a text: write "{given}", which keeps all digits')
+        yield Diagnostic(place, Code.WRONG_TYPE, f'{given} is not a string: write "{given}", which keeps all digits')
     elif isinstance(given, bool) or not isinstance(given, str | int):
-        yield Diagnostic(place, Code.WRONG_TYPE, "an expression is a text")
+        yield Diagnostic(place, Code.WRONG_TYPE, "an expression is a string")
     else:
         try:
             check(str(given), sample)

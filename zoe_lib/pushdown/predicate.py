@@ -85,7 +85,7 @@ Predicate: TypeAlias = Comparison | IsNull | Not | And | Or
 def parse(text: str) -> Predicate:
     """Parse a `where`; PredicateError if it is invalid."""
     if len(text) > LENGTH_MAX:
-        raise PredicateError(f"longer than {LENGTH_MAX} characters")
+        raise PredicateError(f"the condition is longer than {LENGTH_MAX} characters")
     parser = _Parser(list(_tokens(text)))
     found = parser.either(0)
     parser.expect_end()
@@ -149,7 +149,7 @@ class _Parser:
 
     def _term(self, depth: int) -> Predicate:
         if depth > DEPTH_MAX:
-            raise PredicateError(f"nested more than {DEPTH_MAX} levels deep")
+            raise PredicateError(f"the condition is nested more than {DEPTH_MAX} levels deep")
         if self._take("keyword", "not"):
             return Not(self._term(depth + 1))
         if self._take("sign", "("):
@@ -192,7 +192,7 @@ class _Parser:
     def _comparison(self, column: str, operator: str, literal: Decimal | str) -> Comparison:
         self._terms += 1
         if self._terms > TERMS_MAX:
-            raise PredicateError(f"more than {TERMS_MAX} comparisons")
+            raise PredicateError(f"the condition has more than {TERMS_MAX} comparisons")
         return Comparison(column, operator, literal)  # type: ignore[arg-type]  # one of _OPERATORS' values
 
     def _literal(self) -> Decimal | str:

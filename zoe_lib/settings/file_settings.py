@@ -73,7 +73,7 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
         field = _FIELD.search(str(error))
         messages = [f"{_how_to_set(kind, [field.group(1)])}: must be valid JSON" if field else str(error)]
     except UnicodeDecodeError:
-        messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: it is not a text in UTF-8"]
+        messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: it is not UTF-8 text"]
     except tomllib.TOMLDecodeError as error:
         messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: {error}"]
     except OSError as error:

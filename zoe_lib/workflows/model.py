@@ -24,7 +24,7 @@ TEXT_MAX = 4096
 def _scalar(value: object) -> object:
     """Check a scalar with one finding; a union would have one for each of its types."""
     if not isinstance(value, str | int | float | bool):
-        raise ValueError("not a text, a number, true or false")
+        raise ValueError("not a string, a number, true or false")
     if isinstance(value, str) and len(value) > TEXT_MAX:
         raise ValueError(f"longer than {TEXT_MAX} characters")
     return value

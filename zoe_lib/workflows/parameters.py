@@ -22,7 +22,7 @@ def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tupl
     values: dict[str, Value] = {}
     for name in given:
         if name not in declared:
-            message = f"there is no parameter {name[:63]!r}"
+            message = f"the workflow has no parameter {name[:63]!r}"
             found.append(Diagnostic("/params", Code.UNKNOWN_REFERENCE, message, did_you_mean(name, list(declared))))
     for name, entry in declared.items():
         place, kind = pointer("params", name), entry.get("type", "text")

@@ -90,7 +90,7 @@ def tasks_of(jobs: object, at_s: float) -> ProgressReading | None:
 def _count(job: dict[str, Any], name: str) -> int:
     count = job.get(name)
     if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < 1 << 40:
-        raise NoProgress(f"{name} of a job is no number of tasks")
+        raise NoProgress(f"{name} of a job is not a number of tasks")
     return count
 
 

@@ -94,7 +94,7 @@ class ScalingAmounts:
     def prometheus_amount(self, rule: ScalingRule) -> float:
         """Return the value of the expression in Prometheus, which must give one series; NoReading."""
         if self._prometheus_url is None:
-            raise NoReading("this installation has no prometheus_url")
+            raise NoReading("an admin has to set prometheus_url first")
         url = httpx.URL(f"{self._prometheus_url.rstrip('/')}/api/v1/query", params={"query": rule.query or ""})
         return _single(self._answers.ask_url(str(url), {}))
 
@@ -147,5 +147,5 @@ def _finite(number: float) -> float:
     except OverflowError:
         amount = math.inf
     if not math.isfinite(amount) or amount < 0:
-        raise NoReading(f"{amount} is no amount")
+        raise NoReading(f"{amount} is not an amount")
     return amount

@@ -207,7 +207,7 @@ class RpcHandlers:
         with _in_time():
             answer = self._tick().explain(question.execution_id, CpuBudget(left))
         if answer is None:
-            raise Refusal("not_queued", "the master does not have it in its queue")
+            raise Refusal("not_queued", "the execution is not in the queue of the master; try again in a moment")
         return dict(encode(answer))
 
     def missing_instances(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
@@ -223,7 +223,7 @@ class RpcHandlers:
         execution = None if tick is None else tick.execution(question.execution_id)
         known = None if tick is None else tick.run_time(question.execution_id)
         if tick is None or execution is None or known is None or execution.state is ExecutionState.STOPPING:
-            raise Refusal("not_queued", "the master does not have it in its queue, and it does not run")
+            raise Refusal("not_queued", "the execution is neither queued nor running")
         choices = self._master.run_times.choices(execution.application, execution.tenant, execution.user)
         learned, source = present_choice(execution, choices), known.source
         if execution.state in ACTIVE_STATES:
@@ -231,7 +231,7 @@ class RpcHandlers:
             return {"forecast": asdict(found), "run_time_source": source.value}
         forecast = tick.forecast(question.execution_id, CpuBudget(left).spent_after(FORECAST_S))
         if forecast is None:
-            raise Refusal("not_queued", "the master does not have it in its queue")
+            raise Refusal("not_queued", "the execution is not in the queue of the master; try again in a moment")
         waits = tick.forecasts.waits
         return {
             "forecast": asdict(with_learned_end(forecast, source, learned)),

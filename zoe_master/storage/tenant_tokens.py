@@ -77,7 +77,7 @@ class TenantTokens:
         try:
             found = signed_in(url, answer.headers, answer.content)
         except NotSignedIn as error:
-            raise NoAccessError(f"the object store does not sign the tenant in: {error}") from None
+            raise NoAccessError(f"the object store refuses the tenant's sign-in: {error}") from None
         if _is_of_another(found.account_url, view.tenant):
             raise NoAccessError(OTHER_ACCOUNT)
         return found.token

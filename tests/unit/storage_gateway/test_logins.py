@@ -75,7 +75,7 @@ def test_the_file_is_read_again_when_it_changes(logins: Logins, accounts: Path) 
 def test_a_file_that_names_no_users_is_told(logins: Logins, accounts: Path, text: str) -> None:
     accounts.write_text(text)
     os.utime(accounts, ns=(2, 2))
-    with pytest.raises(StoreAway, match="names no users of accounts"):
+    with pytest.raises(StoreAway, match="does not list the users of accounts"):
         logins.login_for("AUTH_acme")
 
 

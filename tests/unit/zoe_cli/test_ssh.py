@@ -53,5 +53,5 @@ def test_a_service_stands_before_what_ssh_gets(words: list[str], service: str | 
 
 
 def test_a_command_without_a_dash_is_refused() -> None:
-    with pytest.raises(typer.BadParameter, match="write -- before 'ls'"):
+    with pytest.raises(typer.BadParameter, match="write -- before the command 'ls'"):
         service_and_words(["worker", "ls"])

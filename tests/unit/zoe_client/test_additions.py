@@ -46,7 +46,7 @@ def test_without_one_such_component_they_are_refused() -> None:
     ("wrong", "why"),
     [
         ({"environment": {"1A": ""}}, "not a name of a variable"),
-        ({"environment": {"A": 3}}, "variable A is 3, and must be a text: '3'"),
+        ({"environment": {"A": 3}}, "variable A is 3, and must be a string: '3'"),
         ({"secrets": "wandb"}, r"such as \['wandb'\]"),
         ({"secrets": [""]}, "a secret has no name"),
         ({"secrets": ["a=b=c"]}, "'b=c' is not a name of a variable"),

@@ -118,7 +118,7 @@ def test_a_weigher_that_is_not_loaded_changes_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("torn", "KeyError: 'absent'"), ("silent", "it returned bool, not a text or None")],
+    [("torn", "KeyError: 'absent'"), ("silent", "it returned bool, not a string or None")],
 )
 def test_a_filter_that_fails_refuses_every_node_and_says_so(site: Path, name: str, why: str) -> None:
     install(site, "acme-failing", FAILING)

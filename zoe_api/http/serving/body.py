@@ -122,7 +122,7 @@ def _findings(body: bytes) -> list[Diagnostic]:
     except DescriptionError as error:
         return diagnostics_of(error.diagnostics)
     if b"\\u" in body and any(map(_unusable, _texts(document))):
-        message = "a text contains a NUL character or half of a surrogate pair"
+        message = "a string contains a NUL character or half of a surrogate pair"
         return [Diagnostic(pointer="", code="bad_format", message=message)]
     return []
 

@@ -153,7 +153,7 @@ class Oidc:
         claims = dict(decoded.claims)
         # The library also accepts a list that contains it: such a token would serve many sign-ins.
         if not isinstance(claims["nonce"], str):
-            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider's ID token is not valid: its nonce is not a text")
+            raise ApiProblem(Code.SIGN_IN_FAILED, "the provider's ID token is not valid: its nonce is not a string")
         audience = claims["aud"]
         several = isinstance(audience, list) and len(audience) > 1
         if claims.get("azp", None if several else client_id) != client_id or not isinstance(claims["sub"], str):

@@ -167,7 +167,9 @@ async def content_of(login: SwiftLogin, answer: httpx.Response) -> bytes:
         async for piece in answer.aiter_raw():
             content += piece
             if len(content) > ANSWER_BYTES_MAX:
-                raise ApiProblem(Code.FILES_UNAVAILABLE, f"the object store {login.service} answers too much")
+                raise ApiProblem(
+                    Code.FILES_UNAVAILABLE, f"the object store {login.service} sent a longer answer than Zoe accepts"
+                )
     except httpx.TransportError as error:
         raise unreachable(login, error) from None
     finally:

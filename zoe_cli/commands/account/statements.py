@@ -38,10 +38,10 @@ def register(app: typer.Typer) -> None:
 def statement(
     context: typer.Context,
     month: Annotated[
-        str | None, typer.Option(metavar="MONTH", help="Such as 2026-11.", show_default="this month")
+        str | None, typer.Option(metavar="MONTH", help="Month, such as 2026-11.", show_default="this month")
     ] = None,
     tenant: Annotated[
-        str | None, typer.Option(metavar="TENANT", help="Of this tenant, `*` for all; operators only (default: yours).")
+        str | None, typer.Option(metavar="TENANT", help="Tenant, `*` for all; operators only (default: yours).")
     ] = None,
     form: Annotated[
         _Form | None, typer.Option("--output", "-o", help="Output format; csv: one line each.", show_default=False)

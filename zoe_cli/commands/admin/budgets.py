@@ -28,7 +28,7 @@ def _amount(text: str) -> str:
 
 def set_budget(
     context: typer.Context,
-    amount: Annotated[str, typer.Argument(parser=_amount, metavar="AMOUNT", help="For each month, such as 250.")],
+    amount: Annotated[str, typer.Argument(parser=_amount, metavar="AMOUNT", help="Amount for a month, such as 250.")],
     tenant: Tenant,
     user: User = None,
     refuse: Annotated[

@@ -42,7 +42,7 @@ def check_prices(context: typer.Context, file: Document, past: Past = False) -> 
 def list_prices(
     context: typer.Context,
     history: Annotated[
-        bool, typer.Option("--history", help="Also lists replaced or removed before they began.")
+        bool, typer.Option("--history", help="Include lists that were replaced or removed before they began.")
     ] = False,
 ) -> None:
     """List price lists by the time from which they apply."""
@@ -54,7 +54,7 @@ def list_prices(
 def show_prices(
     context: typer.Context,
     list_id: Annotated[
-        int | None, typer.Argument(metavar="[ID]", help="Which list (default: the one that holds).")
+        int | None, typer.Argument(metavar="[ID]", help="Id of the list (default: the one that applies now).")
     ] = None,
 ) -> None:
     """Show a price list."""
@@ -62,7 +62,9 @@ def show_prices(
         found = client.admin.price_lists(history=True).price_lists
     one = next((entry for entry in found if (entry.holds if list_id is None else entry.id == list_id)), None)
     if one is None:
-        raise typer.BadParameter("no price list holds now" if list_id is None else f"there is no price list {list_id}")
+        raise typer.BadParameter(
+            "no price list applies today" if list_id is None else f"price list {list_id} does not exist"
+        )
     rows = [
         (kind, row.get("meter") or row.get("name", ""), row.get("when", ""), str(row.get(amount)))
         for kind, amount in (("rates", "rate"), ("discounts", "percent"), ("credits", "percent"))
@@ -73,7 +75,7 @@ def show_prices(
 
 def remove_prices(
     context: typer.Context,
-    list_id: Annotated[int, typer.Argument(metavar="ID", help="Which list.")],
+    list_id: Annotated[int, typer.Argument(metavar="ID", help="Id of the list.")],
     past: Annotated[
         bool, typer.Option("--past", help="Also one that has begun by mistake, while no month was closed by it.")
     ] = False,
@@ -84,7 +86,7 @@ def remove_prices(
 
 
 def close(
-    context: typer.Context, month: Annotated[str, typer.Argument(metavar="MONTH", help="Such as 2026-11.")]
+    context: typer.Context, month: Annotated[str, typer.Argument(metavar="MONTH", help="Month, such as 2026-11.")]
 ) -> None:
     """Close a month, a day after its end at the earliest: its statements stay as they are."""
     with options(context).client() as client:
@@ -93,7 +95,8 @@ def close(
 
 
 def reopen(
-    context: typer.Context, month: Annotated[str, typer.Argument(metavar="MONTH", help="The last closed one.")]
+    context: typer.Context,
+    month: Annotated[str, typer.Argument(metavar="MONTH", help="The month closed last.")],
 ) -> None:
     """Open a month that was closed by mistake, as long as only admins have seen its statements, and none as CSV."""
     with options(context).client() as client:

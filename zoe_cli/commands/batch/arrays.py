@@ -66,7 +66,7 @@ def modify(
     changes: dict[str, Any] = {} if priority is None else {"priority": priority}
     if at_once is not None:
         if at_once != _NONE and not (at_once.isascii() and at_once.isdecimal()):
-            raise typer.BadParameter(f"{at_once!r} is neither a number nor none")
+            raise typer.BadParameter(f"{at_once!r} is neither a number nor `none`; use --at-once 10")
         changes["at_once_max"] = None if at_once == _NONE else int(at_once)
     if deadline is not None:
         changes |= {"deadline_s": None} if deadline == _NONE else {"deadline": dates.deadline(deadline)}

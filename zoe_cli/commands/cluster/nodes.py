@@ -26,7 +26,7 @@ app = typer.Typer(
     epilog="Examples:\n\n  zoe nodes\n\n  zoe nodes -o json | jq '.nodes[].labels'",
 )
 
-Nodes = Annotated[list[str] | None, typer.Argument(metavar="NODE", help="Nodes.", show_default=False)]
+Nodes = Annotated[list[str] | None, typer.Argument(metavar="NODE", help="Names of nodes.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="All nodes.")]
 Reason = Annotated[str, typer.Option("--note", help="Reason, which all users see.")]
 ReasonOfTenant = Annotated[str, typer.Option("--note", help="Reason, which operators and users of the tenant see.")]
@@ -44,7 +44,7 @@ Begins = Annotated[
     typer.Option("--at", metavar="DATE", help="Only holds that begin at this minute, or second (default: all)."),
 ]
 
-Dry = Annotated[bool, typer.Option("--dry-run", help="Tell what it would hold up, and change nothing.")]
+Dry = Annotated[bool, typer.Option("--dry-run", help="Show which executions would wait, and change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -93,8 +93,8 @@ def reserve(
     dry: Dry = False,
     yes: Yes = False,
 ) -> None:
-    """Reserve nodes for one tenant (admins and operators). Until then, others use them only if they are expected to end
-    in time.
+    """Reserve nodes for one tenant (admins and operators). Before it begins, executions of other tenants start there
+    only if they are expected to end in time.
 
     With --for, it stands beside other holds. Without, it replaces an earlier hold without an end.
     """
@@ -254,7 +254,7 @@ def _check_choice(named: list[str] | None, every: bool) -> None:
 
 def _check_known(named: list[str] | None, known: Sequence[str]) -> None:
     if unknown := sorted({*(named or ())} - {*known}):
-        raise typer.BadParameter(f"there is no node {', '.join(unknown)}; see zoe nodes")
+        raise typer.BadParameter(f"node {', '.join(unknown)} does not exist; see zoe nodes")
 
 
 app.callback()(with_output(listing))

@@ -78,7 +78,7 @@ def edit(context: typer.Context) -> None:
         except DescriptionError as error:
             raise typer.BadParameter("; ".join(one.message for one in error.diagnostics)) from None
         if not isinstance(fields, dict):
-            raise typer.BadParameter("the policy is a JSON object")
+            raise typer.BadParameter("the policy must be a JSON object")
         wanted = policy_of({**present.model_dump(), **fields, "version": present.version})
         put_in_force(client, present, wanted)
 
@@ -101,7 +101,7 @@ def _edited(text: str) -> str | None:
 
 def history(
     context: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="Most changes to show.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="Maximum number of changes.")] = 20,
 ) -> None:
     """List changes of the policy, newest first: when, by whom, and old and new values; admins only."""
     with options(context).client() as client:

@@ -14,7 +14,7 @@ def service_and_words(words: list[str]) -> tuple[str | None, list[str]]:
     if not words or words[0] == "--":
         return None, words[1:]
     if len(words) > 1 and words[1] != "--":
-        raise typer.BadParameter(f"write -- before {words[1]!r}")
+        raise typer.BadParameter(f"write -- before the command {words[1]!r}, as in: {words[0]} -- {words[1]}")
     return words[0], words[2:]
 
 

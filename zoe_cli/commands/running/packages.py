@@ -29,7 +29,7 @@ def _lines(file: Path) -> Iterator[str]:
     except UnicodeDecodeError:
         raise typer.BadParameter(f"{printable(str(file))} is not UTF-8 text") from None
     if len(text) > _BYTES_MAX:
-        raise typer.BadParameter(f"{printable(str(file))} has more than 1 MiB: it is no list of packages")
+        raise typer.BadParameter(f"{printable(str(file))} has more than 1 MiB, so it is not a list of packages")
     for line in text.splitlines():
         wanted = "" if line.lstrip().startswith("#") else line.partition(" #")[0].strip()
         if wanted:

@@ -56,5 +56,5 @@ def _factor(text: str) -> float:
     except ValueError:
         factor = 0.0
     if not factor > 1:
-        raise typer.BadParameter(f"{text!r} is no factor above one; use 2x")
+        raise typer.BadParameter(f"{text!r} is not a factor above 1; use 2x")
     return factor

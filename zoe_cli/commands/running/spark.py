@@ -64,7 +64,8 @@ def spark_submit(
     ],
     image: Annotated[str | None, typer.Option(help="Image with Spark [zoe/spark].")] = None,
     workers: Annotated[
-        int | None, typer.Option(min=0, max=1000, help="Workers; the first is essential; 0: one process [2].")
+        int | None,
+        typer.Option(min=0, max=1000, help="Number of workers [2]; 0: the program runs in one process."),
     ] = None,
     memory: Memory = None,
     cores: Cores = None,

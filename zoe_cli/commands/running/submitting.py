@@ -57,7 +57,7 @@ Memory = Annotated[
 Cores = Annotated[float | None, typer.Option(min=0.001, help="Cores of each instance, or each Spark worker [1].")]
 Carried = Annotated[
     list[Path] | None,
-    typer.Option("--file", help="Further file that goes with it, beside the program; may be repeated."),
+    typer.Option("--file", help="Another local file to copy beside the program; may be repeated."),
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the description instead of submitting it.")]
 After = Annotated[
@@ -120,7 +120,7 @@ class Conditions:
         for entry in after:
             _check_dependency(entry, self.array is not None)
         if self.keep and not after:
-            raise typer.BadParameter("--keep belongs to --after")
+            raise typer.BadParameter("--keep needs --after")
         given: dict[str, Any] = {} if self.array is None else {"indices": self.array}
         given |= {"after": after, "keep": self.keep, "hold": self.hold, **_begin(self.begin)}
         return {name: value for name, value in given.items() if value}
@@ -141,7 +141,7 @@ def _check_dependency(text: str, in_array: bool) -> None:
     if kind == _CORR and not in_array:
         raise typer.BadParameter(f"{text!r} is for arrays, whose same index runs after that of another array")
     if kind not in (*DependencyKind, _CORR) or not on:
-        raise typer.BadParameter(f"{text!r} is no dependency; use ok:ID, fail:ID or any:ID")
+        raise typer.BadParameter(f"{text!r} is not a dependency; use ok:ID, fail:ID or any:ID")
 
 
 def counting_instances(document: dict[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def add_rules(
     """Add a rule, for admins. It applies to objects stored from now on."""
     text = sys.stdin.read() if rule == "-" else rule
     if not text.strip():
-        raise typer.BadParameter("there is no rule: write one such as FOR TENANT acme DO SET COMPRESSION")
+        raise typer.BadParameter("the text has no rule: write one such as FOR TENANT acme DO SET COMPRESSION")
     with options(context).client() as client:
         answer = client.add_storage_rules(text, tenant, dry_run)
     emit(answer, options(context).output, _rows(answer.rules))
@@ -149,7 +149,7 @@ def _print_removed_filters(rules: list[StorageRuleView], number: int, name: str 
 def _container_and_object(name: str) -> tuple[str, str]:
     container, _, rest = name.partition("/")
     if not container or not rest:
-        raise typer.BadParameter(f"{name!r} names no object: write CONTAINER/OBJECT")
+        raise typer.BadParameter(f"{name!r} does not name an object: write CONTAINER/OBJECT")
     return container, rest
 
 

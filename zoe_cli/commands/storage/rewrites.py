@@ -18,7 +18,7 @@ from zoe_client.wire.storage.rewrites import RATE_MIN
 
 def apply_rules(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(metavar="TENANT[/CONTAINER]", help="Whose objects.")],
+    target: Annotated[str, typer.Argument(metavar="TENANT[/CONTAINER]", help="Tenant or container with the objects.")],
     undo: Annotated[bool, typer.Option("--undo", help="Store the objects without filters.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the changes without making them.")] = False,
     bytes_per_s: Annotated[

@@ -28,7 +28,7 @@ def rate_of(text: str) -> int:
     except ValueError:
         found = 0
     if found <= 0:
-        raise typer.BadParameter(f"{text!r} is no rate: write one such as 40MB/s")
+        raise typer.BadParameter(f"{text!r} is not a rate: write one such as 40MB/s")
     return found
 
 

@@ -22,7 +22,7 @@ FinishBy = Annotated[
     typer.Option(
         "--finish-by",
         metavar="TIME",
-        help="Run it if it is promised to end by then: +3h, 08:00 (the next), or a date. Else Zoe makes offers.",
+        help="Run it only if promised to end by then: +3h, 08:00 (the next), or a date. Else Zoe makes offers.",
     ),
 ]
 Confidence = Annotated[
@@ -48,7 +48,7 @@ class PromiseOptions:
         """Return a description that requests a promise, if --finish-by is given."""
         if self.finish_by is None:
             if self.confidence is not None or self.budget is not None:
-                raise typer.BadParameter("--confidence and --budget belong to --finish-by")
+                raise typer.BadParameter("--confidence and --budget need --finish-by")
             return document
         wish: dict[str, Any] = dict(document.get("promise") or {})
         if self.confidence is not None:
@@ -71,7 +71,7 @@ def share_of(text: str) -> float:
     try:
         share = float(number) / percent
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no share: write 90% or 0.9") from None
+        raise typer.BadParameter(f"{text!r} is not a share: write 90% or 0.9") from None
     if not 0.5 <= share <= 0.99:
         raise typer.BadParameter("a confidence is from 50% to 99%")
     return share

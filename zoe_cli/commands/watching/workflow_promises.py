@@ -35,7 +35,7 @@ def requested_promise(finish_by: str | None, confidence: str | None, budget: flo
     """Return the requested promise by the names of the SDK; empty if there is none."""
     if finish_by is None:
         if confidence is not None or budget is not None:
-            raise typer.BadParameter("--confidence and --budget belong to --finish-by")
+            raise typer.BadParameter("--confidence and --budget need --finish-by")
         return {}
     budget = None if budget is None else checked_budget(budget)
     sure = None if confidence is None else share_of(confidence)

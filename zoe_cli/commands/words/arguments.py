@@ -15,7 +15,7 @@ _TENANT_MAX = 256
 
 def _check(value: str) -> str:
     if not value or not value.isprintable():
-        raise typer.BadParameter("not a valid id")
+        raise typer.BadParameter("not a valid id; `zoe ls` shows the ids")
     return value
 
 
@@ -31,7 +31,7 @@ def tenant_of_the_store(name: str) -> str:
     """Return a valid tenant name; typer's BadParameter."""
     if not re.fullmatch(TENANT_AT_THE_STORE, name) or len(name) > _TENANT_MAX:
         raise typer.BadParameter(
-            f"{name!r} can be no tenant: a name has 1 to 256 characters without spaces, '#', ':' and '/'"
+            f"{name!r} cannot be the name of a tenant: it has 1 to 256 characters without spaces, '#', ':' and '/'"
         )
     return name
 

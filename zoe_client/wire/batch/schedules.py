@@ -84,7 +84,7 @@ class DispatchRequest(Numbers):
         if self.begin_at_s is not None and self.begin_in_s is not None:
             raise PydanticCustomError("begin", "give begin_at_s or begin_in_s, not both")
         if self.keep and not self.after:
-            raise PydanticCustomError("keep", "keep belongs to after")
+            raise PydanticCustomError("keep", "keep needs after")
         check_one_deadline(self.deadline, self.deadline_s)
         return self
 
@@ -143,9 +143,9 @@ class ScheduleRequest(Numbers):
         if (self.application is None) == (self.document is None):
             raise PydanticCustomError("what", "give application or document")
         if self.version is not None and self.application is None:
-            raise PydanticCustomError("version", "version belongs to application")
+            raise PydanticCustomError("version", "version needs application")
         if self.finish_by is None and (self.confidence is not None or self.budget is not None):
-            raise PydanticCustomError("promise", "confidence and budget belong to finish_by")
+            raise PydanticCustomError("promise", "confidence and budget need finish_by")
         if self.finish_by is not None and (self.deadline is not None or self.deadline_s is not None):
             raise PydanticCustomError("promise", "give finish_by or a deadline, not both")
         return self

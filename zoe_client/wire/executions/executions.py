@@ -69,7 +69,7 @@ class SubmitRequest(Numbers):
         if self.begin_at_s is not None and self.begin_in_s is not None:
             raise PydanticCustomError("begin", "give begin_at_s or begin_in_s, not both")
         if self.keep and not self.after:
-            raise PydanticCustomError("keep", "keep belongs to after")
+            raise PydanticCustomError("keep", "keep needs after")
         check_one_deadline(self.deadline, self.deadline_s)
         return self
 

@@ -29,7 +29,7 @@ class SecretRequest(Wire):
         try:
             size = len(value.encode())
         except UnicodeEncodeError:
-            raise ValueError("not a text that UTF-8 can encode; encode binary values, such as by base64") from None
+            raise ValueError("the value is not UTF-8 text; encode binary values, for example by base64") from None
         if size > SECRET_BYTES_MAX:
             raise ValueError(f"longer than {SECRET_BYTES_MAX} bytes")
         return value

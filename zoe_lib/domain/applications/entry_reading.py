@@ -132,10 +132,10 @@ def _scalar(number: int, found: Any, field: str) -> Scalar:
     where = f"has {_excerpt(field)}: " if field else "is "
     if isinstance(found, str):
         if len(found) > ENTRY_LENGTH_MAX:
-            why = f"a text of {len(found)} characters; the maximum is {ENTRY_LENGTH_MAX}"
+            why = f"a string of {len(found)} characters; the maximum is {ENTRY_LENGTH_MAX}"
             raise _bad(number, where + why, "write it into a file, and its name into the list")
         if "\x00" in found or not _encodable(found):
-            raise _bad(number, f"{where}a text with a character that no command may have")
+            raise _bad(number, f"{where}a string with a NUL or invalid character, which no command may have")
         return found
     if isinstance(found, bool | int | float):
         return found
@@ -173,7 +173,7 @@ def _encodable(text: str) -> bool:
     return True
 
 
-_KINDS: Mapping[type, str] = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+_KINDS: Mapping[type, str] = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 
 def _kind(found: Any) -> str:

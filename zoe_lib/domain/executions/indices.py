@@ -84,7 +84,7 @@ def parse_array(text: str, count_max: int) -> tuple[IndexSet, int | None]:
         raise IndicesError(f"{text[:40]!r} is not a list of indices; write 0-999, 1,3,7-20:2, or 0-999%50")
     at_once = None if whole[2] is None else int(whole[2])
     if at_once == 0:
-        raise IndicesError("%0 would let no index run")
+        raise IndicesError("%0 would let no index run; use %1 or more")
     ranges = [_range(part) for part in whole[1].split(",")]
     count = sum(map(len, ranges))
     if count > count_max:
@@ -141,7 +141,7 @@ def _range(part: str) -> range:
     first = int(found[1])
     last, step = int(found[2] or first), int(found[3] or 1)
     if step == 0:
-        raise IndicesError(f"{part}: a step of 0 does not get to the end")
+        raise IndicesError(f"{part}: the step must be 1 or more")
     if last < first:
         raise IndicesError(f"{part}: the end is lower than the beginning")
     return range(first, last + 1, step)

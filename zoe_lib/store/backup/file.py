@@ -33,7 +33,7 @@ class BackupFile:
         self.manifest: Manifest = read_manifest(self._small(MANIFEST, MANIFEST_BYTES_MAX))
         self.key = self._small(KEY_FILE, _KEY_BYTES_MAX) if KEY_FILE in self._names else None
         if self.key is not None and not is_key_text(self.key):
-            raise StoreError(f"{KEY_FILE} is not a key")
+            raise StoreError(f"{KEY_FILE} does not contain a key of Zoe")
         for table in self.manifest.tables:
             if member_of(table.name) not in self._names:
                 raise StoreError(f"it has no {member_of(table.name)}")

@@ -75,7 +75,7 @@ def _check_age(content: bytes) -> None:
         raise StoreError(f"{MANIFEST} must be an object")
     kind, revision = values.get("format"), values.get("revision")
     if type(kind) is not int or not isinstance(revision, str):
-        raise StoreError(f"{MANIFEST} names no format and revision")
+        raise StoreError(f"{MANIFEST} does not give its format and revision")
     if kind == FORMAT and revision < FIRST:
         raise StoreError(
             f"is of a version before {FIRST_VERSION} (revision {revision[:_SHOWN_MAX]}): "

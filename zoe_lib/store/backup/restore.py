@@ -129,7 +129,7 @@ def _check_tables(connection: Connection, manifest: Manifest) -> list[str]:
     identities = {f"{t.name}.{c.name}" for t in expected.values() for c in t.columns if c.identity is not None}
     unknown = {name for name in manifest.numbers.keys() - identities if name.partition(".")[0] in expected}
     if unknown:
-        raise StoreError(f"{_NO_BACKUP}: {min(unknown)} has no numbers")
+        raise StoreError(f"{_NO_BACKUP}: the column {min(unknown)} has no sequence of numbers")
     return left_out
 
 

@@ -29,12 +29,12 @@ def sign(path: Path, key: Path) -> None:
     with path.open("rb") as backup:
         done = _run("sign", "-f", str(key), "-n", _NAMESPACE, stdin=backup)
     if done.returncode != 0:
-        raise StoreError(f"{path} is there without a signature: {_words(done)}")
+        raise StoreError(f"{path} was written without a signature: {_words(done)}")
     try:
         with signature_of(path).open("x") as file:  # does not follow another user's link
             file.write(done.stdout)
     except OSError as error:
-        raise StoreError(f"{path} is there without a signature: {signature_of(path)}: {error.strerror}") from None
+        raise StoreError(f"{path} was written without a signature: {signature_of(path)}: {error.strerror}") from None
 
 
 def check_key(path: Path, key: Path) -> None:
@@ -42,7 +42,7 @@ def check_key(path: Path, key: Path) -> None:
     if os.path.lexists(signature_of(path)):
         raise StoreError(f"{signature_of(path)} exists already; choose another name for the backup, or move it away")
     if not key.is_file():
-        raise StoreError(f"{key}: there is no such key")
+        raise StoreError(f"the key {key} does not exist")
 
 
 def signer(file: IO[bytes], path: Path, signers: Path) -> str:
@@ -52,7 +52,7 @@ def signer(file: IO[bytes], path: Path, signers: Path) -> str:
     signature = signature_of(path)
     for entry, what in ((signature, "the backup is not signed"), (signers, "cannot read the signers")):
         if not entry.is_file():
-            raise StoreError(f"{what}: there is no {entry}")
+            raise StoreError(f"{what}: the file {entry} does not exist")
     found = _run("find-principals", "-s", str(signature), "-f", str(signers))
     names = found.stdout.split("\n")[0]
     if found.returncode != 0 or not names:

@@ -77,7 +77,7 @@ def check_array(array: Array, cause_id: str, idempotency_key: str | None, finger
     """Refuse texts that cannot be stored (Unstorable)."""
     texts = (array.id, array.name, array.tenant, array.user, *array.notes)
     if not storable(*texts, cause_id, idempotency_key, fingerprint):
-        raise Unstorable("a text of the array contains characters that cannot be stored")
+        raise Unstorable("the array contains text that cannot be stored")
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:

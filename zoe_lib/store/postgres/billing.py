@@ -167,7 +167,7 @@ def _check_over(connection: Connection, found: Statement, now_s: float) -> None:
     if microseconds(now_s - CLOSES_AFTER_S) < found.month.to_us:
         raise StatementRefused(f"{name} can be closed a day after its end: services that ended may be reported late")
     if found.currency is None:
-        raise StatementRefused(f"{name} cannot be closed: there is no price list")
+        raise StatementRefused(f"{name} cannot be closed: there is no price list; an admin adds one")
     start = prices.closed_until_us(connection) or 0
     if start < found.month.from_us and metering.read_metered(connection, start, found.month.from_us):
         raise StatementRefused(f"{name} cannot be closed before the earlier months, in which there was use")

@@ -125,8 +125,8 @@ class _Clone:
         at = self._place
         origin = self._read("config", "--get", "remote.origin.url", at=at) if os.path.isdir(f"{at}/.git") else ""
         if origin.rstrip("/") != self._url:
-            what = f"a clone of {origin}" if origin else "no clone"
-            raise CloneFailed(f"{self._into} is there already, and is {what}; give another `into`, or move it away")
+            what = f"a clone of {origin}" if origin else "not a clone"
+            raise CloneFailed(f"{self._into} already exists and is {what}; give another `into`, or move it away")
         if self._read("status", "--porcelain", "--untracked-files=no", at=at):
             _say(f"zoe: {self._into} has changes of its own, and is left as it is")
             self._say_version(f"; {self._ref} was asked for" if self._ref else "")

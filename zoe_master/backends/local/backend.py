@@ -183,7 +183,7 @@ class LocalBackend:
         with self._lock:
             record = self._records.get(service)
         if record is None or record.final:
-            raise BackendError(f"service {service} does not run")
+            raise BackendError(f"service {service} is not running")
         return file_end(record.directory, self._settings, path)
 
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
@@ -203,7 +203,7 @@ class LocalBackend:
             record = self._records.get(service)
             status = record.status if record is not None and not record.final else None
         if record is None or status is None or not status.get("pid"):
-            raise BackendError(f"service {service} does not run")
+            raise BackendError(f"service {service} is not running")
         return self._terminals.open_terminal(terminal_order(record.directory, status, request))
 
     def usage(self) -> Sequence[Usage]:

@@ -13,7 +13,7 @@ log = structlog.get_logger(__name__)
 
 
 def guarded_filter(name: str, function: Filter) -> Filter:
-    """Return a filter that refuses the node when `function` raises or returns neither a text nor None."""
+    """Return a filter that refuses the node when `function` raises or returns neither a string nor None."""
     problems = _Problems("filter", name)
 
     def checked_filter(request: Request, node: Node, ledger: Ledger) -> str | None:
@@ -23,7 +23,7 @@ def guarded_filter(name: str, function: Filter) -> Filter:
             return problems.note(f"{type(error).__name__}: {error}")
         if refusal is None or isinstance(refusal, str):
             return refusal
-        return problems.note(f"it returned {type(refusal).__name__}, not a text or None")
+        return problems.note(f"it returned {type(refusal).__name__}, not a string or None")
 
     return checked_filter
 

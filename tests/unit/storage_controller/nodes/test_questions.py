@@ -169,4 +169,4 @@ def test_one_that_sends_a_byte_now_and_then_is_late(http: httpx.Client) -> None:
         found = ask(http, NodeKind.PROXY, f"http://127.0.0.1:{listening.getsockname()[1]}", 1.0)
         done.set()
         thread.join()
-    assert found.away == "nothing within 1 s"
+    assert found.away == "no answer within 1 s"

@@ -184,11 +184,11 @@ ENDED = after(waiting(2), ev.Refused(at_s=2.0, outcome=Outcome.CANCELLED, cause=
     [
         ([waiting(1), waiting(2)], 3, "there is no offer 3", "it has the offers 1 to 2"),
         ([waiting(1), waiting(2)], 0, "there is no offer 0", "it has the offers 1 to 2"),
-        ([waiting(1), waiting(2, ends_in_s=-1)], 1, "no offers wait for an answer", "submit it again"),
-        ([waiting(1), after(member(2), ev.Submitted(at_s=1.0))], 1, "no offers wait for an answer", "submit it again"),
+        ([waiting(1), waiting(2, ends_in_s=-1)], 1, "there are no offers to accept", "submit it again"),
+        ([waiting(1), after(member(2), ev.Submitted(at_s=1.0))], 1, "there are no offers to accept", "submit it again"),
         ([promised(1, offer=1), waiting(2)], 2, "its offer 1 was accepted already", ""),
         ([promised(1, offer=0), waiting(2)], 2, "it is promised already as asked for", ""),
-        ([ENDED], 1, "no offers wait for an answer", "submit it again"),
+        ([ENDED], 1, "there are no offers to accept", "submit it again"),
         (
             [waiting(1), ENDED],
             1,

@@ -39,8 +39,8 @@ def test_json_is_read_as_well() -> None:
         ("a: 1\nb: [1,\n", "line 3 column 1: not YAML"),
         ("a: 1\na: 2\n", "line 2 column 1: key 'a' occurs twice"),
         ("", "empty"),
-        ("[1]: 2", "a key has to be a text"),
-        ("a: &x {b: 1}\nc:\n  <<: *x\n", "a key has to be a text"),
+        ("[1]: 2", "keys must be strings; quote it"),
+        ("a: &x {b: 1}\nc:\n  <<: *x\n", "keys must be strings; quote it"),
         ("a: !!python/object:os.system x\n---\nb: 1", "not YAML"),
         ("[" * 1500, "deeper than"),
         ("a: " + "x" * (1 << 20), "larger than"),
@@ -61,7 +61,7 @@ def test_aliases_do_not_explode() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [('name: "a\\0b"', "a text has a NUL character"), ("[" * 100_000, "deeper than")]
+    ("text", "said"), [('name: "a\\0b"', "a string contains a NUL character"), ("[" * 100_000, "deeper than")]
 )
 def test_forbidden_yaml_is_refused_in_words(text: str, said: str) -> None:
     with pytest.raises(DescriptionError, match=said):

@@ -164,7 +164,7 @@ def test_one_is_singular(given: dict[str, object], said: str) -> None:
 def test_a_value_of_a_form_is_told_once(value: object) -> None:
     with pytest.raises(ValidationError) as refused:
         wire.FillRequest.model_validate({"values": {"memory": value}})
-    assert list(sentences(refused.value)) == ["values.memory: must be a text, a number, or true or false"]
+    assert list(sentences(refused.value)) == ["values.memory: must be a string, a number, or true or false"]
 
 
 def test_a_text_has_characters_and_a_list_entries() -> None:

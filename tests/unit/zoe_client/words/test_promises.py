@@ -23,5 +23,5 @@ def test_invalid_time_is_refused_before_sending(given: Any, error: type[Exceptio
             lambda: client.arrays.submit(APPLICATION, "0-1", finish_by=given),
             lambda: client.workflows.run({}, finish_by=given),
         ):
-            with pytest.raises(error, match="time" if error is ValueError else "a text such as"):
+            with pytest.raises(error, match="time" if error is ValueError else "a string such as"):
                 call()

@@ -57,7 +57,7 @@ def told(words: str) -> list[tuple[str, str]]:
         ("--signal=USR1@60", "0", "signal: without --time the job has no end before which to send it"),
         ("--kill-on-invalid-dep=maybe", "-", "kill-on-invalid-dep: use yes or no"),
         ("--job-name=a/b", "~", "job-name: lists show 'a-b'; SLURM_JOB_NAME and %x are as given"),
-        ("--comment=" + "x" * 4097, "-", "comment: it has 4097 characters; 4096 are possible"),
+        ("--comment=" + "x" * 4097, "-", "comment: it has 4097 characters; the maximum is 4096"),
     ],
 )  # fmt: skip
 def test_altered_option_is_named(words: str, kind: str, why: str) -> None:

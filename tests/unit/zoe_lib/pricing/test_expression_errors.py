@@ -36,7 +36,7 @@ def test_invalid_expression_is_refused_in_plain_words(text: str, why: str | None
 
 
 def test_a_percentage_and_a_condition_have_bounds_of_their_own() -> None:
-    with pytest.raises(ExpressionError, match="more than 100"):
+    with pytest.raises(ExpressionError, match="at most 100"):
         check_percent("101", {})
     with pytest.raises(ExpressionError, match="neither true nor false"):
         check_condition("1", {})

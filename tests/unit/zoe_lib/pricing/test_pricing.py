@@ -180,8 +180,8 @@ def test_an_estimate_prices_all_services_and_says_what_it_cannot() -> None:
     ("changes", "said"),
     [
         ({"from": "2027-03-28T02:30:00", "zone": "Europe/Paris"}, "does not exist in Europe/Paris"),
-        ({"discounts": [{"name": "all", "percent": "160"}]}, "more than 100 percent"),
-        ({"credits": [{"percent": '"160"'}]}, "more than 100 percent"),
+        ({"discounts": [{"name": "all", "percent": "160"}]}, "percentages are at most 100"),
+        ({"credits": [{"percent": '"160"'}]}, "percentages are at most 100"),
         ({"rates": [{"meter": "core_hourz", "rate": "1"}]}, "'core_hourz' is not a meter (did you mean 'core_hours'?)"),
     ],
 )

@@ -49,9 +49,9 @@ def test_valid_predicate_is_parsed(text: str, meaning: object) -> None:
         ("a not 1", "`in` or `between` is expected at character 7, not '1'"),
         ("1 = a", "a column is expected at character 1, not '1'"),
         ("a = 1; drop table x", "cannot be parsed from character 6: '; drop table x'"),
-        ("a = 1 or " * 250 + "a = 1", "more than 200 comparisons"),
-        ("not " * 60 + "a = 1", "nested more than 50 levels deep"),
-        ("a" * 5000, "longer than 4096 characters"),
+        ("a = 1 or " * 250 + "a = 1", "the condition has more than 200 comparisons"),
+        ("not " * 60 + "a = 1", "the condition is nested more than 50 levels deep"),
+        ("a" * 5000, "the condition is longer than 4096 characters"),
     ],
 )
 def test_invalid_predicate_is_refused_with_its_place(text: str, words: str) -> None:

@@ -27,7 +27,7 @@ def said(kind: type[FileSettings], capsys: pytest.CaptureFixture[str]) -> str:
         (lambda path: None, "cannot be read: No such file or directory"),
         (Path.mkdir, "cannot be read: it is not a regular file"),
         (os.mkfifo, "cannot be read: it is not a regular file"),
-        (lambda path: path.write_bytes(b"\xff\xfe\x80"), "is not valid TOML: it is not a text in UTF-8"),
+        (lambda path: path.write_bytes(b"\xff\xfe\x80"), "is not valid TOML: it is not UTF-8 text"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(

@@ -99,7 +99,7 @@ def test_one_that_hangs_or_fails_holds_up_no_other(follows: _Follows) -> None:
     follows.active = [hanging, failing, works, spark]
     follows.tells = {
         hanging.id: lambda _, at_s: reading_of(at_s, 0.5) if go_on.wait(20) else None,
-        failing.id: fails(BackendError("it is no ordinary file\n\x1b[31m")),
+        failing.id: fails(BackendError("it is not a regular file\n\x1b[31m")),
         works.id: lambda _, at_s: reading_of(at_s, 0.5),
         spark.id: lambda _, at_s: reading_of(at_s, 3, 9),
     }
@@ -109,7 +109,7 @@ def test_one_that_hangs_or_fails_holds_up_no_other(follows: _Follows) -> None:
         told = [follows.told(execution) for execution in (hanging, failing, spark)]
         assert told[0] is None
         assert told[1] is not None
-        assert (told[1].share, told[1].problem) == (None, "it is no ordinary file  [31m")
+        assert (told[1].share, told[1].problem) == (None, "it is not a regular file  [31m")
         assert told[2] is not None
         assert told[2].text == "3 of 9 tasks known so far"
         began_s = time.monotonic()

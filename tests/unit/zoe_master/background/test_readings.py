@@ -151,7 +151,7 @@ def test_prometheus_gives_one_series_and_several_are_an_error(amounts: Make) -> 
     for text in ('{"data": {"resultType": "vector", "result": []}}', "{}", "[]", '{"data": null}'):
         with pytest.raises(NoReading):
             amounts(body(text)).prometheus_amount(QUERY)
-    with pytest.raises(NoReading, match="no prometheus_url"):
+    with pytest.raises(NoReading, match="set prometheus_url"):
         ScalingAmounts(None, lambda *_: PortAddress("127.0.0.1", 1)).prometheus_amount(QUERY)
 
 

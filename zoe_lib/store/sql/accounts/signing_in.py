@@ -70,7 +70,7 @@ def add_token(connection: Connection, token: Token) -> None:
     valid = or_(tokens.c.expires_at_s.is_(None), tokens.c.expires_at_s > token.created_at_s)
     mine = select(func.count()).select_from(tokens).where(tokens.c.user_name == token.user, valid)
     if connection.execute(mine).scalar_one() >= TOKENS_OF_USER_MAX:
-        raise TooManyTokens(f"{token.user} has {TOKENS_OF_USER_MAX} tokens, which is the maximum")
+        raise TooManyTokens(f"{token.user} has {TOKENS_OF_USER_MAX} tokens, which is the maximum; revoke one")
     if token.made_by is not None:
         # Locked, so that a concurrent revocation of the creating token also removes the new one.
         maker = select(tokens.c.id).where(tokens.c.id == token.made_by).with_for_update(read=True, key_share=True)

@@ -37,6 +37,6 @@ def assign(connection: Connection, kind: IdKind, name: str, first: int, last: in
     ).scalar_one()
     number = first if newest is None else newest + 1
     if number > last:
-        raise NoSystemIds(f"all numbers from {first} to {last} are given; extend user_ids_last")
+        raise NoSystemIds(f"all numbers from {first} to {last} are in use; raise user_ids_last")
     connection.execute(insert(system_ids).values(kind=kind.value, name=name, number=number))
     return number

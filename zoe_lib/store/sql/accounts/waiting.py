@@ -31,13 +31,15 @@ def make_room(connection: Connection, table: Table, network: str, now_s: float, 
     counted = select(func.count(), func.count().filter(rows.network == network)).select_from(table)
     in_all, of_network = connection.execute(counted).one()
     if of_network >= bounds.of_network_max:
-        raise TooManyWaiting(f"{of_network} sign-ins from your address are unfinished, which is the maximum")
+        raise TooManyWaiting(
+            f"{of_network} sign-ins from your address are unfinished, which is the maximum; try again in some minutes"
+        )
     if in_all < bounds.in_all_max:
         return
     by_network = select(rows.network, func.count().label("count")).group_by(rows.network).subquery()
     most = connection.execute(select(func.max(by_network.c.count))).scalar_one()
     if most <= of_network:
-        raise TooManyWaiting(f"{in_all} sign-ins are unfinished, which is the maximum")
+        raise TooManyWaiting(f"{in_all} sign-ins are unfinished, which is the maximum; try again in some minutes")
     largest = select(by_network.c.network).where(by_network.c.count == most)
     oldest = select(rows.id).where(rows.network.in_(largest)).order_by(rows.expires_at_s).limit(1)
     connection.execute(delete(table).where(rows.id.in_(oldest)))

@@ -39,7 +39,7 @@ def put(connection: Connection, schedule: Schedule, most: int) -> Schedule:
     check_member(connection, schedule.user, schedule.tenant)
     others = and_(_is_owned_by(schedule.tenant, schedule.user), _S.name != schedule.name)
     if connection.execute(select(func.count()).select_from(schedules).where(others)).scalar_one() >= most:
-        raise TooManyStored(f"{schedule.user} has {most} schedules, which is the maximum")
+        raise TooManyStored(f"{schedule.user} has {most} schedules, which is the maximum; remove one")
     values = _values(schedule)
     changes: Values = {name: given for name, given in values.items() if name not in _KEPT}
     upsert = (

@@ -100,7 +100,7 @@ def put(connection: Connection, target: NotificationTarget, most: int) -> Notifi
         check_member(connection, target.user, target.tenant)
     others = and_(_is_owned_by(target.tenant, target.user), _T.name != target.name)
     if connection.execute(select(func.count()).select_from(notification_targets).where(others)).scalar_one() >= most:
-        raise TooManyTargets(f"{target.user or target.tenant} has {most} targets, which is the maximum")
+        raise TooManyTargets(f"{target.user or target.tenant} has {most} targets, which is the maximum; remove one")
     now = last_id(connection)
     _begin(connection, now)
     refused = connection.execute(select(func.coalesce(func.max(schedule_runs.c.id), 0))).scalar_one()

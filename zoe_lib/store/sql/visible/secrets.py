@@ -32,7 +32,7 @@ def put(connection: Connection, secret: SealedSecret, most: int) -> None:
         check_member(connection, secret.user, secret.tenant)
     others = and_(_is_owned_by(secret.tenant, secret.user), secrets.c.name != secret.name)
     if connection.execute(select(func.count()).select_from(secrets).where(others)).scalar_one() >= most:
-        raise TooManySecrets(f"{secret.user or secret.tenant} has {most} secrets, which is the maximum")
+        raise TooManySecrets(f"{secret.user or secret.tenant} has {most} secrets, which is the maximum; remove one")
     values = asdict(secret)
     values["user_name"] = values.pop("user")
     upsert = insert(secrets).values(values)

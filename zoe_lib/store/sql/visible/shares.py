@@ -39,7 +39,9 @@ def put(connection: Connection, share: Share) -> None:
         raise NotFound(f"execution {share.execution_id} does not exist")
     others = [entry for entry in read(connection, share.execution_id) if entry.user != share.user]
     if len(others) >= SHARES_MAX:
-        raise TooManyShares(f"execution {share.execution_id} is shared {SHARES_MAX} times, which is the maximum")
+        raise TooManyShares(
+            f"execution {share.execution_id} is shared {SHARES_MAX} times, which is the maximum; end one share first"
+        )
     row = insert(shares).values(row_of(share))
     changed = {"level": share.level.value, "at_s": share.at_s}
     if share.user is None:

@@ -37,7 +37,7 @@ def put(connection: Connection, application: StoredApplication, most: int) -> St
     others = select(func.count(_T.name.distinct())).where(owner, _T.name != application.name)
     if connection.execute(others).scalar_one() >= most:
         whose = application.user or application.tenant
-        raise TooManyStored(f"{whose} has {most} stored applications, which is the maximum")
+        raise TooManyStored(f"{whose} has {most} stored applications, which is the maximum; remove one")
     same = and_(owner, _T.name == application.name)
     newest = connection.execute(select(stored_applications).where(same).order_by(_T.version.desc()).limit(1)).first()
     if newest is not None and newest.document == application.document:

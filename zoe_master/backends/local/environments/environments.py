@@ -116,7 +116,9 @@ def _pip(settings: LocalSettings) -> Path:
     """
     spec = importlib.util.find_spec("pip")
     if spec is None or spec.origin is None:
-        raise CannotStartError("no environment can be made: pip is not installed beside Zoe; tell your admin")
+        raise CannotStartError(
+            "no environment can be made: pip is not installed beside Zoe; ask an admin to install it"
+        )
     import pip
 
     assert settings.environments_dir is not None

@@ -54,7 +54,7 @@ def _end(file: int) -> bytes:
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
-            raise BackendError("it is no ordinary file")
+            raise BackendError("it is not a regular file")
         return os.pread(file, PROGRESS_BYTES_MAX, max(found.st_size - PROGRESS_BYTES_MAX, 0))
     finally:
         os.close(file)

@@ -277,7 +277,7 @@ def _probe(component: Component, ports: Mapping[str, int]) -> ProbeSpec | None:
         return None
     if probe.port not in ports:
         raise CannotStartError(
-            f"the readiness probe of component {component.name} uses port {probe.port}, which it does not have"
+            f"the readiness probe of component {component.name} uses the undeclared port {probe.port}"
         )
     return {
         "kind": str(probe.kind),

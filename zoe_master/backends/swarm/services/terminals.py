@@ -21,7 +21,7 @@ def terminal_order(
 ) -> dict[str, Any]:
     """Return the order for a command in a service's container; BackendError if there is none."""
     if record is None or not record.running or not record.container_id:
-        raise BackendError("the service does not run")
+        raise BackendError("the service is not running")
     if engine is None:
         raise BackendError(f"the engine of {record.node} does not answer")
     return {

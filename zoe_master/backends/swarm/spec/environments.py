@@ -74,7 +74,9 @@ def _to_clone(component: Component, settings: SwarmSettings) -> dict[str, object
 def _to_build(start: ServiceStart, settings: SwarmSettings) -> dict[str, object]:
     component, around = start.component, settings.environments
     if component.build_requirements:
-        raise CannotStartError(f"component {component.name} has build_requirements, but only wheels are taken here")
+        raise CannotStartError(
+            f"component {component.name} has build_requirements, but this installation accepts wheels only"
+        )
     return {
         "base": _PLACE,
         "user": start.user,
@@ -97,7 +99,9 @@ def command_of_image(
     entry_point, own = image
     words = [*entry_point, *(arguments or own)]
     if not words:
-        raise CannotStartError(f"component {component.name} has no command, and the image {component.image} names none")
+        raise CannotStartError(
+            f"component {component.name} has no command, and the image {component.image} defines none"
+        )
     return words
 
 

@@ -69,7 +69,7 @@ def test_a_signature_that_nobody_asks_for_is_named(keys: Path, backup: Path) -> 
 
 
 def test_a_key_that_cannot_sign_is_refused_before(keys: Path, backup: Path) -> None:
-    with pytest.raises(StoreError, match="there is no such key"):
+    with pytest.raises(StoreError, match="does not exist"):
         check_key(backup, keys / "absent")
     check_key(backup, keys / "ann")
     (keys / "open").write_bytes((keys / "ann").read_bytes())

@@ -90,7 +90,7 @@ def test_a_workspace_that_becomes_a_link_is_not_followed(
 @pytest.mark.skipif(os.geteuid() != 0, reason="makes a device")
 def test_a_device_is_not_read(service: Path, settings: LocalSettings, home: Path) -> None:
     os.mknod(home / "zeros", 0o020666, os.makedev(1, 5))
-    with pytest.raises(BackendError, match="ordinary"):
+    with pytest.raises(BackendError, match="regular"):
         file_end(service, settings, "zeros")
 
 
