@@ -114,8 +114,10 @@ def checked_url(url: str) -> str:
 
 def checked_token(token: str) -> str:
     """Return a token; a usage error if it is malformed."""
-    if not (token and token.isascii() and token.isprintable() and " " not in token):
-        raise typer.BadParameter("the token is empty, or contains characters that a token cannot have")
+    if not token:
+        raise typer.BadParameter("the token is empty: give one on standard input, or by --token-file")
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise typer.BadParameter("the token contains characters that a token cannot have")
     return token
 
 

@@ -34,13 +34,15 @@ class Format(StrEnum):
 
 
 def emit(result: BaseModel | Mapping[str, object], form: Format, rows: Rows) -> None:
-    """Write a result: as JSON or YAML, or as a table or its names."""
+    """Write a result: as JSON or YAML, or as a table or its names. An empty table gets a note."""
     if form in (Format.JSON, Format.YAML):
         emit_data(result if isinstance(result, dict) else cast("BaseModel", result).model_dump(mode="json"), form)
     elif form is Format.NAME:
         write("".join(f"{printable(str(row[0]))}\n" for row in rows.rows))
     else:
         write(table(rows))
+        if rows.empty and not rows.rows:
+            note(f"note: {rows.empty}")
 
 
 def emit_data(data: Any, form: Format = Format.JSON) -> None:

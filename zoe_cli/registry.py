@@ -15,10 +15,14 @@ from typer.exceptions import TyperException
 
 from zoe_cli.context import options
 from zoe_cli.output import Format
+from zoe_client.errors import NotFound, Refused
 
 Command = Callable[..., None]
 _FURTHER = "Further options"
 NO_OTHERS: Mapping[str, str] = MappingProxyType({})
+_EXECUTION_PARAMETERS = ("execution_id", "execution_ids")
+_COMMANDS_THAT_ADD = ("add", "set", "put")
+"""What these do not find is another kind of object than the one that their group lists."""
 
 OutputOption = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.", show_default=False)]
 
@@ -69,6 +73,32 @@ class UsageCommand(TyperCommand):
         """Return the words after the command's name."""
         arguments = (parameter for parameter in self.get_params(ctx) if isinstance(parameter, TyperArgument))
         return ["[OPTIONS]", *(usage_of(argument) for argument in arguments if not argument.hidden)]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. The error for an object that does not exist names the command that lists such objects."""
+        try:
+            return super().invoke(ctx)
+        except NotFound as error:
+            add_hint(ctx, error)
+            raise
+
+
+def add_hint(context: Any, error: Refused) -> None:
+    """Give the error for an object that a command did not find a hint, unless the server gave one."""
+    if isinstance(error, NotFound):
+        hint = error.problem.hint or _hint_where_it_is_listed(context)
+        error.problem = error.problem.model_copy(update={"hint": hint})
+
+
+def _hint_where_it_is_listed(context: Any) -> str:
+    """Return the hint for an object that a command did not find; empty if no command lists such objects."""
+    if any(parameter.name in _EXECUTION_PARAMETERS for parameter in context.command.params):
+        return "`zoe ls` lists executions, `zoe ls --help` shows how to choose among them"
+    group = context.parent
+    if group is None or group.parent is None or context.command.name in _COMMANDS_THAT_ADD:
+        return ""
+    lists = next((name for name in ("ls", "list") if group.command.get_command(group, name)), None)
+    return f"`{group.command_path} {lists}` shows the names and ids" if lists else ""
 
 
 def add(

@@ -33,7 +33,7 @@ def test_tutorial(stack: Stack, tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-e"],
         input=f"exec 2>&1\n{script}",
-        env={**environment(stack), "WORKSPACE": str(stack.workspace)},
+        env=environment(stack),
         cwd=tmp_path,
         capture_output=True,
         text=True,

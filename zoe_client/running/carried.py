@@ -18,6 +18,8 @@ BYTES_MAX = 64 * 2**20
 FILES_MAX = 1000
 _OF_IMAGE = ("/bin/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/sbin/", "/sys/", "/usr/")
 _EVERYWHERE = frozenset({"", ".", "..", "/", "/tmp"})  # noqa: S108 - a word of a command
+_SCRIPTS = frozenset({".R", ".ipynb", ".jl", ".py", ".sh"})
+_RELATIVE = re.compile(r"[^-/{\s][^{\s]*")
 _DEPTH_MAX, _PART_MAX, _SUFFIX_MAX = 8, 100, 20
 _PLACEHOLDER = re.compile(r"\{files\}/([A-Za-z0-9._@/-]+)")
 
@@ -48,13 +50,17 @@ class CarriedFiles:
         self.files: dict[str, CarriedFile] = {}
         self.stay: dict[str, None] = {}
         """Words of commands that name local directories and links to nothing, which do not go with a run."""
+        self.missing: dict[str, None] = {}
+        """Words of commands that look like scripts, and name no local file."""
 
     def add(self, path: Path) -> str:
         """Add a file, and return its place for use in a command; CannotCarry."""
         name = self._name_of(path)
         if name not in self.files:
             if len(self.files) >= FILES_MAX:
-                raise CannotCarry(f"more than {FILES_MAX} files: copy them with `zoe cp -r` first, and name the copies")
+                raise CannotCarry(
+                    f"these are more than {FILES_MAX} files: copy them with `zoe cp -r` first, and name the copies"
+                )
             try:
                 self.files[name] = _read(path)
             except OSError as error:
@@ -71,6 +77,8 @@ class CarriedFiles:
             return self.add(path)
         if not of_image and _is_other(path):
             self.stay[word] = None
+        elif path.suffix in _SCRIPTS and _RELATIVE.fullmatch(word):
+            self.missing[word] = None
         return literal(word, self._template)
 
     def embedded(self) -> dict[str, str]:

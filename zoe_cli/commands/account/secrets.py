@@ -62,11 +62,13 @@ def _value(file: Path | None) -> str:
             return _without_end(file.read_bytes().decode())
         if sys.stdin.isatty():
             return str(typer.prompt("value", hide_input=True, err=True))
-        return _without_end(sys.stdin.buffer.read().decode())
+        if value := _without_end(sys.stdin.buffer.read().decode()):
+            return value
+        raise typer.BadParameter("standard input is empty: pipe the value into this command, or use --from-file")
     except OSError as error:
         raise typer.BadParameter(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise typer.BadParameter("the value is not a text in UTF-8; encode it, such as by base64") from None
+        raise typer.BadParameter("the value is not UTF-8 text; encode it, for example by base64") from None
 
 
 def _without_end(text: str) -> str:
@@ -79,7 +81,7 @@ def _rows(secrets: list[SecretView]) -> Rows:
         (secret.name, secret.user or "(tenant)", size(secret.size_bytes), clock(secret.set_at_s), secret.set_by)
         for secret in secrets
     ]
-    return Rows(("name", "of", "size", "set", "by"), rows)
+    return Rows(("name", "of", "size", "set", "by"), rows, "no secrets yet: `zoe secret set` stores one")
 
 
 add(app, "set", set_one, ("zoe secret set wandb", "zoe secret set db --tenant --from-file db.password"))

@@ -62,7 +62,7 @@ def dispatch(
     if "/" in name or Path(name).is_file():
         how = f"`zoe run {name}` runs a description, `zoe sbatch {name}` a script; `zoe app put NAME {name}` stores it"
         raise typer.BadParameter(f"{name!r} is a file, not the name of a stored application: {how}")
-    with options(context).client() as client, _hint_if_unknown():
+    with options(context).client() as client, hint_if_unknown():
         run = client.applications.dispatch(
             name, given_parameters(parameters), of_tenant=of_tenant, idempotency_key=key, **more
         )
@@ -70,12 +70,13 @@ def dispatch(
 
 
 @contextmanager
-def _hint_if_unknown() -> Iterator[None]:
+def hint_if_unknown() -> Iterator[None]:
     """Explain where names of stored applications come from, if the name is unknown."""
     try:
         yield
-    except NotFound:
-        note("hint: `zoe app ls` lists stored applications, `zoe app put NAME FILE` stores one; scripts: `zoe sbatch`")
+    except NotFound as error:
+        hint = "`zoe app ls` lists stored applications, `zoe app put NAME FILE` stores one; scripts: `zoe sbatch`"
+        error.problem = error.problem.model_copy(update={"hint": hint})
         raise
 
 

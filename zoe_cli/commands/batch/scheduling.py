@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zoe_cli.commands.batch.dispatching import show_run
+from zoe_cli.commands.batch.dispatching import hint_if_unknown, show_run
 from zoe_cli.commands.batch.stored_applications import Version
 from zoe_cli.commands.batch.workflows import (
     Key,
@@ -127,7 +127,7 @@ def add_one(
         end_at_s=None if end is None else coming(end),
         **given,
     )
-    with options(context).client() as client:
+    with options(context).client() as client, hint_if_unknown():
         try:
             made = client.schedules.put(name, body)
         except Refused as error:
@@ -291,7 +291,11 @@ def _rows(found: Sequence[ScheduleView]) -> Rows:
         )
         for schedule in found
     ]
-    return Rows(("name", "user", "times", "runs", "next", "last", "outcome"), rows)
+    return Rows(
+        ("name", "user", "times", "runs", "next", "last", "outcome"),
+        rows,
+        "no schedules yet: `zoe schedule add` makes one",
+    )
 
 
 def _came(one: ScheduleRunView) -> str:

@@ -97,7 +97,11 @@ def _rows(found: Sequence[StoredApplicationView]) -> Rows:
         )
         for application in found
     ]
-    return Rows(("name", "of", "version", "kind", "parameters", "stored"), rows)
+    return Rows(
+        ("name", "of", "version", "kind", "parameters", "stored"),
+        rows,
+        "no stored applications yet: `zoe app put` stores one",
+    )
 
 
 add(app, "put", put, ("zoe app put report report.json", "zoe app put nightly nightly.yaml --tenant"))

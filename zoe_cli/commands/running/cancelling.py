@@ -15,7 +15,7 @@ from zoe_cli.commands.words.array_rows import all_rows, is_array
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import Format, emit, note, report
-from zoe_cli.registry import add
+from zoe_cli.registry import add, add_hint
 from zoe_cli.rows import Rows
 from zoe_client.errors import Conflict, NotFound, Refused
 from zoe_client.quick.quick import QuickClient
@@ -64,7 +64,7 @@ def cancel(
         ),
     ] = False,
     name: Annotated[str | None, typer.Option(help="Your executions and arrays with this name.")] = None,
-    state: Annotated[StateChoice | None, typer.Option(help="Your waiting or running executions and arrays.")] = None,
+    state: Annotated[StateChoice | None, typer.Option(help="Your executions and arrays in this state.")] = None,
     mine: Annotated[bool, typer.Option("--mine", help="All your waiting and running executions and arrays.")] = False,
     user: Annotated[
         str | None,
@@ -103,6 +103,7 @@ def _families(context: typer.Context, ids: Sequence[str]) -> None:
                 done += client.sdk.cancel_descendants(id_).ids
             except Refused as error:
                 note(f"{id_}:")
+                add_hint(context, error)
                 report(error)
                 refused = refused or error
     _print_ids(context, done)

@@ -60,12 +60,14 @@ def _tell_expected(draft: Draft) -> None:
 
 
 def _tell_surprises(draft: Draft) -> None:
-    """Say which words stay here, and which files look like secrets."""
+    """Say which words stay here or name no file, and which files look like secrets."""
     for word in draft.carried.stay:
         shown, directory = printable(word), Path(word).is_dir()
         kind = "a directory" if directory else "a link to nothing"
         copy = f"; `zoe cp -r {shown} :` copies it to the workspace, where the program runs" if directory else ""
         note(f"note: {shown} is {kind}, and does not go with the run{copy}")
+    for word in map(printable, draft.carried.missing):
+        note(f"note: there is no file {word} here: the command finds it only if the workspace or the image has it")
     secret = [str(file.path) for file in draft.carried.files.values() if looks_secret(file.path, file.size)]
     if secret:
         names = ", ".join(map(printable, secret))

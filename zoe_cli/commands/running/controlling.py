@@ -17,7 +17,7 @@ from zoe_cli.commands.words.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.exits import exit_of
 from zoe_cli.output import Format, emit, note, report
-from zoe_cli.registry import add
+from zoe_cli.registry import add, add_hint
 from zoe_client.errors import NotFound, Refused
 from zoe_client.quick.plain import Array, Execution
 from zoe_client.quick.quick import QuickClient
@@ -68,7 +68,7 @@ def requeue(
 def scale(
     context: typer.Context,
     execution_id: Id,
-    counts: Annotated[list[str], typer.Argument(metavar="COMPONENT=N", help="Instances, essential and elastic ones.")],
+    counts: Annotated[list[str], typer.Argument(metavar="COMPONENT=N", help="How many instances of a component.")],
 ) -> None:
     """Change the number of instances of a running execution: elastic services start when there is room, or stop."""
     total_counts = dict(_count(text) for text in counts)
@@ -91,7 +91,7 @@ def _count(text: str) -> tuple[str, int]:
 def modify(
     context: typer.Context,
     execution_id: Id,
-    priority: Annotated[int | None, typer.Option(help="Priority.")] = None,
+    priority: Annotated[int | None, typer.Option(help="New priority.")] = None,
     deadline: Annotated[
         str | None,
         typer.Option(metavar="TIME|none", help="When it should have ended: +3h, 08:00 (the next), or a date."),
@@ -158,6 +158,7 @@ def apply_to_each(context: typer.Context, ids: Sequence[str], action: _Action, *
                     done.append(client.control(execution_id, action))
             except Refused as error:
                 note(f"{execution_id}:")
+                add_hint(context, error)
                 report(error)
                 refused = refused or error
     result = {"executions": done, "arrays": arrays} if arrays else {"executions": done}

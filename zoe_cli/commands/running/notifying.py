@@ -114,7 +114,7 @@ def _rows(targets: list[TargetView]) -> Rows:
         )
         for target in targets
     ]
-    return Rows(("name", "of", "url", "on", "state", "last error"), rows)
+    return Rows(("name", "of", "url", "on", "state", "last error"), rows, "no targets yet: `zoe notify set` sets one")
 
 
 def _state(one: TargetView) -> str:

@@ -112,6 +112,7 @@ def _rows(answer: StorageTrafficView, dimensions: list[Dimension]) -> Rows:
     return Rows(
         (*dimensions, *figures),
         [(*(getattr(row, dimension) or "" for dimension in dimensions), *_figures(row)) for row in answer.rows],
+        empty="",
     )
 
 

@@ -37,7 +37,7 @@ def diff(
         if not found.complete:
             note("there are more differences than listed")
     rows = [(entry.part.value, entry.path, _short(entry.before), _short(entry.after)) for entry in found.entries]
-    emit(found, options(context).output, Rows(("part", "field", "before", "after"), rows))
+    emit(found, options(context).output, Rows(("part", "field", "before", "after"), rows, "no differences"))
 
 
 def _short(value: Any) -> str:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,6 +46,7 @@ _LABEL_WIDTH = 18
 _ROWS = 50
 _WATCH_S = 2.0
 _CLEAR = "\x1b[H\x1b[2J"
+_NO_EXECUTIONS = "no executions yet: `zoe catalogue` lists applications, `zoe run` submits one"
 
 
 def register(app: typer.Typer) -> None:
@@ -137,24 +139,28 @@ def ls(
         "all_tenants": all_tenants or None,
         "arrays": None if unfold or missed else "false",
     }
+    filtered = bool(state or user or name or since_s or missed or cursor)
     rows, arrays = limit or _ROWS, not (unfold or line or missed)
     with options(context).quick() as client:
         while True:
             page = list_page(client, query, rows if sort_by is None else SORTED_MAX, cursor, arrays=arrays)
-            _write_list(page if sort_by is None else sorted_page(page, sort_by, rows), options(context).output, line)
+            page = page if sort_by is None else sorted_page(page, sort_by, rows)
+            _write_list(page, options(context).output, line, filtered=filtered)
             if not watch:
                 return
             time.sleep(_WATCH_S)
             write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
-def _write_list(page: ListPage, form: Format, line: str | None) -> None:
+def _write_list(page: ListPage, form: Format, line: str | None, *, filtered: bool) -> None:
     executions = page.executions
     if line is not None:
         write(lines(executions, line))
     else:
         shown: dict[str, object] = {"executions": executions, "next_cursor": page.cursor, "searched_to_s": None}
         rows = all_rows(page.arrays, executions, page.order) if page.arrays else rows_of(executions)
+        if not filtered:
+            rows = replace(rows, empty=_NO_EXECUTIONS)
         emit({**shown, "arrays": page.arrays} if page.arrays else shown, form, rows)
     if page.cursor:
         note(f"more: --cursor {page.cursor}")

@@ -72,6 +72,8 @@ def logs(
         if not data and not following and execution.state in (ExecutionState.SUBMITTED, ExecutionState.QUEUED):
             why = "" if execution.reason is None else f": {execution.reason.sentence}"
             note(f"{execution.id} is {execution.state.value}, so there is no output yet{why}")
+        elif not data and not following:
+            note(f"note: {chosen.name} has printed nothing")
         show_output(iter([data if tail is None else _last_lines(data, tail)]))
     if following:
         with options(context).following() as client:

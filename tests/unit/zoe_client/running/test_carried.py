@@ -58,6 +58,13 @@ def test_directories_and_links_to_nothing_stay_and_are_known(here: Path) -> None
     words = ["data", "broken", ".", "/tmp", "/etc", "none", "data"]
     assert [carried.word(word) for word in words] == words
     assert list(carried.stay) == ["data", "broken"]
+
+
+def test_scripts_that_are_missing_are_known(here: Path) -> None:
+    carried = CarriedFiles()
+    for word in ("absent.py", "-m", "--file=x.py", "/opt/x.py", "python x.py", "{index}.py", "out.csv", "sub/b.sh"):
+        carried.word(word)
+    assert list(carried.missing) == ["absent.py", "sub/b.sh"]
     assert carried.files == {}
 
 
