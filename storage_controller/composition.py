@@ -28,16 +28,16 @@ from storage_controller.promises.promisable import Promisable, at_most, limit_to
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.replication import Pace
 from storage_controller.regulation.replication_spare import Disks
-from storage_controller.regulation.servers import Endpoints
+from storage_controller.regulation.server_sockets import Endpoints
 from storage_controller.routes.services import Services, Swift
 from storage_controller.settings import ControllerSettings
-from storage_controller.swift.done import done_at
 from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_controller.swift.kept_views import KeptViews
 from storage_controller.swift.objects import SwiftObjects
 from storage_controller.swift.places import SwiftPlaces
 from storage_controller.swift.rewriter import Rewriter
 from storage_controller.swift.storage_policies import PolicyMaker
+from storage_controller.swift.stored_filters import done_at
 from storage_controller.swift.sweeper import ViewSweeper
 from storage_controller.swift.views import SwiftAdmin, SwiftViews
 from storage_controller.traffic.traffic import Traffic

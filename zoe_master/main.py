@@ -70,7 +70,7 @@ from zoe_master.rpc.server import RpcServer
 from zoe_master.state.crash_points import Hit, crash_point_of
 from zoe_master.state.promise_prices import StoredPrices
 from zoe_master.storage.reconciler import ThreadedReconciler
-from zoe_master.storage.report import keep
+from zoe_master.storage.report import store_report
 from zoe_master.storage.spark_config import Place, SparkConfig
 from zoe_master.storage.tenant_tokens import TenantTokens
 from zoe_master.waker import TickWaker
@@ -296,7 +296,7 @@ class Process:
             for execution_id, at_s in work.last_computing(usage, policy).items():
                 self._store.add_use_of(execution_id, at_s)
             if storage is not None:
-                keep(storage.report(), self._store)
+                store_report(storage.report(), self._store)
 
 
 def advertised_endpoint(settings: Settings) -> str:

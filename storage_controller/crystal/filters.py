@@ -19,7 +19,7 @@ from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.crystal.dependencies import DATA_BYTES_MAX, PATH, is_dependency
 from storage_controller.database.guarantee_store import Ledger
 from storage_controller.routes.parameters import Author, LedgerDep, ModulesDep, PromisableDep, RulesDep
-from storage_controller.rules.adding import TEXT_BYTES_MAX, apply_dialect, keep
+from storage_controller.rules.adding import TEXT_BYTES_MAX, apply_dialect, keep_rules
 from storage_controller.rules.dsl import RuleError, parse_rule, show_rule
 from storage_controller.rules.rule_store import KeptRule
 from storage_controller.rules.uploading import keep_module
@@ -140,7 +140,7 @@ def deploy(
     if name.lower() not in _BUILT_IN:
         _filter(ledger, name)
     rule = apply_dialect(_rule(_target(project, container), name, given or Deployment()), appendix=True)
-    added = keep(rules, promisable, [rule], author)
+    added = keep_rules(rules, promisable, [rule], author)
     response.headers.update(warning(added.caveats))
     return added.ids[0]
 

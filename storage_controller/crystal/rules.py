@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.parameters import Author, Caller, PromisableDep, RulesDep
-from storage_controller.rules.adding import keep, parse_text, unenforced_filters_by
+from storage_controller.rules.adding import keep_rules, parse_text, unenforced_filters_by
 from storage_controller.rules.documents import document
 from storage_controller.rules.rule_store import KeptRule, RuleLedger
 from storage_filters.rules.rules import Rule, metrics_of
@@ -143,7 +143,7 @@ def _rule_documents(rules: RuleLedger, dynamic: bool) -> list[dict[str, Any]]:
 def _add(
     rules: RuleLedger, promisable: Promisable, wanted: list[Rule], author: str | None, response: Response
 ) -> list[str]:
-    added = keep(rules, promisable, wanted, author)
+    added = keep_rules(rules, promisable, wanted, author)
     response.headers.update(warning(added.caveats))
     return [f"{rule.target}:{number}" for rule, number in zip(wanted, added.ids, strict=True)]
 
@@ -161,7 +161,7 @@ def _replace(
     [rule, *more] = wanted
     if more:
         raise RequestRefusedError(400, "give exactly one rule to replace a rule")
-    added = keep(rules, promisable, [rule], author, before.mode)
+    added = keep_rules(rules, promisable, [rule], author, before.mode)
     response.headers.update(warning(added.caveats))
     rules.remove(number, author, target)
     return f"{rule.target}:{added.ids[0]}"

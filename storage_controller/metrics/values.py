@@ -53,7 +53,7 @@ def read_prometheus(document: Any, tenant_label: str, container_label: str) -> S
                 f"the expression gives a {str(kind)[:20]}: write one that gives a single value for each series"
             )
         if len(result) > SERIES_MAX:
-            raise MetricFault(f"{len(result)} series, above the maximum of {SERIES_MAX}: aggregate them")
+            raise MetricFault(f"the expression gives {len(result)} series; the maximum is {SERIES_MAX}: aggregate them")
         return _series(
             [
                 (
@@ -74,7 +74,7 @@ def read_answer(answer: Any) -> Series:
     if not isinstance(answer, dict):
         return _series([(("", ""), _number_of(answer, "the answer"))])
     if len(answer) > SERIES_MAX:
-        raise MetricFault(f"{len(answer)} values, above the maximum of {SERIES_MAX}")
+        raise MetricFault(f"the program returned {len(answer)} values; the maximum is {SERIES_MAX}")
     return _series([(_place(name), _number_of(value, f"the value of {name[:80]!r}")) for name, value in answer.items()])
 
 

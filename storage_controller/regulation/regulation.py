@@ -27,7 +27,7 @@ from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.replication import Pace, ReplicationPace
 from storage_controller.regulation.rule_judge import Added, RuleJudge
 from storage_controller.regulation.server_reports import DIRECTIONS, BadReport, ServerReport, read_report
-from storage_controller.regulation.servers import Endpoints, Servers
+from storage_controller.regulation.server_sockets import Endpoints, Servers
 from storage_controller.regulation.transfers import TransferBook
 from storage_controller.rules.module_ledger import ModuleLedger
 from storage_controller.rules.rule_store import RuleLedger

@@ -15,7 +15,14 @@ from pydantic import StringConstraints
 from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.database.supervision import Mode
 from storage_controller.routes.parameters import Author, PromisableDep, RulesDep, ServicesDep
-from storage_controller.rules.adding import expand_rules, keep, move_rule, parse_text, restore, unenforced_filters_by
+from storage_controller.rules.adding import (
+    expand_rules,
+    keep_rules,
+    move_rule,
+    parse_text,
+    restore,
+    unenforced_filters_by,
+)
 from storage_controller.rules.checks import guaranteed_rates
 from storage_controller.rules.documents import rule_view
 from storage_controller.rules.rule_store import RuleLedger
@@ -59,7 +66,9 @@ def add(
 ) -> list[StorageRuleView]:
     """Add the rules of a text."""
     mode = Mode.DRY if wanted.dry_run else Mode.ON
-    added = keep(rules, promisable, parse_text(wanted.text.encode(), wanted.tenant or None), author, mode, twins=False)
+    added = keep_rules(
+        rules, promisable, parse_text(wanted.text.encode(), wanted.tenant or None), author, mode, twins=False
+    )
     response.headers.update(warning(added.caveats))
     return _rule_views(rules, added.ids)
 

@@ -21,13 +21,13 @@ from storage_controller.promises.promisable import Promisable
 from storage_controller.regulation.controllers import Controllers
 from storage_controller.rules.module_ledger import ModuleLedger
 from storage_controller.rules.rule_store import RuleLedger
-from storage_controller.swift.done import Done, StoredObject
 from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_controller.swift.kept_views import KeptViews
 from storage_controller.swift.objects import SwiftObjects
 from storage_controller.swift.places import SwiftPlaces
 from storage_controller.swift.rewrite_ledger import RewriteLedger
 from storage_controller.swift.storage_policies import PolicyMaker
+from storage_controller.swift.stored_filters import Done, StoredObject
 from storage_controller.traffic.contents import Contents
 from storage_controller.traffic.traffic import Traffic
 

@@ -35,7 +35,7 @@ class AddedRules:
     caveats: list[str]
 
 
-def keep(
+def keep_rules(
     rules: RuleLedger,
     promisable: Promisable,
     wanted: Sequence[Rule],
@@ -77,7 +77,7 @@ def restore(rules: RuleLedger, promisable: Promisable, number: int, author: str 
             "(zoe storage policy add)",
         )
     mode = Mode.ON if found.mode is Mode.ON else Mode.DRY
-    return keep(rules, promisable, [replace(found.rule, id=0)], author, mode, False, found.ran or ())
+    return keep_rules(rules, promisable, [replace(found.rule, id=0)], author, mode, False, found.ran or ())
 
 
 def move_rule(rules: RuleLedger, number: int, name: str, sha256: str | None) -> Sequence[RuleModule]:

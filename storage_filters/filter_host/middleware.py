@@ -36,7 +36,7 @@ from storage_filters.counting.rate_table import Direction, RateTable, belonging_
 from storage_filters.counting.request_computing import computing_of, noted_execution
 from storage_filters.counting.use_counters import UseCounters, uses_file
 from storage_filters.execution_auth.callers import credential_of
-from storage_filters.filter_host.done import OWN, AppliedFilters
+from storage_filters.filter_host.applied_filters import OWN, AppliedFilters
 from storage_filters.filter_host.filtered_body import FilteredBody
 from storage_filters.filter_host.manifests import check_manifest
 from storage_filters.filter_host.original_bytes import Form, OriginalBytes, plain_request

@@ -27,7 +27,7 @@ from swift.common.utils import Timestamp, close_if_possible
 from swift.common.wsgi import make_pre_authed_env
 
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE_HEADER, RewriteOutcome
-from storage_filters.filter_host.done import OWN, AppliedFilters
+from storage_filters.filter_host.applied_filters import OWN, AppliedFilters
 from storage_filters.filter_host.filtered_body import FilteredBody
 from storage_filters.filter_host.records import stored_by
 from storage_filters.filter_host.refusals import refusal

@@ -18,7 +18,7 @@ from storage_controller.database.guarantee_store import Ledger
 from storage_controller.promises.filter_cores import CoresLedger
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
-from storage_controller.regulation.servers import Endpoints
+from storage_controller.regulation.server_sockets import Endpoints
 from storage_controller.rules.rule_store import RuleLedger
 from tests.support.installation import free_port
 from tests.support.manual_clock import ManualClock

@@ -16,7 +16,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage_filters.filter_host.done import AppliedFilters
+from storage_filters.filter_host.applied_filters import AppliedFilters
 from storage_filters.filter_host.records import filters_of, parse_records
 from storage_filters.transforms.compression import LEVELS, Compression
 from storage_filters.transforms.encryption import MARK, SEGMENT_BYTES, Encryption, check_unencrypted

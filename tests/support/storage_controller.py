@@ -26,12 +26,12 @@ from storage_controller.promises.filter_cores import CpuBounds
 from storage_controller.promises.promisable import Promisable
 from storage_controller.routes.services import Services, Swift
 from storage_controller.settings import NodeSettings
-from storage_controller.swift.done import done_at
 from storage_controller.swift.execution_keys import ExecutionKeys
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
 from storage_controller.swift.kept_views import KeptViews
 from storage_controller.swift.objects import SwiftObjects
 from storage_controller.swift.places import SwiftPlaces
+from storage_controller.swift.stored_filters import done_at
 from storage_controller.traffic.traffic import Traffic
 from tests.support import serving
 from tests.support.controller_reports import GivenReports

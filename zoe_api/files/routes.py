@@ -78,7 +78,7 @@ async def read_file(
     answer = await source.content(path, wanted)
     place = caller.services.streams.request(caller.user)
     headers = _headers_of(answer, path)
-    return FileContent(pieces_of(answer), headers, _still(caller), place, answer.aclose, answer.status_code)
+    return FileContent(pieces_of(answer), headers, _access_check(caller), place, answer.aclose, answer.status_code)
 
 
 @router.get("/archive", response_class=Response)
@@ -95,7 +95,7 @@ async def read_archive(
     name = path_parts(path[0])[-1:] if len(path) == 1 else ()
     headers = _attachment(f"{quote(name[0] if name else 'files', safe='')}.zip")
     place = caller.services.streams.request(caller.user)
-    return FileContent(pieces, headers, _still(caller), place, pieces.aclose)
+    return FileContent(pieces, headers, _access_check(caller), place, pieces.aclose)
 
 
 @router.head("/content", response_class=Response)
@@ -172,7 +172,7 @@ async def write_tree(
     source = await source_of(root, caller)
     if not isinstance(source, ProgramFiles):
         raise ApiProblem(Code.WRONG_KIND, "the object store takes one object at a time: use uploads")
-    body = while_allowed(request.stream(), _still(caller))
+    body = while_allowed(request.stream(), _access_check(caller))
     written = await _received(request, caller, lambda: source.write_tree(path, content_length, body))
     if written is None:
         return Response(status_code=CLIENT_LEFT)
@@ -222,7 +222,7 @@ async def append_to_upload(
     """
     if caller.request.headers.get("content-type") != "application/offset+octet-stream":
         raise ApiProblem(Code.INVALID_UPLOAD, "the Content-Type must be application/offset+octet-stream")
-    body = while_allowed(request.stream(), _still(caller))
+    body = while_allowed(request.stream(), _access_check(caller))
     source = await source_of(root, caller)
     upload = await _received(request, caller, lambda: source.append(upload_id, upload_offset, content_length, body))
     if upload is None:
@@ -252,7 +252,7 @@ async def _received(request: Request, caller: Caller, write: Callable[[], Awaita
             return None
 
 
-def _still(caller: Caller) -> Callable[[], bool]:
+def _access_check(caller: Caller) -> Callable[[], bool]:
     return partial(still_allowed, caller.services.accounts, caller.principal)
 
 

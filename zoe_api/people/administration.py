@@ -68,7 +68,7 @@ async def add_user(body: NewUser, caller: AsAdmin) -> UserView:
         caller.services.accounts.add_user(user)
         return _user(user, [])
 
-    return await _in_its_lane(caller, body.password, add)
+    return await _run_with_password_checks(caller, body.password, add)
 
 
 @router.patch("/users/{user}", response_model=UserView)
@@ -76,10 +76,10 @@ async def change_user(user: str, body: UserChange, caller: AsAdmin) -> UserView:
     """Set a user's password, or disable the user. A disabled user loses all sessions and tokens for good."""
     if user == caller.user and body.disabled:
         raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
-    return await _in_its_lane(caller, body.password, lambda: _apply_change(user, body, caller))
+    return await _run_with_password_checks(caller, body.password, lambda: _apply_change(user, body, caller))
 
 
-async def _in_its_lane(caller: Caller, password: str | None, work: Callable[[], T]) -> T:
+async def _run_with_password_checks(caller: Caller, password: str | None, work: Callable[[], T]) -> T:
     """Return the result of the task; with a password, run it in separate threads: a hash takes time and memory."""
     if password is None:
         return await run_in_threadpool(work)

@@ -226,7 +226,7 @@ class Files:
             try:
                 if answer.status_code == 416:  # The file may be complete; only a download from its beginning can tell.
                     self._unfinished.remove(key)
-                    raise Unreachable("the file has changed")
+                    raise Unreachable("the file changed while it was copied")
                 if answer.is_error:
                     answer.read()
                     raise problem_of(answer)
@@ -241,7 +241,7 @@ class Files:
                         patience.restart()
                         progress(file.tell(), total)
                     if file.tell() != total:
-                        raise Unreachable("the server ended the file early")
+                        raise Unreachable("the server closed the connection before the end of the file")
             finally:
                 answer.close()
         except httpx.TransportError as error:
@@ -263,7 +263,7 @@ class _Patience:
     def allow_new_upload(self) -> None:
         """Allow the upload to begin again, once."""
         if self._begun_again:
-            raise ZoeError("the upload was removed by another program")
+            raise ZoeError("another program removed the upload: repeat the copy")
         self._begun_again = True
 
     def check(self, error: ZoeError) -> None:

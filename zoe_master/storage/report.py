@@ -110,7 +110,7 @@ def store_capacity(capacity: StorageCapacity) -> StoreCapacity:
     )
 
 
-def keep(report: BandwidthReport, store: PostgresStore) -> None:
+def store_report(report: BandwidthReport, store: PostgresStore) -> None:
     """Store a report for charts, and the transfers of executions so far, unless it failed; leave out tenants that do
     not use the store.
     """

@@ -68,7 +68,7 @@ async def oidc_start(
             raise
 
     try:
-        url = await _in_its_lane(services, request, provider, begin)
+        url = await _run_for_provider(services, request, provider, begin)
     except ApiProblem as refusal:
         return _refusal_page(request, refusal)
     answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
@@ -108,7 +108,7 @@ async def _finish_sign_in(request: Request, services: Services, answer: Answer) 
         if any(len(request.query_params.getlist(name)) > 1 for name in ("state", "code", "error", "iss")):
             raise ApiProblem(Code.SIGN_IN_FAILED, "the answer of the provider gives a parameter twice")
         attempt = await run_in_threadpool(_take_attempt, request, services, answer)
-        return await _in_its_lane(
+        return await _run_for_provider(
             services, request, attempt.provider, lambda: _signed_in(request, services, attempt, answer)
         )
     except ApiProblem as refusal:
@@ -129,7 +129,7 @@ def _store(request: Request, services: Services, attempt: SignInAttempt) -> None
         raise ApiProblem(Code.SIGN_IN_BUSY, str(refused), hint).retry_after(_WITHIN_S) from None
 
 
-async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
+async def _run_for_provider(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
     """Return the result of the task, run in threads of the provider, so that a slow provider delays no other."""
     if provider not in services.settings.oidc:
         raise ApiProblem(Code.NOT_FOUND, f"provider {provider!r} does not exist")

@@ -111,7 +111,7 @@ def history(
 
 
 def undo(context: typer.Context) -> None:
-    """Take back the newest change of the policy (admins only). Taking that back sets it again."""
+    """Revert the newest change of the policy (admins only). Reverting that sets it again."""
     with options(context).client() as client:
         present = client.policy()
         newest = next(iter(_changes(client, 1)), None)

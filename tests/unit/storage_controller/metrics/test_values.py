@@ -41,7 +41,7 @@ def test_value_that_is_no_number_is_unknown() -> None:
         (vector(({"tenant": "a", "x": "1"}, "1"), ({"tenant": "a", "x": "2"}, "1")), "several values for a: aggregate"),
         (vector(({"container": "c"}, "1")), "without a tenant"),
         (vector(({"tenant": "a"}, "many")), "'many' is not a number"),
-        (vector(*(({"tenant": str(n)}, "1") for n in range(SERIES_MAX + 1))), "above the maximum of 1000"),
+        (vector(*(({"tenant": str(n)}, "1") for n in range(SERIES_MAX + 1))), "the maximum is 1000"),
         (vector(({"tenant": "a" * 600}, "1")), "longer than 512 characters"),
         ([], "not from a Prometheus"),
         (None, "not from a Prometheus"),

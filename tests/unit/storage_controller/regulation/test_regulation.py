@@ -19,7 +19,7 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.database.guarantee_store import Ledger
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
-from storage_controller.regulation.servers import Endpoints
+from storage_controller.regulation.server_sockets import Endpoints
 from storage_filters.filter_host.records import KINDS
 from storage_filters.rules.placing import AT_OBJECT_SERVERS
 from storage_filters.rules.rules import CACHING

@@ -16,7 +16,7 @@ from storage_controller.database.supervision import Mode, Supervisor
 from storage_controller.promises.held_places import EnforcingServers
 from storage_controller.regulation.regulation import Regulation
 from storage_controller.regulation.replication import NO_LIMIT, ReplicationPace
-from storage_controller.regulation.servers import Endpoints
+from storage_controller.regulation.server_sockets import Endpoints
 from tests.support.installation import free_port
 
 RATE = 5_000_000

@@ -117,7 +117,7 @@ def remove_price_list(connection: Connection, list_id: int, now_s: float, past: 
     if found.prices.from_us <= microseconds(now_s):
         closed = closed_until_us(connection)
         if closed is not None and found.prices.from_us < closed:
-            raise PriceListRefused("months were closed by it: set a new list that begins later")
+            raise PriceListRefused("closed months use it: set a new list that begins later")
         if not past:
             raise PriceListRefused(
                 "it has begun, and users have seen its prices: set a new list that begins later; --past removes it"

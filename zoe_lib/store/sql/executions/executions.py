@@ -36,7 +36,7 @@ from zoe_lib.store.documents.rows import to_execution, to_service
 from zoe_lib.store.documents.text import storable
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.sql.executions.deadlines import deadline_is
-from zoe_lib.store.sql.visible.shares import ids_given
+from zoe_lib.store.sql.visible.shares import shared_ids
 from zoe_lib.store.tables.executions import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.values import ExecutionPage, ExecutionQuery
 
@@ -92,7 +92,7 @@ def _newest(query: ExecutionQuery, limit: int, *columns: Column[Any]) -> Select[
     if seen.user is None:
         return matching.order_by(*ordered)
     mine = executions.c.user_name == seen.user
-    parts = (mine, and_(~mine, executions.c.id.in_(ids_given(seen.tenant, seen.user))))
+    parts = (mine, and_(~mine, executions.c.id.in_(shared_ids(seen.tenant, seen.user))))
     first = (select(matching.where(part).order_by(*ordered).limit(limit).subquery()) for part in parts)
     both = union_all(*first).subquery("executions")
     return select(both).order_by(*(both.c[column.name].desc() for column in NEWEST_FIRST))
@@ -105,7 +105,7 @@ def visible(visibility: Visibility) -> tuple[ColumnElement[bool], ...]:
     here = executions.c.tenant == visibility.tenant
     if visibility.user is None:
         return (here,)
-    shared = executions.c.id.in_(ids_given(visibility.tenant, visibility.user))
+    shared = executions.c.id.in_(shared_ids(visibility.tenant, visibility.user))
     return here, or_(executions.c.user_name == visibility.user, shared)
 
 

@@ -17,7 +17,7 @@ from zoe_lib.store import positions
 from zoe_lib.store.documents.codec import event_data
 from zoe_lib.store.documents.rows import from_row
 from zoe_lib.store.documents.text import storable
-from zoe_lib.store.sql.visible.shares import ids_given
+from zoe_lib.store.sql.visible.shares import shared_ids
 from zoe_lib.store.tables.arrays import arrays
 from zoe_lib.store.tables.executions import executions, journal
 from zoe_lib.store.values import JournalEntry
@@ -149,7 +149,7 @@ def _seen_by(tenant: str, user: str) -> ColumnElement[bool]:
     """
     owner = select(executions.c.user_name).where(executions.c.id == journal.c.execution_id).scalar_subquery()
     of_array = select(arrays.c.user_name).where(arrays.c.id == journal.c.execution_id).scalar_subquery()
-    shared = journal.c.execution_id.in_(ids_given(tenant, user))
+    shared = journal.c.execution_id.in_(shared_ids(tenant, user))
     return or_(journal.c.execution_id.is_(None), func.coalesce(owner, of_array) == user, shared)
 
 

@@ -122,7 +122,7 @@ def of_executions(connection: Connection, ids: Collection[ExecutionId]) -> Mappi
     }
 
 
-def ids_given(tenant: str, user: str) -> Select[tuple[str]]:
+def shared_ids(tenant: str, user: str) -> Select[tuple[str]]:
     """Return the statement for the ids of executions shared with a user of a tenant."""
     return select(shares.c.execution_id).where(_is_shared_with(tenant, user))
 

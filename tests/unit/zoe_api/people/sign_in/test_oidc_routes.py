@@ -94,4 +94,4 @@ def test_browsers_get_a_page_and_programs_the_problem() -> None:
 
 def test_a_provider_that_does_not_exist_is_not_asked() -> None:
     with refusal(Code.NOT_FOUND):
-        run(oidc._in_its_lane(services(), request(), "none", lambda: None))
+        run(oidc._run_for_provider(services(), request(), "none", lambda: None))
