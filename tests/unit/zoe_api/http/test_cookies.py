@@ -77,6 +77,6 @@ def test_a_cookie_is_sent_whatever_its_value() -> None:
 
 def test_no_application_may_set_any_of_our_names() -> None:
     assert {
-        *("zoe-session", "zoe-app", "zoe-sign-in"),
-        *("__Host-zoe-session", "__Host-zoe-app", "__Host-zoe-sign-in"),
+        *("zoe-session", "zoe-app", "zoe-sign-in", "zoe-by-address"),
+        *("__Host-zoe-session", "__Host-zoe-app", "__Host-zoe-sign-in", "__Host-zoe-by-address"),
     } == cookies.OURS
