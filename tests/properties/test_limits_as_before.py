@@ -2,7 +2,8 @@
 
 `limits_as_before.json` was recorded then: digests of plans, with their sentences, under random limits of tenants, of
 their users and of bandwidth. The policies are read from JSON, as journals of that time have them. Five digests were
-recorded anew when executions behind the first waiting one got their own lasting reasons; nothing else changed in them.
+recorded anew when executions behind the first waiting one got their own lasting reasons, and two more when mixed cores
+did; nothing else changed in them.
 """
 
 from __future__ import annotations

@@ -38,6 +38,9 @@ def chain_of(chance: random.Random) -> tuple[list[str], str]:
         reason = found.reason
         if reason is None:
             return told, "it does not start, and explain has no reason"
+        listed = plan.reasons[wanted.id]
+        if reason.code in ONCE and listed.code is ReasonCode.BEHIND_IN_QUEUE:
+            return told, f"lists say {listed.code}, and the cause is {reason.code}: {reason.sentence}"
         if reason.code in ONCE and reason.code in told:
             return told, f"{reason.code} again, after its cause is gone: {reason.sentence}"
         told.append(reason.code)

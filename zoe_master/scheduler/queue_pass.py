@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
-from zoe_lib.domain.executions.gateway import core_groups
 from zoe_lib.domain.executions.promises import refusal_reason
 from zoe_lib.domain.lifecycle.consequences import is_backing_off
 from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
@@ -33,8 +32,8 @@ from zoe_master.scheduler.placement.admission import (
 )
 from zoe_master.scheduler.placement.budget import ScanBudget
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
+from zoe_master.scheduler.placement.lasting_reasons import LASTING, LastingReasons
 from zoe_master.scheduler.placement.placement import ServicePlacer
-from zoe_master.scheduler.placement.quick_reasons import QuickReasons
 from zoe_master.scheduler.placement.request import Request
 
 _BACKOFF = Reason(
@@ -60,13 +59,12 @@ _BOOKED = Reason(
 SCAN_LOOKS = 5_000_000
 # Maximum executions checked per pass for room without bookings.
 _BOOKED_MAX = 200
-
-# An execution that waits for one of these reasons blocks no other, nor do equal ones in the same pass: no other end
-# would help.
-_LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.WINDOW_AHEAD, ReasonCode.FOREIGN_USE)
-
-# Kinds of cores with such a reason that a pass looks at node by node; of further ones it says less (`QuickReasons`).
-_LASTING_KINDS_MAX = 8
+# For all behind the first: one text without numbers, so that rows of a long queue do not change with each node.
+_ALL_NODES_AWAY = Reason(
+    ReasonCode.NO_NODES,
+    "No node can be used: all are down or drained.",
+    hint="see `zoe nodes`; executions start when a node is back",
+)
 
 # Why a core does not fit.
 Refuse = Callable[[Execution, Request, ServicePlacer], Reason]
@@ -112,8 +110,7 @@ class QueuePass:
         self._asked_of_bookings = 0
         self._budget = ScanBudget(SCAN_LOOKS)
         self.scan_from = 0
-        self._lasting: dict[Hashable, Reason] = {}  # by the common properties of equal cores
-        self._quick = QuickReasons(placer, snapshot.now_s)
+        self._lasting = LastingReasons(placer, snapshot.now_s)
 
     def walk(self, ordered: Sequence[Execution]) -> None:
         """Admit in order until one does not fit; then let executions pass that the policy allows."""
@@ -136,7 +133,7 @@ class QueuePass:
 
     def _admit(self, execution: Execution) -> bool:
         """Start it or set the reason; return False if it ends the walk."""
-        reason = self._hold_reason(execution) or self._known_to_last(execution) or self._quick_reason(execution)
+        reason = self._hold_reason(execution) or self._lasting.known(execution) or self._lasting.quick(execution)
         if reason is None:
             self._set_own_apart(execution)
             answer = admit(execution, self._placer)
@@ -147,8 +144,8 @@ class QueuePass:
                 self._keep_room(execution)
                 return True
             reason = _BOOKED if self._only_booked(execution) else self._refuse(execution, answer, self._placer)
-            if reason.code in _LASTING or reason.hint == NOT_SHOWN_TO_FIT:
-                self._lasting[self._alike(execution)] = reason
+            if reason.code in LASTING or reason.hint == NOT_SHOWN_TO_FIT:
+                self._lasting.keep(execution, reason)
             else:
                 self._guarantees.take(execution)
         self.reasons.give(execution.id, reason)
@@ -168,8 +165,12 @@ class QueuePass:
         }
         self.reasons.own |= kept_back
         behind = [e for e in rest if e.id not in kept_back] if kept_back else rest
-        self.reasons.give_rest(behind, _behind(self._policy.order))
-        self._tell_lasting(behind)
+        away = self.reasons.own[blocked.id].code is ReasonCode.NO_NODES and self._snapshot.nodes
+        self.reasons.give_rest(behind, _ALL_NODES_AWAY if away else _behind(self._policy.order))
+        for execution in behind:
+            reason = self._lasting.behind_others(execution)
+            if reason is not None:
+                self.reasons.give(execution.id, reason)
         match self._policy.backfill:
             case "easy":
                 self._backfill(blocked, rest)
@@ -177,20 +178,6 @@ class QueuePass:
                 self._backfill(blocked, rest, key=self._estimates.guess_s)
             case "conservative" if rest:
                 self._backfill_conservatively(blocked, rest)
-
-    def _tell_lasting(self, behind: Sequence[Execution]) -> None:
-        """Set the reasons of executions for which surely no end of others would help."""
-        for execution in behind:
-            if not self._quick.is_lasting(execution):
-                continue
-            reason = self._known_to_last(execution) or self._quick_reason(execution)
-            if reason is None:
-                requests = core_requests(execution, self._placer)
-                reason = self._lasting[self._alike(execution)] = lasting_refusal(
-                    execution, requests[0], self._placer
-                ) or self._quick.reason(execution)
-            if reason.code in _LASTING:
-                self.reasons.give(execution.id, reason)
 
     def _backfill(
         self, blocked: Execution, rest: Sequence[Execution], key: Callable[[Execution], float] | None = None
@@ -336,21 +323,6 @@ class QueuePass:
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED
         return self._limit_refusal(execution) or self._guarantees.refusal(execution, self._may_ever_start)
-
-    def _known_to_last(self, execution: Execution) -> Reason | None:
-        """Return the reason of the first equal core; thousands may need the same nodes."""
-        return self._lasting.get(self._alike(execution)) if self._lasting else None
-
-    def _quick_reason(self, execution: Execution) -> Reason | None:
-        """Return a lasting reason once enough kinds were looked at node by node; None if it is not sure to last."""
-        if len(self._lasting) < _LASTING_KINDS_MAX or not self._quick.is_lasting(execution):
-            return None
-        return self._quick.reason(execution)
-
-    def _alike(self, execution: Execution) -> Hashable:
-        groups = core_groups(execution.application, self._placer.ledger.gateway)
-        wanted = tuple((component.name, component.demand, count) for component, count in groups)
-        return execution.tenant, self._placer.leaves_s(execution), wanted
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
         """Return the limit that forbids it even after all leaving and stoppable services have gone."""

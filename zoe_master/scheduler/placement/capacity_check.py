@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.executions.gateway import NO_GATEWAY, core_groups
+from zoe_lib.domain.executions.gateway import NO_GATEWAY, core_groups, core_total
+from zoe_lib.domain.values.frozen import once
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -49,7 +50,19 @@ class CapacityCheck:
                 nodes = self._nodes_for(component, execution, key)
             if not nodes.may_hold(component.reservation, count):
                 return False
-        return True
+        return len(groups) < 2 or self._may_hold_sum(execution)
+
+    def _may_hold_sum(self, execution: Execution) -> bool:
+        """Return False if its nodes together have less than all its services need, each group of which may fit."""
+        groups = core_groups(execution.application, self._ledger.gateway)
+        asked = {self._usable.key(component, execution): component for component, _ in groups}
+        some = [self._by_key[key if key in self._by_key else _ANY] for key in asked]
+        if any(not component.labels for component in asked.values()):
+            some = [max(some, key=len)]  # without labels, they may use the nodes of all others
+        wanted = core_total(execution.application, self._ledger.gateway)
+        return wanted.cores_milli <= sum(nodes.free_cores for nodes in some) and wanted.memory_bytes <= sum(
+            nodes.free_memory for nodes in some
+        )
 
     def refresh(self) -> None:
         """Use the present amounts from now on: to be called when an execution that passed found no room."""
@@ -90,6 +103,19 @@ class FreeNodes:
         self._cores_so_far: list[int] = np.cumsum(self._cores).tolist()
         self._memory_so_far: list[int] = np.cumsum(np.maximum(self._memory, 0)).tolist()
         self._counts: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @once
+    def free_cores(self) -> int:
+        """Return the free cores of all in thousandths; no node makes up for another's overdraft."""
+        return int(np.maximum(self._cores, 0).sum())
+
+    @once
+    def free_memory(self) -> int:
+        """Return the free memory of all in bytes."""
+        return self._memory_so_far[-1] if self._memory_so_far else 0
 
     def may_hold(self, amount: Resources, count: int) -> bool:
         """Return whether so many services of this size fit, without other filters."""

@@ -239,6 +239,11 @@ class ServicePlacer:
         for node in placed:
             self.ledger.give_back(node, request.component.reservation)
 
+    @property
+    def has_plugins(self) -> bool:
+        """Return whether filters of plugins may refuse nodes."""
+        return bool(self._of_plugins)
+
     def closed_by_plugins(self, request: Request) -> int:
         """Return how many nodes plugins' filters refuse even without any services."""
         if not self._of_plugins:

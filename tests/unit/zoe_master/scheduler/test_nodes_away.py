@@ -70,15 +70,22 @@ def test_a_core_of_several_kinds_counts_with_all_of_its_services_and_its_gateway
     assert list(decide(mixed, nodes=(AWAY["down"], larger)).starts) == ["mixed"]
 
 
-def test_where_no_node_can_be_used_the_first_is_told_so_and_the_others_are_behind_it() -> None:
-    """A cluster that is away for a moment does not change the reasons of a long queue."""
+def test_where_no_node_can_be_used_all_are_told_so() -> None:
+    """Those behind the first have one text without numbers, so that it changes once."""
     plan = decide(WANTS_LARGE, queued("next", at_s=1.0), nodes=(AWAY["down"], replace(SMALL, holds=(NodeHold(),))))
     assert plan.reasons["wants"].code is ReasonCode.NO_NODES
     assert "2 nodes are down or drained" in plan.reasons["wants"].sentence
-    assert plan.reasons["next"].code is ReasonCode.BEHIND_IN_QUEUE
+    assert plan.reasons["next"].code is ReasonCode.NO_NODES
+    assert plan.reasons["next"].sentence == "No node can be used: all are down or drained."
     others = (AWAY["reserved"], replace(SMALL, ready=False))
     plan = decide(WANTS_LARGE, replace(queued("own", at_s=1.0), tenant="physics"), nodes=others)
     assert list(plan.starts) == ["own"]
+
+
+def test_before_the_first_look_at_nodes_a_queue_keeps_its_reasons() -> None:
+    plan = decide(WANTS_LARGE, queued("next", at_s=1.0), nodes=())
+    assert plan.reasons["wants"].sentence == "No node is known yet."
+    assert plan.reasons["next"].code is ReasonCode.BEHIND_IN_QUEUE
 
 
 def test_it_keeps_no_bandwidth_from_others() -> None:
