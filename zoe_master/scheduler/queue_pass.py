@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache
 from itertools import islice
 
@@ -10,6 +10,7 @@ from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
 from zoe_lib.domain.executions.promises import refusal_reason
 from zoe_lib.domain.lifecycle.consequences import is_backing_off
+from zoe_lib.domain.values.frozen import once
 from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.backfill.backfill import Release, Reservation
 from zoe_master.scheduler.backfill.growth import ElasticGrowth
@@ -185,7 +186,7 @@ class QueuePass:
         # Most of a long queue needs more cores than available, and later ones find even fewer.
         widest = self._reclaim.rooms()[-1]
         there, check = widest.ledger.free_cores_in_all, CapacityCheck(widest)
-        may_have_room = check.may_have_room
+        may_have_room, check_budget = check.may_have_room, self._placer.check_budget
         candidates = [e for e in rest if e.application.core_resources().cores_milli <= there and may_have_room(e)]
         if not candidates:
             return
@@ -195,7 +196,7 @@ class QueuePass:
         begin = self._snapshot.scan_from if self._snapshot.scan_from < len(candidates) else 0
         for position in (*range(begin, len(candidates)), *range(begin)):
             execution = candidates[position]
-            self._placer.check_budget()
+            check_budget()
             if self._budget.spent:
                 self._stop_scan(candidates, begin, position)
                 return
@@ -298,17 +299,27 @@ class QueuePass:
         """Return executions for which a check could find a reason; a long queue of plain executions is not checked one
         by one.
         """
-        if self._holdings.limited or self._placed >= self._policy.placements_per_tick_max:
+        if self._checks_all:
             return rest
-        apart = possibly_held(self._snapshot.queued)
-        if self._snapshot.held:
-            apart = apart | self._snapshot.held.keys()
+        apart = self._apart
         return [execution for execution in rest if execution.id in apart] if apart else ()
+
+    @property
+    def _checks_all(self) -> bool:
+        """Return whether limits, or the bound of placements, may keep any execution from starting."""
+        return self._holdings.limited or self._placed >= self._policy.placements_per_tick_max
+
+    @once
+    def _apart(self) -> Set[ExecutionId]:
+        """Return the executions that something else than limits and the bound of placements may keep from starting."""
+        return possibly_held(self._snapshot.queued) | self._snapshot.held.keys()
 
     def _hold_back(self, execution: Execution) -> bool:
         """Return whether an execution may not start now, counting placements of this pass, too; if so, set the
         reason.
         """
+        if not self._checks_all and execution.id not in self._apart:
+            return False
         reason = self._hold_reason(execution)
         if reason is not None:
             self.reasons.give(execution.id, reason)

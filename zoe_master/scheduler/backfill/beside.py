@@ -23,7 +23,10 @@ class BackfillRoom:
     def placer(self) -> ServicePlacer:
         """Return the present room."""
         now, then = self._now, self._then
-        seen, self._seen = self._seen, (len(now.changes), len(then.changes))
+        seen, present = self._seen, (len(now.changes), len(then.changes))
+        if seen == present:
+            return self._placer
+        self._seen = present
         for node in {*now.changes[seen[0] :], *then.changes[seen[1] :]}:
             self._placer.ledger.set_to_lower(node, now, then)
         return self._placer

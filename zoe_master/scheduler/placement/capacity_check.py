@@ -15,7 +15,6 @@ import numpy.typing as npt
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.gateway import NO_GATEWAY, core_groups, core_total
-from zoe_lib.domain.values.frozen import once
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -36,6 +35,7 @@ class CapacityCheck:
         self._usable = usable or UsableNodes(placer)
         self._seen = len(placer.ledger.changes)
         self._by_key: dict[NodesKey, FreeNodes] = {}
+        self._stale: dict[NodesKey, FreeNodes] = {}  # those of before the last `refresh`
         self._bears_gateway = placer.ledger.gateway != NO_GATEWAY
 
     def may_have_room(self, execution: Execution) -> bool:
@@ -69,15 +69,21 @@ class CapacityCheck:
         changes = len(self._ledger.changes)
         if self._seen != changes:
             self._seen = changes
+            self._stale |= self._by_key
             self._by_key.clear()
 
     def _nodes_for(self, component: Component, execution: Execution, key: NodesKey) -> FreeNodes:
         if len(self._by_key) >= _KEYS_MAX:
-            known = self._by_key.get(_ANY)
-            if known is None:
-                known = self._by_key[_ANY] = FreeNodes(self._ledger, range(len(self._ledger.nodes)))
-            return known
-        found = self._by_key[key] = FreeNodes(self._ledger, self._usable.nodes(component, execution))
+            key = _ANY
+            if key in self._by_key:
+                return self._by_key[key]
+        found = self._stale.pop(key, None)
+        if found is None:
+            everywhere = range(len(self._ledger.nodes))
+            found = FreeNodes(self._ledger, everywhere if key is _ANY else self._usable.nodes(component, execution))
+        else:
+            found.update()
+        self._by_key[key] = found
         return found
 
 
@@ -88,13 +94,32 @@ class FreeNodes:
     """The free amounts of some nodes at one moment, in columns that are sorted by free cores, the most first."""
 
     def __init__(self, ledger: Ledger, nodes: Sequence[int]) -> None:
-        indexes = np.array(nodes, dtype=np.intp)
-        cores = np.array(ledger.free_cores, dtype=np.int64)[indexes]
-        order = np.argsort(-cores, kind="stable")
-        self._nodes = indexes[order]
-        self._cores: Column = cores[order]
+        self._ledger = ledger
+        self._seen = len(ledger.changes)
+        self._nodes = np.array(nodes, dtype=np.intp)
+        self._cores: Column = np.array(ledger.free_cores, dtype=np.int64)[self._nodes]
         self._memory: Column = np.array(ledger.free_memory, dtype=np.int64)[self._nodes]
-        self._free_devices = ledger.free_devices
+        self._sort()
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def update(self) -> None:
+        """Use the present amounts of the nodes that have changed: a fraction of making the columns anew."""
+        ledger, positions = self._ledger, np.full(len(self._ledger.nodes), -1, dtype=np.intp)
+        positions[self._nodes] = np.arange(len(self._nodes))
+        for node in set(ledger.changes[self._seen :]):
+            position = positions[node]
+            if position >= 0:
+                self._cores[position] = ledger.free_cores[node]
+                self._memory[position] = ledger.free_memory[node]
+        self._seen = len(ledger.changes)
+        self._sort()
+
+    def _sort(self) -> None:
+        """Sort the columns, and sum them up; lists, since single elements of columns are slow to read."""
+        order = np.argsort(-self._cores, kind="stable")
+        self._nodes, self._cores, self._memory = self._nodes[order], self._cores[order], self._memory[order]
         self._devices: dict[str, Column] = {}
         self._rising: list[int] = (-self._cores).tolist()
         # The largest memory of the nodes with as many cores or more.
@@ -102,20 +127,11 @@ class FreeNodes:
         self._least_memory: list[int] = np.minimum.accumulate(self._memory).tolist()
         self._cores_so_far: list[int] = np.cumsum(self._cores).tolist()
         self._memory_so_far: list[int] = np.cumsum(np.maximum(self._memory, 0)).tolist()
-        self._counts: dict[Hashable, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    @once
-    def free_cores(self) -> int:
-        """Return the free cores of all in thousandths; no node makes up for another's overdraft."""
-        return int(np.maximum(self._cores, 0).sum())
-
-    @once
-    def free_memory(self) -> int:
-        """Return the free memory of all in bytes."""
-        return self._memory_so_far[-1] if self._memory_so_far else 0
+        self._known: dict[Hashable, bool] = {}
+        self.free_cores = int(np.maximum(self._cores, 0).sum())
+        """The free cores of all in thousandths; no node makes up for another's overdraft."""
+        self.free_memory = int(np.maximum(self._memory, 0).sum())
+        """The free memory of all in bytes."""
 
     def may_hold(self, amount: Resources, count: int) -> bool:
         """Return whether so many services of this size fit, without other filters."""
@@ -132,28 +148,30 @@ class FreeNodes:
         last = enough - 1
         if self._cores_so_far[last] < cores_milli * count or self._memory_so_far[last] < memory_bytes * count:
             return False
-        key = cores_milli, memory_bytes, tuple(amount.devices.items())
-        known = self._counts.get(key)
+        key = cores_milli, memory_bytes, tuple(amount.devices.items()), count
+        known = self._known.get(key)
         if known is None:
-            known = self._counts[key] = self._count(amount, enough)
-        return count <= known
+            known = self._known[key] = self._may_hold_by_nodes(amount, count, enough)
+        return known
 
-    def _count(self, amount: Resources, enough: int) -> int:
-        """Return how many services fit on the first nodes."""
-        fits = []
-        if amount.cores_milli:
-            fits.append(self._cores[:enough] // amount.cores_milli)
-        if amount.memory_bytes:
-            fits.append(self._memory[:enough] // amount.memory_bytes)
-        fits += [self._pieces(kind)[:enough] // pieces for kind, pieces in amount.devices.items()]
-        least = fits[0]
-        for other in fits[1:]:
-            least = np.minimum(least, other)
-        return int(np.maximum(least, 0).sum())
+    def _may_hold_by_nodes(self, amount: Resources, count: int, enough: int) -> bool:
+        """Return whether so many services fit on the first nodes, each of which has the cores for one."""
+        fits = self._memory[:enough] >= amount.memory_bytes
+        for kind, pieces in amount.devices.items():
+            fits &= self._pieces(kind)[:enough] >= pieces
+        some = fits.nonzero()[0]
+        return len(some) >= count or self._count(amount, some) >= count
+
+    def _count(self, amount: Resources, some: npt.NDArray[np.intp]) -> int:
+        """Return how many services fit on these nodes, each of which has room for one."""
+        asked = [(self._cores, amount.cores_milli), (self._memory, amount.memory_bytes)]
+        asked += [(self._pieces(kind), pieces) for kind, pieces in amount.devices.items()]
+        fits = [column[some] // each for column, each in asked if each]
+        return int(np.minimum.reduce(fits).sum())
 
     def _pieces(self, kind: str) -> Column:
         known = self._devices.get(kind)
         if known is None:
-            pieces = [self._free_devices[node].get(kind, 0) for node in self._nodes]
+            pieces = [self._ledger.free_devices[node].get(kind, 0) for node in self._nodes]
             known = self._devices[kind] = np.array(pieces, dtype=np.int64)
         return known

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
-from tests.support.scheduling import component, ledger, node, queued
+from tests.support.scheduling import GIB, component, ledger, node, queued
 from zoe_lib.domain.cluster.cluster import NodeHold
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
 from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.placement.request import Request
 
 
 def check(*nodes: Any) -> CapacityCheck:
@@ -76,3 +78,31 @@ def test_with_very_many_sets_of_labels_further_ones_are_checked_as_if_every_node
     assert not any(may_fit(room, labels=(("rack", str(number)),)) for number in range(64))
     assert may_fit(room, cores=4, labels=(("rack", "64"),))
     assert not may_fit(room, cores=5, labels=(("rack", "65"),))
+
+
+def test_columns_that_follow_changes_answer_as_placement_does() -> None:
+    chance = random.Random(1)
+    nodes = [
+        node(f"n{i:02}", cores=chance.randint(1, 8), memory_gib=chance.randint(1, 8), devices={"gpu": i % 3})
+        for i in range(40)
+    ]
+    accounts = ledger(*nodes)
+    room, answers = CapacityCheck(ServicePlacer(accounts, Policy())), set()
+    for _ in range(100):
+        for _ in range(chance.randint(0, 3)):
+            cores_milli, memory_bytes = chance.randint(-2000, 3000), chance.randint(-GIB, 2 * GIB)
+            accounts.take(chance.randrange(40), Resources(cores_milli, memory_bytes, {"gpu": chance.randint(0, 1)}))
+        room.refresh()
+        for _ in range(20):
+            asked = component(
+                cores=chance.randint(0, 6),
+                memory_gib=chance.randint(0, 6),
+                devices=chance.choice([{}, {"gpu": 1}]),
+                essential_count=chance.choice([1, 2, 5, 20, 60]),
+            )
+            empty = not (asked.reservation.cores_milli or asked.reservation.memory_bytes or asked.reservation.devices)
+            placed = [] if empty else ServicePlacer(accounts.copy(), Policy()).place(Request(asked, 60, "t"))
+            fits = empty or len(placed) >= asked.essential_count
+            assert room.may_have_room(queued("q", asked)) == fits, asked
+            answers.add(fits)
+    assert answers == {True, False}
