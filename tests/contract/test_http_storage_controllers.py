@@ -199,7 +199,7 @@ def test_one_that_cannot_be_removed_is_left_and_the_others_are_swept(served: Ser
 
 def test_a_sample_is_measured_where_the_store_is(served: Served) -> None:
     ours = connect(served.settings())
-    with pytest.raises(StorageUnavailableError, match="no view v1"):
+    with pytest.raises(StorageUnavailableError, match="view v1 does not exist"):
         ours.sample("v1")
     ours.create_view(View("v1", "a", "swift2d://meters.zoe/2015", ("id", "kwh")))
     assert ours.sample("v1") == SAMPLE
