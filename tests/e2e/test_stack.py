@@ -145,7 +145,7 @@ def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -
     with pytest.raises(psycopg2.Error, match="already exists"):
         restore_home(first.home, tmp_path / "zoe.backup", at_s=1e9)
     assert databases(first.home) >= {"zoe", "zoe_before_20010909_014640", "zoe_before_20010909_024640"}
-    with pytest.raises(NotFound, match="zoe is no database that a restore has kept"):
+    with pytest.raises(NotFound, match="zoe is not a database that a restore has kept"):
         remove_kept(first.home, ["zoe_before_20010909_014640", "zoe"])
     assert next(name for name, _ in kept_databases(first.home)) == "zoe_before_20010909_014640"
     remove_kept(first.home, ["zoe_before_20010909_014640", "zoe_before_20010909_024640"])
