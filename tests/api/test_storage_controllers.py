@@ -77,7 +77,7 @@ def test_refusal_has_the_sentence_of_the_controller(api: Api, admin: Client) -> 
         assert sentence in answer.text
     for method, path in (("DELETE", "metrics/absent"), ("GET", "controllers/rule-9"), ("GET", "controllers/x")):
         answer = http.request(method, f"/api/v1/storage/{path}")
-        assert "there is no" in problem(answer)["detail"], answer.text
+        assert "does not exist" in problem(answer)["detail"], answer.text
     assert http.put("/api/v1/storage/controllers/bandwidth", json={"mode": "perhaps"}).status_code == 422
     assert http.post("/api/v1/storage/metrics/a%20b", json={"expression": "up"}).status_code == 422
 
