@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import psycopg2
 
+from tests.soak.growth import LOGS
 from tests.support.postgres import connect
 
 _MIB = 2**20
@@ -59,7 +60,9 @@ class Samples:
                 cursor.execute(f'SELECT count(*) FROM "{schema}"."{table}"')
                 self._add("rows", table if schema == "public" else f"{schema}.{table}", cursor.fetchone()[0])
 
-        self._add("disk", "installation", sum(_sizes(base)) / _MIB)
+        logs = sum(path.stat().st_size for path in base.glob("*.log*"))
+        self._add("disk", LOGS, logs / _MIB)
+        self._add("disk", "installation", (sum(_sizes(base)) - logs) / _MIB)
 
     def _add(self, kind: str, of: str, value: float) -> None:
         self.points[kind, of].append((self.seconds, float(value)))

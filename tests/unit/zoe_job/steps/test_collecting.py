@@ -42,3 +42,10 @@ def test_tasks_that_are_lost_with_their_node_are_a_failure(capsys: pytest.Captur
     end(one, 0, 0)
     assert one.finish() == 1
     assert "1 tasks were lost" in capsys.readouterr().err
+
+
+def test_missing_programs_are_named_once_in_the_order_of_their_tasks() -> None:
+    one = collector(3)
+    for rank, missing in enumerate((["b"], ["a", "b"], [])):
+        one.take(b"x", json.dumps({"rank": rank, "code": 127, "missing": missing}).encode())
+    assert list(one.missing) == ["b", "a"]

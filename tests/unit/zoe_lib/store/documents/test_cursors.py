@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.applications import execution
-from zoe_lib.store.documents.cursors import decode_cursor, encode_cursor
+from zoe_lib.store.documents.cursors import decode_cursor, encode_cursor, encode_position
 from zoe_lib.store.errors import InvalidCursor, StoreError
 
 
@@ -23,3 +23,9 @@ def test_anything_else_is_refused(cursor: str) -> None:
         decode_cursor(cursor)
     assert isinstance(caught.value, StoreError)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["a\x00b", "\x00"])
+def test_ids_that_no_database_stores_are_refused(name: str) -> None:
+    with pytest.raises(InvalidCursor):
+        decode_cursor(encode_position((1.0, name)))
