@@ -201,16 +201,11 @@ def test_execution_that_delays_the_first_passes_on_another_node(backfill: str, p
     assert not plan.starts, "one of its services would be in the way"
 
 
-def test_refused_execution_of_two_nodes_leaves_room_for_the_next() -> None:
-    """At 200 the first in the queue needs all of `b`, so two cores of `a` are left for one that runs longer."""
-    nodes = (node("a", cores=4), node("b", cores=4))
-    active = (
-        started(queued("long", component(cores=2), expected_run_s=999.0), "a"),
-        started(queued("short", component(cores=2), expected_run_s=199.0), "b"),
-    )
-    blocked = queued("blocked", component(cores=4), at_s=2.0, expected_run_s=10.0)
-    on_both = queued("both", component(cores=2, essential_count=2, total_count=2), at_s=3.0, expected_run_s=500.0)
-    on_one = queued("one", component(cores=2), at_s=4.0, expected_run_s=500.0)
-    plan = schedule(Snapshot(100.0, nodes, (blocked, on_both, on_one), active), Policy(order="fifo", backfill="easy"))
-    assert {name: [place.node for place in places] for name, places in plan.starts.items()} == {"one": ["a"]}
-    assert plan.reasons["both"].code is ReasonCode.BEHIND_IN_QUEUE
+def test_places_that_delay_the_first_are_given_back_before_others_are_tried() -> None:
+    """At 200 the first in the queue needs all of `b`, which is chosen for one of two services: both go to `a`."""
+    nodes = (node("a", cores=4), node("b", cores=6, memory_gib=900))
+    running = started(queued("short", component(cores=2), expected_run_s=199.0), "b")
+    blocked = queued("blocked", component(cores=6), at_s=2.0, expected_run_s=10.0)
+    two = queued("two", component(cores=2, essential_count=2, total_count=2), at_s=3.0, expected_run_s=500.0)
+    plan = schedule(Snapshot(100.0, nodes, (blocked, two), (running,)), Policy(order="fifo", backfill="easy"))
+    assert {name: [place.node for place in places] for name, places in plan.starts.items()} == {"two": ["a", "a"]}
