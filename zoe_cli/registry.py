@@ -44,6 +44,8 @@ class UsageCommand(TyperCommand):
     """Names of the parameters whose options come first in the help; none: all in their order."""
     others: ClassVar[Mapping[str, str]] = NO_OTHERS
     """Options of another program, and what to write instead."""
+    listed: ClassVar[str] = ""
+    """The hint for an object that does not exist, if the command's group does not list such objects."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; an option of another program is refused with what to write instead."""
@@ -94,6 +96,8 @@ def _hint_where_it_is_listed(context: Any) -> str:
     """Return the hint for an object that a command did not find; empty if no command lists such objects."""
     if any(parameter.name in _EXECUTION_PARAMETERS for parameter in context.command.params):
         return "`zoe ls` lists executions, `zoe ls --help` shows how to choose among them"
+    if context.command.listed:
+        return str(context.command.listed)
     group = context.parent
     if group is None or group.parent is None or context.command.name in _COMMANDS_THAT_ADD:
         return ""
@@ -111,17 +115,18 @@ def add(
     options_first: bool = False,
     everyday: tuple[str, ...] = (),
     others: Mapping[str, str] = NO_OTHERS,
+    listed: str = "",
 ) -> None:
     """Add a command with examples in its help; `results`: its output has formats.
 
     `options_first`: everything after the first argument belongs to another program, including options. `everyday`:
     parameters whose options come first in the help. `others`: options of another program that people know, and what to
-    write instead.
+    write instead. `listed`: the hint for an object that does not exist, if the group does not list such objects.
     """
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
     context = {"allow_interspersed_args": not options_first}
-    own = {"everyday": everyday, "others": others}
-    kind = type("OwnCommand", (UsageCommand,), own) if everyday or others else UsageCommand
+    own = {"everyday": everyday, "others": others, "listed": listed}
+    kind = type("OwnCommand", (UsageCommand,), own) if any(own.values()) else UsageCommand
     register = app.command(name, cls=kind, epilog=epilog, context_settings=context)
     register(with_output(command) if results else command)
 

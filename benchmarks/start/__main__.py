@@ -30,6 +30,7 @@ ROWS: dict[str, tuple[str, Side, str, Side]] = {
     "dask": ("a program over Dask", others.dask_here, "Dask's own programs", others.dask_bare),
     "notebook": ("Spark notebook to its first cell", others.notebook_here, "jupyter lab", others.notebook_bare),
     "one-node": ("Spark notebook on one node", others.one_node_here, "jupyter lab", others.notebook_bare),
+    "marimo": ("marimo to its first answer", others.marimo_here, "marimo edit", others.marimo_bare),
     "elastic": ("elastic worker to its first task", others.elastic_here, "Spark's own worker", others.elastic_bare),
     "many": (_MANY, spark.many_here, "Spark's own programs", lambda place: spark.many_bare(place, spark.PLAIN)),
     "options": (_MANY, spark.many_here, "the same with Zoe's Java", spark.many_bare),

@@ -158,6 +158,30 @@ def notebook_bare(place: Place) -> float:
         end([server])
 
 
+def marimo_here(place: Place) -> float:
+    """Launch marimo; return the seconds until its editor answers."""
+    with Client(place.stack.url, place.stack.token) as client:
+        began_s = time.monotonic()
+        execution = _ready(client, client.submit(description("marimo.json")).id)
+        took_s = time.monotonic() - began_s
+        client.cancel(execution.id)
+        client.wait(execution.id, _WAIT_S)
+    return took_s
+
+
+def marimo_bare(place: Place) -> float:
+    """Start marimo by hand; return the seconds until its editor answers."""
+    port, began_s = free_port(), time.monotonic()
+    options = ("--headless", "--skip-update-check", "--no-token", "--host", "127.0.0.1", "--port", port)
+    server = place.bare("python3", "-m", "marimo", "edit", *options)
+    try:
+        listens(port)
+        httpx.get(f"http://127.0.0.1:{port}/health", timeout=_WAIT_S).raise_for_status()
+        return time.monotonic() - began_s
+    finally:
+        end([server])
+
+
 def elastic_here(place: Place) -> float:
     """Free the room of an elastic worker while a job runs; return the seconds to its first task."""
     program = place.data.directory / "grows.py"

@@ -55,9 +55,8 @@ class Promisable:
             ("write", slo.write_bytes_per_s, self.capacity.write_bytes_per_s),
         ):
             if rate is not None and most is not None and rate > most:
-                raise RequestRefusedError(
-                    409, f"{rate} bytes/s to {direction} are more than the {most} that the store can move"
-                )
+                wanted, possible = f"{rate / 1e6:.12g} MB/s to {direction}", f"{most / 1e6:.12g} MB/s"
+                raise RequestRefusedError(409, f"{wanted} is more than the {possible} that the store can move")
         if not self.has_account(tenant):
             raise RequestRefusedError(404, f"unknown tenant: the store has no account for {tenant}")
         return warning(self.caveats(slo))

@@ -42,7 +42,7 @@ def test_invalid_slo_is_refused(admin: CliRunner, wrong: list[str]) -> None:
 
 
 def test_more_than_the_store_can_move_is_refused_with_what_it_can(api: Api, red: Client) -> None:
-    with pytest.raises(Refused, match="are more than the 100000000 that the store can move"):
+    with pytest.raises(Refused, match="is more than the 100 MB/s that the store can move"):
         api.client(api.admin).set_storage_slo("red", StorageSloRequest(read_bytes_per_s=101 * MB))
     assert api.client(api.admin).storage_slos().slos == []
 

@@ -240,7 +240,7 @@ def test_refusal_of_an_slo_is_the_only_text_taken_from_an_answer(
     observed = keeper.last_state()
     assert observed.refused == {
         "nobody": "unknown tenant: the store has no account for nobody",
-        "much": "200000000 bytes/s to read are more than the 100000000 that the store can move",
+        "much": "200 MB/s to read is more than the 100 MB/s that the store can move",
     }
     assert observed.held == {"a"}
 

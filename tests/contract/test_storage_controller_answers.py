@@ -26,7 +26,7 @@ def test_a_promise_above_the_capacity_is_refused_with_the_rules_beside_it(served
     with served.http() as http:
         answer = http.post("/policies/static", content=f"{RULE}\nFOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=1GBps")
         assert answer.status_code == 409
-        assert "are more than the 100000000 that the store can move" in answer.json()["error"]
+        assert "is more than the 100 MB/s that the store can move" in answer.json()["error"]
         assert http.get("/policies/static").json() == []
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,20 +16,13 @@ from typer.testing import CliRunner
 
 from tests.support.needs import need_program
 from tests.support.postgres import make_home, remove_leftovers
-from tests.support.runtimes import runtimes_of_the_clone
+from tests.support.served import COMMAND, served, variables
 from tests.support.waiting import until
 from zoe_cli.main import app
 from zoe_client import Client
 from zoe_embedded.runtimes.binaries import find_wheel
 from zoe_embedded.runtimes.runtime import CLONE
 
-WITHOUT_SPARK = """
-import sys
-from zoe_embedded import stack
-from zoe_embedded.demos import serve
-stack.ensure_runtime = lambda _: None
-sys.exit(serve.main())
-"""
 SERVERS = {"proxy", "account-1", "container-1", "object-1"}
 
 
@@ -58,23 +49,8 @@ def _child(pid: int, name: str) -> psutil.Process:
 
 
 def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> None:
-    output = home / "serve.out"
-    with output.open("wb") as file:
-        running = subprocess.Popen(
-            [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
-            env={
-                **os.environ,
-                **runtimes_of_the_clone(),
-                "ZOE_HOME": str(home),
-                "XDG_CONFIG_HOME": str(home / "config"),
-            },
-            cwd=CLONE,
-            stdout=file,
-            stderr=file,
-            start_new_session=True,
-        )
-    try:
-        until(lambda: "Ctrl-C stops" in output.read_text() or running.poll() is not None, output.read_text)
+    with served(home) as (running, output):
+        until(lambda: "Ctrl-C stops" in output.read_text() or running.poll() is not None, output.read_text, 240.0)
         told = output.read_text()
         commands = dict(re.findall(r"(ST_AUTH|ST_USER|ZOE_URL|ZOE_TOKEN_FILE)=(\S+)", told))
         assert f"By S3: endpoint {commands['ST_AUTH'].removesuffix('/auth/v1.0')}, region us-east-1" in told
@@ -102,18 +78,7 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             until(lambda: {node.name for node in client.storage_nodes().nodes if node.latency_s is not None} == SERVERS)
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             second = subprocess.run(
-                [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
-                env={
-                    **os.environ,
-                    **runtimes_of_the_clone(),
-                    "ZOE_HOME": str(home),
-                    "XDG_CONFIG_HOME": str(home / "config"),
-                },
-                cwd=CLONE,
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
+                COMMAND, env=variables(home), cwd=CLONE, capture_output=True, text=True, timeout=60, check=False
             )
             assert (second.returncode, "Zoe already runs in" in second.stdout) == (1, True), second
             httpx.put(f"{root}/docs/two", headers=token, content=b"two").raise_for_status()
@@ -134,7 +99,3 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
         until(
             lambda: not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
         )
-    finally:
-        if running.poll() is None:
-            running.terminate()
-            running.wait(60)

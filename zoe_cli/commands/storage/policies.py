@@ -36,6 +36,7 @@ app = typer.Typer(help="Rules of the object store: filters for stored objects.",
 
 Object = Annotated[str, typer.Argument(metavar="CONTAINER/OBJECT", help="Container and name of an object.")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant of the object, or of targets without one (default: yours).")]
+_JOBS = "`zoe storage policy applying` lists the jobs"
 
 
 def add_rules(
@@ -289,7 +290,8 @@ add(
     "apply",
     apply_rules,
     ("zoe storage policy apply acme/docs --dry-run", "zoe storage policy apply acme --rate 10MB/s"),
+    listed="`zoe ls store:SERVICE:` lists the containers of your tenant",
 )
 add(app, "applying", list_applying, ("zoe storage policy applying",))
-add(app, "resume", resume_applying, ("zoe storage policy resume 3",))
-add(app, "cancel", cancel_applying, ("zoe storage policy cancel 3",))
+add(app, "resume", resume_applying, ("zoe storage policy resume 3",), listed=_JOBS)
+add(app, "cancel", cancel_applying, ("zoe storage policy cancel 3",), listed=_JOBS)
