@@ -154,7 +154,7 @@ def test_a_pull_is_waited_for_and_said(installation: Installation, swarm: Cluste
         reason = installation.store.execution(execution_id).reason
         assert reason is not None
         assert reason.code is ReasonCode.IMAGE_PULLING
-        assert reason.hint == "on node-1, node-2, node-3"
+        assert reason.sentence.endswith("is being pulled: on node-1, node-2, node-3.")
         running = installation.until(execution_id, lambda e: e.state is ExecutionState.RUNNING, 60)
         assert len({service.node for service in running.services}) == 3
         installation.end(execution_id)
