@@ -74,6 +74,8 @@ class Pusher:
 
     def send_module(self, content: bytes) -> None:
         """Send a module; it exists when a later push is in force."""
+        if not self.number:  # what is sent before the proxy has subscribed is lost
+            self.push(AUTH_nobody={"get": 1.0})
         self.modules.append(content)
         self._send_module(content)
 
