@@ -139,7 +139,7 @@ def test_ends_are_noted_with_them(any_store: ExecutionStore) -> None:
     any_store.append_all([*changes, outdated], epoch)
     found, states = any_store.array_with_states(one.id)
     assert states == bytes([4, 3, 2, 1])
-    assert (found.state, found.ended_at_s) == (ExecutionState.RUNNING, None)
+    assert (found.state, found.ended_at_s) == (ExecutionState.QUEUED, None)
     any_store.append(fourth.id, [refused()], fourth.version, None)
     done = any_store.array(one.id)
     assert (done.state, done.ended_at_s) == (ExecutionState.FAILED, 60.0)
@@ -176,6 +176,17 @@ def test_executions_are_listed_apart(any_store: ExecutionStore) -> None:
     assert {it.id for it in found} == {it.id for it in executions}
     assert any_store.executions(ExecutionQuery(alone=True)).executions == []
     assert len(any_store.executions(ExecutionQuery()).executions) == len(executions) + len(other)
+
+
+def test_unfinished_executions_are_counted_by_state(any_store: ExecutionStore) -> None:
+    epoch, one = lead(any_store), any_store.submit_array(array(), "request")
+    first, second, third = made(any_store, one, range(3), epoch)
+    made(any_store, any_store.submit_array(array(2), "request"), range(1), epoch)
+    any_store.append(first.id, [ev.Queued(at_s=51.0)], first.version, None)
+    any_store.append(second.id, [refused()], second.version, None)
+    found = any_store.active_of_arrays([one.id, "unknown", "\x00"])
+    assert {key: dict(counts) for key, counts in found.items()} == {one.id: {ExecutionState.QUEUED: 1, third.state: 1}}
+    assert dict(any_store.active_of_arrays([])) == {}
 
 
 def test_shares_of_an_array_are_found(any_store: ExecutionStore) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.support.applications import application, execution
 from tests.support.store_events import queued, refused
 from zoe_client.vocabulary import DeadlineStatus
+from zoe_lib.domain.applications.application import ApplicationKind
 from zoe_lib.domain.applications.sharing import Visibility
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.deadline_misses import status_of
@@ -114,6 +115,28 @@ def test_a_search_that_finds_enough_goes_on_after_the_last_found(any_store: Exec
     assert first.searched_to_s is None
     second = any_store.executions(replace(query, cursor=first.next_cursor))
     assert [e.submitted_at_s for e in second.executions] == [5.0, 4.0, 3.0]
+
+
+def test_kind_and_name_of_the_description_are_searched_like_names(any_store: ExecutionStore) -> None:
+    notebook = application(name="notebook", kind=ApplicationKind.INTERACTIVE)
+    for number in range(1, 9):
+        other = application(name="notebook" if number == 8 else "sums")
+        any_store.submit(execution(number, application=notebook if number in (1, 7) else other), "request")
+    assert found_by_pages(any_store, kind=ApplicationKind.INTERACTIVE) == [execution(7).id, execution(1).id]
+    assert found_by_pages(any_store, application="notebook") == [execution(8).id, execution(7).id, execution(1).id]
+    assert found_by_pages(any_store, application="notebook", kind=ApplicationKind.BATCH) == [execution(8).id]
+    assert found_by_pages(any_store, application="a\x00") == []
+
+
+def found_by_pages(store: ExecutionStore, **wanted: object) -> list[str]:
+    found: list[str] = []
+    cursor = None
+    while True:
+        page = store.executions(ExecutionQuery(**wanted, cursor=cursor))  # type: ignore[arg-type]
+        found += [one.id for one in page.executions]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
 
 
 def test_how_executions_stand_to_their_deadlines(any_store: ExecutionStore) -> None:

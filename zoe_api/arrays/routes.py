@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.access.visibility import note_look
 from zoe_api.arrays import modifying as array_modifying
 from zoe_api.arrays.promises import accept_array, array_promise, not_begun, planned_array
-from zoe_api.arrays.views import array_summary, array_view, brief_text, indices_found, with_execution
+from zoe_api.arrays.views import Active, array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.executions import arrays as doing
 from zoe_api.executions.arrays import new_array, owns_array, seen_array
 from zoe_api.executions.families import cancel_unit
@@ -87,7 +88,7 @@ def submit_array(
                 raise refused_after(caller.principal)
     check_owner(stored, caller.user)
     response.headers["Location"] = f"/api/v1/arrays/{stored.id}"
-    return array_summary(stored)
+    return _summary_of(caller, stored)
 
 
 @router.post(":plan", response_model=PromisePlan)
@@ -126,7 +127,9 @@ def list_arrays(
     page = caller.store.arrays(query)
     waiting = not_begun(caller.services, page.arrays)
     told = (with_all_waiting(array, b"")[0] if array.id in waiting else array for array in page.arrays)
-    return ArrayList(arrays=[array_summary(array) for array in told], next_cursor=page.next_cursor)
+    active = _active(caller, page.arrays)
+    shown = [array_summary(array, active.get(array.id, {})) for array in told]
+    return ArrayList(arrays=shown, next_cursor=page.next_cursor)
 
 
 @router.get("/{array_id}", response_model=ArrayView)
@@ -146,6 +149,16 @@ def accept_array_offer(array_id: str, body: AcceptRequest, caller: AsSubmitter) 
     return _view_of_array(caller, array_id)
 
 
+def _summary_of(caller: Caller, array: Array) -> ArraySummary:
+    return array_summary(array, _active(caller, [array]).get(array.id, {}))
+
+
+def _active(caller: Caller, arrays: Sequence[Array]) -> Mapping[str, Active]:
+    """Return the number of executions of active indices by state, for each array that has any."""
+    some = [array.id for array in arrays if array.count(IndexState.ACTIVE)]
+    return caller.store.active_of_arrays(some) if some else {}
+
+
 def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
     array, states = caller.store.array_with_states(array_id)
     promise = array_promise(caller.services, array)
@@ -155,7 +168,8 @@ def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
         failed = failed_positions(states)
         entries = caller.store.array_entries(array_id, failed[:NAMED_MAX])
         array = changed(array, message=with_failed_entries(array.message, failed, entries))
-    return array_view(array, states, caller.principal.operator or owns_array(caller.principal, array), promise)
+    active = _active(caller, [array]).get(array_id, {})
+    return array_view(array, states, active, caller.principal.operator or owns_array(caller.principal, array), promise)
 
 
 @router.get("/{array_id}/indices", response_model=IndexList)
@@ -196,25 +210,25 @@ def cancel_array(
     """Cancel all indices that have not ended, or the named ones; 409 if all have ended. Repeating it cancels the
     rest.
     """
-    return array_summary(doing.cancel(caller, array_id, indices))
+    return _summary_of(caller, doing.cancel(caller, array_id, indices))
 
 
 @router.post("/{array_id}/hold", response_model=ArraySummary)
 def hold_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
     """Keep all waiting indices out of the queue until the array is released; running ones continue."""
-    return array_summary(doing.hold(caller, array_id))
+    return _summary_of(caller, doing.hold(caller, array_id))
 
 
 @router.post("/{array_id}/release", response_model=ArraySummary)
 def release_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
     """Let the indices of a held array into the queue; no effect if it is not held."""
-    return array_summary(doing.release(caller, array_id))
+    return _summary_of(caller, doing.release(caller, array_id))
 
 
 @router.post("/{array_id}/requeue", response_model=ArraySummary)
 def requeue_array(array_id: str, caller: AsSubmitter) -> ArraySummary:
     """Run failed and cancelled indices again, each as a new execution; no effect if there are none."""
-    return array_summary(doing.requeue(caller, array_id))
+    return _summary_of(caller, doing.requeue(caller, array_id))
 
 
 @router.patch("/{array_id}", response_model=ArraySummary)
@@ -222,7 +236,7 @@ def modify_array(array_id: str, body: ArrayModifyRequest, caller: AsSubmitter) -
     """Change the maximum active indices, and priority, deadline, begin, time limit and description of all waiting
     indices.
     """
-    return array_summary(array_modifying.modify(caller, array_id, body))
+    return _summary_of(caller, array_modifying.modify(caller, array_id, body))
 
 
 def _newest_executions(array: Array, page: list[int], services: Services) -> dict[int, Execution]:

@@ -8,12 +8,12 @@ from typing import Any
 
 from zoe_api.access.representation import without_contents
 from zoe_api.access.wire_forms import conditions_view, reason_view
-from zoe_client.vocabulary import IndexState
+from zoe_client.vocabulary import ExecutionState, IndexState
 from zoe_client.wire import ArraySummary, ArrayView, EntriesView, IndexView, WorkflowPromiseView
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.applications.entries import EntryList
-from zoe_lib.domain.executions.arrays import CODES, INDEX_STATES, Array
+from zoe_lib.domain.executions.arrays import CODES, INDEX_STATES, Array, state_of
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.indices import indices_of
 from zoe_lib.domain.values.conditions import Conditions, reason_of
@@ -21,13 +21,21 @@ from zoe_lib.domain.values.conditions import Conditions, reason_of
 _RANGES_LENGTH_MAX = 4000
 
 
-def array_summary(array: Array) -> ArraySummary:
+Active = Mapping[ExecutionState, int]
+"""Number of executions of active indices by state."""
+
+
+def array_summary(array: Array, active: Active) -> ArraySummary:
     """Return an array as a row of a list."""
-    return ArraySummary(**_summary(array))
+    return ArraySummary(**_summary(array, active))
 
 
 def array_view(
-    array: Array, states: bytes, with_secrets: bool = True, promise: WorkflowPromiseView | None = None
+    array: Array,
+    states: bytes,
+    active: Active,
+    with_secrets: bool = True,
+    promise: WorkflowPromiseView | None = None,
 ) -> ArrayView:
     """Return an array with its indices by state; without secrets, as `representation.view_of_execution` does with
     executions.
@@ -36,7 +44,7 @@ def array_view(
     if not with_secrets:
         application, conditions = without_contents(application), Conditions(conditions.held, conditions.begin_at_s)
     return ArrayView(
-        **_summary(array),
+        **_summary(array, active),
         ranges=dict(_ranges(array, states)),
         conditions=conditions_view(conditions),
         corr=list(array.corr) if with_secrets else [],
@@ -78,7 +86,7 @@ def with_execution(view: IndexView, execution: Execution | None) -> IndexView:
     )
 
 
-def _summary(array: Array, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
+def _summary(array: Array, active: Active, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
     reason = None if array.ended_at_s is not None else reason_of(array.conditions, clock.now_s())
     return {
         "id": array.id,
@@ -86,7 +94,7 @@ def _summary(array: Array, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
         "application": array.application.name,
         "tenant": array.tenant,
         "user": array.user,
-        "state": array.state,
+        "state": state_of(array.counts, active),
         "version": array.version,
         "run": array.run,
         "indices": str(array.indices),
@@ -101,6 +109,7 @@ def _summary(array: Array, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
         "reason": None if reason is None else reason_view(reason),
         "notes": list(array.notes),
         "counts": dict(array.counts),
+        "active_states": dict(active) if array.count(IndexState.ACTIVE) else {},
         "entries": None if array.entries is None else _entries(array, array.entries),
     }
 

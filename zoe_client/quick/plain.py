@@ -118,6 +118,7 @@ class Array(TypedDict):
     reason: Reason | None
     notes: list[str]
     counts: dict[str, int]
+    active_states: dict[str, int]
 
 
 class ArrayPage(TypedDict):

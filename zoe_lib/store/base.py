@@ -216,6 +216,10 @@ class ExecutionStore(Protocol):
         """
         ...
 
+    def active_of_arrays(self, array_ids: Collection[ArrayId]) -> Mapping[ArrayId, Mapping[ExecutionState, int]]:
+        """Return the number of unfinished executions by state, for each of these arrays that has any."""
+        ...
+
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return the entries of an array at these positions; unknown ones are missing."""
         ...

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from zoe_client.vocabulary import DeadlineStatus
+from zoe_lib.domain.applications.application import ApplicationKind
 from zoe_lib.domain.applications.sharing import ALL, Visibility
 from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId
 from zoe_lib.domain.executions.events import Event
@@ -63,8 +64,9 @@ class ExecutionQuery:
 
     `submitted_from_s`, `submitted_to_s`: submitted within these times; `ended_from_s`: ended then or later.
     `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those without an array.
-    `deadline`: their deadline status at `now_s`. `family`: only these executions, and those of these arrays. The
-    filters of a continued page must not change.
+    `deadline`: their deadline status at `now_s`. `family`: only these executions, and those of these arrays.
+    `kind`, `application`: only those whose description has this kind, and this name. The filters of a continued page
+    must not change.
     """
 
     ids: frozenset[ExecutionId] | None = None
@@ -82,6 +84,13 @@ class ExecutionQuery:
     deadline: DeadlineStatus | None = None
     now_s: float = 0.0
     family: frozenset[str] | None = None
+    kind: ApplicationKind | None = None
+    application: str | None = None
+
+    @property
+    def searches(self) -> bool:
+        """Return whether it has a filter without an index: a page examines a limited number of executions then."""
+        return any(wanted is not None for wanted in (self.name_contains, self.kind, self.application))
 
 
 @value(frozen=True, slots=True)

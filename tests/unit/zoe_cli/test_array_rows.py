@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from zoe_cli.commands.words.array_rows import array_rows
+from zoe_cli.commands.words.array_rows import array_rows, counts_text
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,7 @@ def test_ready_counts_successes(counts: dict[str, int], ready: str) -> None:
         "indices": "0-5",
         "at_once_max": None,
         "counts": counts,
+        "active_states": {},
         "submitted_at_s": 1.0,
         "ended_at_s": 9.0,
         "deadline_s": None,
@@ -30,3 +31,18 @@ def test_ready_counts_successes(counts: dict[str, int], ready: str) -> None:
     }
     table = array_rows([array])
     assert dict(zip(table.columns, table.rows[0], strict=True))["ready"] == ready
+
+
+@pytest.mark.parametrize(
+    ("counts", "active", "text"),
+    [
+        ({"succeeded": 1, "active": 10, "waiting": 90}, {"queued": 10}, "1 succeeded, 10 queued, 90 waiting"),
+        ({"waiting": 2, "active": 4}, {"queued": 1, "running": 3}, "3 running, 1 queued, 2 waiting"),
+        ({"failed": 3, "active": 1}, {}, "3 failed, 1 active"),
+        ({}, {}, ""),
+    ],
+)
+def test_active_indices_are_told_by_the_state_of_their_executions(
+    counts: dict[str, int], active: dict[str, int], text: str
+) -> None:
+    assert counts_text(counts, active) == text

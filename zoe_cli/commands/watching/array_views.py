@@ -47,6 +47,7 @@ def show(
 
 
 def _facts(array: ArrayView) -> list[tuple[str, str]]:
+    shown = plain(array)
     lines = [
         ("id", array.id),
         ("name", array.name),
@@ -67,7 +68,7 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
         lines.append(("waits", array.reason.sentence))
     if array.ended_at_s is not None:
         lines.append(("ended", clock(array.ended_at_s)))
-    lines.append(("counts", counts_text({state.value: number for state, number in array.counts.items()})))
+    lines.append(("counts", counts_text(shown["counts"], shown["active_states"])))
     lines += [(state.value, text) for state, text in array.ranges.items()]
     lines += [("promise", text) for text in array_lines(array)]
     return lines + [("note", text) for text in array.notes]

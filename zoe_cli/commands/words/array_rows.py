@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"a[0-9a-z]{14}")
 _INDICES_LENGTH_MAX = 24
+_ACTIVE = ("running", "starting", "stopping", "queued", "submitted")
 
 
 def is_workflow(text: str) -> bool:
@@ -37,9 +38,15 @@ def plain(array: ArraySummary) -> Array:
     return found
 
 
-def counts_text(counts: Mapping[str, int]) -> str:
-    """Return numbers of indices by state, such as `3 failed, 997 waiting`."""
-    return ", ".join(f"{number} {state}" for state, number in counts.items() if number)
+def counts_text(counts: Mapping[str, int], active: Mapping[str, int]) -> str:
+    """Return numbers of indices by state, such as `3 failed, 1 running, 9 queued, 997 waiting`; those that are active
+    by the state of their executions.
+    """
+    numbers = {state: number for state, number in counts.items() if state not in ("active", "waiting")}
+    of_active = {state: active[state] for state in _ACTIVE if state in active}
+    numbers |= of_active or {"active": counts.get("active", 0)}
+    numbers["waiting"] = counts.get("waiting", 0)
+    return ", ".join(f"{number} {state}" for state, number in numbers.items() if number)
 
 
 def array_rows(arrays: Sequence[Array]) -> Rows:
@@ -73,7 +80,7 @@ def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[obj
         duration(end_s - array["submitted_at_s"]) if array["state"] != "submitted" else "",
         *([""] if with_progress else []),
         *([array_deadline_cell(array)] if with_deadline else []),
-        reason["sentence"] if reason else counts_text(counts),
+        reason["sentence"] if reason else counts_text(counts, array["active_states"]),
     )
 
 

@@ -80,8 +80,8 @@ class ArrayModifyRequest(Numbers):
 
 
 class ArraySummary(Wire):
-    """One array as a line of a list. `state`: submitted before its first execution, running until all indices have
-    ended.
+    """One array as a line of a list. `state`: submitted before its first execution; then running, starting or stopping
+    if one of its executions is, else queued; and how it ended.
     """
 
     id: str
@@ -105,6 +105,9 @@ class ArraySummary(Wire):
     message: str
     reason: ReasonView | None = Field(description="Why no index runs.")
     counts: dict[IndexState, int] = Field(description="Number of indices by state; states without any are missing.")
+    active_states: dict[ExecutionState, int] = Field(
+        default={}, description="Number of executions of active indices by state; states without any are missing."
+    )
     entries: EntriesView | None = Field(
         default=None,
         description="Entries of the list for which it runs, as a workflow step; one index stands for all until it is "

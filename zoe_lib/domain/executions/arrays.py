@@ -29,6 +29,7 @@ WAITING, ACTIVE = CODES[IndexState.WAITING], CODES[IndexState.ACTIVE]
 RUNS_MAX = 1000
 """Maximum reruns of an array's indices."""
 _AGAIN = (IndexState.FAILED, IndexState.CANCELLED)
+_FURTHEST = (ExecutionState.RUNNING, ExecutionState.STARTING, ExecutionState.STOPPING)
 _ID = re.compile(r"a[0-9a-z]{14}")
 _MEMBER = re.compile(r"(a[0-9a-z]{14})_([0-9]{1,9})(?:r([0-9]{1,4}))?")
 _VARIABLES = ("ID", "INDEX", "SIZE", "MIN", "MAX", "STEP")
@@ -101,20 +102,23 @@ class Array:
 
     @property
     def state(self) -> ExecutionState:
-        """Return the state of the whole array: submitted before the first execution, running until all indices have
-        ended.
-        """
-        return state_of(self.counts)
+        """Return the state of the whole array without that of its executions: queued, while some have not ended."""
+        return state_of(self.counts, {})
 
 
-def state_of(counts: Mapping[IndexState, int]) -> ExecutionState:
-    """Return the state of an array from its number of indices by state."""
+def state_of(counts: Mapping[IndexState, int], active: Mapping[ExecutionState, int]) -> ExecutionState:
+    """Return the state of an array: submitted before its first execution; then running, starting or stopping if one of
+    its executions is, else queued; and how it ended. counts: number of indices by state. active: number of executions
+    of active indices by state.
+    """
     waiting = counts.get(IndexState.WAITING, 0)
     if waiting + counts.get(IndexState.ACTIVE, 0) == 0:
         if counts.get(IndexState.FAILED):
             return ExecutionState.FAILED
         return ExecutionState.CANCELLED if counts.get(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
-    return ExecutionState.SUBMITTED if waiting == sum(counts.values()) else ExecutionState.RUNNING
+    if waiting == sum(counts.values()):
+        return ExecutionState.SUBMITTED
+    return next((state for state in _FURTHEST if active.get(state)), ExecutionState.QUEUED)
 
 
 @value(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from zoe_lib.domain.applications.entries import Entry
@@ -13,11 +14,12 @@ from zoe_lib.domain.executions.arrays import (
     admit_wanted,
     awaits_list,
     fresh,
+    member_of,
     with_entries,
     with_executions,
 )
 from zoe_lib.domain.executions.events import submission_event
-from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.documents.cursors import decode_cursor, encode_position
@@ -121,6 +123,16 @@ class MemoryArrays(MemoryInstallation):
             after = state.put_array(new, at_s, cause_id, fact)
         state.notify_subscribers()
         return after
+
+    def active_of_arrays(self, array_ids: Collection[ArrayId]) -> Mapping[ArrayId, Mapping[ExecutionState, int]]:
+        """Return the number of unfinished executions of arrays by state."""
+        found: defaultdict[ArrayId, Counter[ExecutionState]] = defaultdict(Counter)
+        with self._reached() as state:
+            for execution in state.active.values():
+                member = member_of(execution.id)
+                if member is not None and member.array_id in array_ids:
+                    found[member.array_id][execution.state] += 1
+        return found
 
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return entries of an array."""

@@ -182,13 +182,13 @@ class MemoryStore(MemoryArrays):
                 if _matches(query, execution) and (before is None or position(execution) < before)
             ]
         matching.sort(key=position, reverse=True)
-        wanted, searched_to_s, cursor = query.name_contains, None, None
-        if wanted is not None:
+        searched_to_s, cursor = None, None
+        if query.searches:
             if len(matching) >= self._limits.searched_max:
                 last = matching[self._limits.searched_max - 1]
                 searched_to_s, cursor = last.submitted_at_s, encode_cursor(last)
                 del matching[self._limits.searched_max :]
-            matching = [execution for execution in matching if wanted.lower() in execution.name.lower()]
+            matching = [execution for execution in matching if _is_found(query, execution)]
         if len(matching) <= query.limit:
             return ExecutionPage(matching, cursor, searched_to_s)
         page = matching[: query.limit]
@@ -293,6 +293,14 @@ class MemoryStore(MemoryArrays):
 def _array_of(execution: Execution) -> str | None:
     member = member_of(execution.id)
     return None if member is None else member.array_id
+
+
+def _is_found(query: ExecutionQuery, execution: Execution) -> bool:
+    return (
+        (query.name_contains or "").lower() in execution.name.lower()
+        and query.kind in (None, execution.application.kind)
+        and query.application in (None, execution.application.name)
+    )
 
 
 def _matches(query: ExecutionQuery, execution: Execution) -> bool:

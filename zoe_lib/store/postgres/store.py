@@ -40,6 +40,7 @@ from zoe_lib.store.postgres.schedules import ScheduleStore
 from zoe_lib.store.postgres.workflows import WorkflowStore
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.batch import (
+    array_counts,
     array_entries,
     array_lists,
     arrays_beside,
@@ -338,6 +339,8 @@ class PostgresStore:
         how = (array_id, entries, at_s, cause_id)
         return self.database.write(lambda c: array_lists.write_entries(c, self._applications, *how))
 
+    active_of_arrays = read_method(array_counts.active_of_arrays)
+
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return entries of an array."""
         check_names(array_id)
@@ -366,7 +369,7 @@ class PostgresStore:
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""
         seen = query.visibility
-        if not storable(seen.tenant, seen.user, query.user, query.name_contains):
+        if not storable(seen.tenant, seen.user, query.user, query.name_contains, query.application):
             return ExecutionPage((), None)
         searched_max = self._limits.searched_max
         return self.database.read(lambda c: execution_rows.page(c, self._applications, query, searched_max))

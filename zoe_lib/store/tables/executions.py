@@ -67,6 +67,12 @@ Index("ix_executions_user_newest", executions.c.user_name, *NEWEST_FIRST)
 Index("ix_executions_state_newest", executions.c.state, *NEWEST_FIRST)
 Index("ix_executions_active", *NEWEST_FIRST, postgresql_where=text(NOT_TERMINAL))
 Index("ix_executions_array", executions.c.array_id, *NEWEST_FIRST, postgresql_where=text("array_id IS NOT NULL"))
+Index(
+    "ix_executions_array_active",
+    executions.c.array_id,
+    executions.c.state,
+    postgresql_where=text(f"array_id IS NOT NULL AND {NOT_TERMINAL}"),
+)
 Index("ix_executions_alone", executions.c.user_name, *NEWEST_FIRST, postgresql_where=text("array_id IS NULL"))
 # Lists of executions with a deadline, by their status.
 Index("ix_executions_deadline", *NEWEST_FIRST, postgresql_where=text("deadline_s IS NOT NULL"))

@@ -26,6 +26,8 @@ WAITING, ACTIVE, SUCCEEDED, FAILED = (
 FULL = application(component("main", environment=(("KEY", "secret"),)))
 STATES = bytes(CODES[state] for state in (SUCCEEDED, ACTIVE, WAITING, WAITING, FAILED))
 
+RUNNING = {ExecutionState.RUNNING: 1}
+
 
 def array(indices: str = "2-10:2", states: bytes = STATES, **changes: Any) -> Array:
     found, at_once = parse_array(indices, 100_000)
@@ -36,7 +38,9 @@ def array(indices: str = "2-10:2", states: bytes = STATES, **changes: Any) -> Ar
 
 
 def test_a_summary_tells_indices_and_their_states() -> None:
-    told = array_views.array_summary(array("2-10:2%3", priority=4, deadline_s=9.0, late_count=1, run=2, version=3))
+    told = array_views.array_summary(
+        array("2-10:2%3", priority=4, deadline_s=9.0, late_count=1, run=2, version=3), RUNNING
+    )
     assert (told.id, told.name, told.application, told.tenant, told.user) == (
         "a0123456789abcd",
         "many",
@@ -48,18 +52,26 @@ def test_a_summary_tells_indices_and_their_states() -> None:
     assert (told.priority, told.deadline_s, told.late_count, told.run, told.version) == (4, 9.0, 1, 2, 3)
     assert (told.notes, told.reason) == (["note"], None)
     assert told.counts == {SUCCEEDED: 1, ACTIVE: 1, WAITING: 2, FAILED: 1}
+    assert told.active_states == {ExecutionState.RUNNING: 1}
+
+
+def test_a_summary_is_queued_while_its_executions_are() -> None:
+    assert array_views.array_summary(array(), {ExecutionState.QUEUED: 1}).state is ExecutionState.QUEUED
+    waiting = array(states=bytes(5))
+    told = array_views.array_summary(waiting, {ExecutionState.QUEUED: 1})  # a promise is decided first
+    assert (told.state, told.active_states) == (ExecutionState.SUBMITTED, {})
 
 
 def test_a_hold_is_a_reason_until_all_has_ended() -> None:
     held = array(conditions=Conditions(held=Holder.USER))
-    reason = array_views.array_summary(held).reason
+    reason = array_views.array_summary(held, {}).reason
     assert reason is not None
     assert reason.code == "held"
-    assert array_views.array_summary(replace(held, ended_at_s=5.0)).reason is None
+    assert array_views.array_summary(replace(held, ended_at_s=5.0), {}).reason is None
 
 
 def test_indices_are_told_by_state() -> None:
-    told = array_views.array_view(array(), STATES)
+    told = array_views.array_view(array(), STATES, {})
     assert told.ranges == {WAITING: "6,8", ACTIVE: "4", SUCCEEDED: "2", FAILED: "10"}
     assert (told.corr, told.promise) == (["a0123456789abce"], None)
     assert told.description["components"][0]["environment"] == {"KEY": "secret"}
@@ -68,7 +80,7 @@ def test_indices_are_told_by_state() -> None:
 def test_others_see_neither_values_nor_what_it_runs_after() -> None:
     after = (Dependency(DependencyKind.OK, "x"),)
     one = array(conditions=Conditions(Holder.USER, 7.0, after, keep=True))
-    told = array_views.array_view(one, STATES, with_secrets=False)
+    told = array_views.array_view(one, STATES, {}, with_secrets=False)
     assert told.corr == []
     assert told.description["components"][0]["environment"] == {"KEY": ""}
     assert told.conditions is not None
@@ -78,7 +90,7 @@ def test_others_see_neither_values_nor_what_it_runs_after() -> None:
 def test_a_long_list_of_ranges_is_cut_behind_a_whole_one() -> None:
     states = bytes([CODES[WAITING], CODES[WAITING], CODES[FAILED]] * 3333 + [CODES[WAITING]])
     one = array("0-9999", states)
-    text = array_views.array_view(one, states).ranges[WAITING]
+    text = array_views.array_view(one, states, {}).ranges[WAITING]
     assert text.endswith(",...")
     assert 3980 < len(text) <= 4004
     assert all(part == "..." or part.replace("-", "").isdigit() for part in text.split(","))

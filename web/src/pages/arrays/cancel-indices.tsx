@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 
 const LABELS = { indices: "Indices" };
 
@@ -23,28 +24,29 @@ export function CancelIndices({ arrayId }: { arrayId: string }) {
     },
   });
   return (
-    <form
-      className="row"
-      aria-label="Cancel indices"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        if (window.confirm(`Cancel the indices ${indices.trim()}?`)) cancel.mutate();
-      }}
-    >
-      <label>
-        Indices{" "}
-        <input
-          value={indices}
-          onChange={(e) => setIndices(e.target.value)}
-          placeholder="3-5,9"
-          maxLength={1000}
-          required
-        />
-      </label>
-      <button type="submit" className="danger" disabled={cancel.isPending}>
-        Cancel these indices
-      </button>
-      <ErrorBox error={cancel.error} labels={LABELS} />
-    </form>
+    <FieldErrors error={cancel.error} labels={LABELS}>
+      <form
+        className="row"
+        aria-label="Cancel indices"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          if (window.confirm(`Cancel the indices ${indices.trim()}?`)) cancel.mutate();
+        }}
+      >
+        <Labelled field="indices" label="Indices">
+          <input
+            value={indices}
+            onChange={(e) => setIndices(e.target.value)}
+            placeholder="3-5,9"
+            maxLength={1000}
+            required
+          />
+        </Labelled>
+        <button type="submit" className="danger" disabled={cancel.isPending}>
+          Cancel these indices
+        </button>
+        <ErrorBox error={cancel.error} />
+      </form>
+    </FieldErrors>
   );
 }

@@ -8,6 +8,15 @@ describe("counts of an array", () => {
     expect(endedCount(counts)).toBe(7);
   });
 
+  it("tells active ones by the state of their executions", () => {
+    const counts = { waiting: 90, active: 10, succeeded: 1 };
+    expect(countsText(counts, { queued: 10 })).toBe("1 succeeded, 10 queued, 90 waiting");
+    expect(countsText(counts, { queued: 7, running: 3 })).toBe(
+      "1 succeeded, 3 running, 7 queued, 90 waiting",
+    );
+    expect(countsText(counts)).toBe("1 succeeded, 10 active, 90 waiting");
+  });
+
   it("of nothing are nothing", () => {
     expect(countsText({})).toBe("");
     expect(endedCount({})).toBe(0);

@@ -48,7 +48,7 @@ export function Arrays({ filter, refused }: { filter: Filter; refused: boolean }
             <td className="num">
               {number(endedCount(row.counts))} of {number(row.size)}
             </td>
-            <td>{row.reason?.sentence ?? countsText(row.counts)}</td>
+            <td>{row.reason?.sentence ?? countsText(row.counts, row.active_states)}</td>
             <td>{row.user}</td>
             <td>{moment(row.submitted_at_s)}</td>
           </tr>

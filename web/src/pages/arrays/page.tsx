@@ -11,7 +11,7 @@ import { num, Table } from "../../components/table";
 import { WholePromise } from "../../components/whole-promise";
 import { moment, number } from "../../format";
 import { CancelIndices } from "./cancel-indices";
-import { countsText, INDEX_STATES } from "./counts";
+import { activeText, countsText, INDEX_STATES } from "./counts";
 import { FoundIndices } from "./indices";
 
 const LOOK_EVERY_MS = 2000;
@@ -75,11 +75,11 @@ export default function ArrayPage() {
       />
       <section className="card" aria-label="Progress">
         <h2>Progress</h2>
-        <p role="status">{countsText(array.counts)}</p>
+        <p role="status">{countsText(array.counts, array.active_states)}</p>
         <Table stacked headings={["State", num("Number"), "Indices"]}>
           {INDEX_STATES.filter((state) => array.counts[state]).map((state) => (
             <tr key={state}>
-              <td>{state}</td>
+              <td>{(state === "active" && activeText(array.active_states ?? {})) || state}</td>
               <td className="num">{number(array.counts[state] ?? 0)}</td>
               <td>
                 <code className="wrap">{array.ranges[state]}</code>

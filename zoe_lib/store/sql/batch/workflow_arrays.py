@@ -20,6 +20,7 @@ from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_lib.domain.values.conditions import Conditions
 from zoe_lib.store.documents.codec import decode
 from zoe_lib.store.documents.rows import Values
+from zoe_lib.store.sql.batch.array_counts import active_of_arrays
 from zoe_lib.store.sql.batch.array_entries import with_failures
 from zoe_lib.store.tables.arrays import arrays
 from zoe_lib.store.tables.workflows import workflow_arrays
@@ -42,8 +43,10 @@ def steps_of(
     """Return the visible workflow steps that are arrays, the newest of each."""
     wanted = select(workflow_arrays, *_COLUMNS).select_from(_newest(ids)).where(*_visible(visibility))
     found: defaultdict[str, list[StoredStep]] = defaultdict(list)
-    for row in connection.execute(wanted) if ids else ():
-        found[row.workflow_id].append(_step(row))
+    rows = connection.execute(wanted).all() if ids else []
+    active = active_of_arrays(connection, [row.array_id for row in rows if row.ended_at_s is None])
+    for row in rows:
+        found[row.workflow_id].append(_step(row, active.get(row.array_id, {})))
     return found
 
 
@@ -99,9 +102,9 @@ def _visible(visibility: Visibility) -> list[ColumnElement[bool]]:
     return seen
 
 
-def _step(row: Row[Any]) -> StoredStep:
+def _step(row: Row[Any], active: Mapping[ExecutionState, int]) -> StoredStep:
     counts = {IndexState(name): number for name, number in row.counts.items()}
-    entries, state = decode(EntryList, row.entries), state_of(counts)
+    entries, state = decode(EntryList, row.entries), state_of(counts, active)
     return StoredStep(
         execution_id=row.array_id,
         run=row.run,

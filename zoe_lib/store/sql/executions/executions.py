@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import (
     ARRAY,
-    Column,
     ColumnElement,
     Connection,
     Row,
@@ -57,7 +56,7 @@ def page(connection: Connection, applications: Applications, query: ExecutionQue
     found = _load(connection, applications, page_query(query, searched_max))
     if len(found) > query.limit:
         return ExecutionPage(found[:-1], encode_cursor(found[-2]))
-    if query.name_contains is not None:
+    if query.searches:
         newest = _newest(query, searched_max, *NEWEST_FIRST)
         last = connection.execute(newest.offset(searched_max - 1).limit(1)).first()
         if last is not None:
@@ -68,19 +67,33 @@ def page(connection: Connection, applications: Applications, query: ExecutionQue
 def page_query(query: ExecutionQuery, searched_max: int) -> Select[Any]:
     """Return the statement of `page`; an extra row shows whether there is another page.
 
-    No index helps to find part of a name, so a search examines a limited number of the newest executions.
+    No index helps to find part of a name, or what is in a description, so a search examines a limited number of the
+    newest executions.
     """
-    if query.name_contains is None:
+    if not query.searches:
         return _newest(query, query.limit + 1, *_LIGHT).limit(query.limit + 1)
-    searched = _newest(query, searched_max, *_LIGHT).limit(searched_max).subquery("executions")
-    named = select(searched).where(searched.c.name.icontains(query.name_contains, autoescape=True))
+    searched = _newest(query, searched_max, *_LIGHT, *_described(query)).limit(searched_max).subquery("executions")
+    found = select(*(searched.c[column.name] for column in _LIGHT))
+    if query.name_contains is not None:
+        found = found.where(searched.c.name.icontains(query.name_contains, autoescape=True))
+    if query.kind is not None:
+        found = found.where(searched.c.described_kind == query.kind.value)
+    if query.application is not None:
+        found = found.where(searched.c.described_name == query.application)
     newest_first = (searched.c[column.name].desc() for column in NEWEST_FIRST)
-    return named.order_by(*newest_first).limit(query.limit + 1)
+    return found.order_by(*newest_first).limit(query.limit + 1)
 
 
-def _newest(query: ExecutionQuery, limit: int, *columns: Column[Any]) -> Select[Any]:
-    """Return the executions of the query by time, except for its condition on the name; each is among the first
-    `limit`.
+def _described(query: ExecutionQuery) -> list[ColumnElement[str]]:
+    """Return the columns of descriptions that the query needs: reading documents takes long."""
+    wanted = {"kind": query.kind, "name": query.application}
+    document = executions.c.application
+    return [document[name].astext.label(f"described_{name}") for name, of in wanted.items() if of is not None]
+
+
+def _newest(query: ExecutionQuery, limit: int, *columns: ColumnElement[Any]) -> Select[Any]:
+    """Return the executions of the query by time, without its conditions on name and description; each is among the
+    first `limit`.
 
     A user's own and shared executions are read separately: one scan would examine all executions of the tenant.
     """
@@ -109,8 +122,8 @@ def visible(visibility: Visibility) -> tuple[ColumnElement[bool], ...]:
     return here, or_(executions.c.user_name == visibility.user, shared)
 
 
-def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
-    """Return the conditions of the query, except those on visibility and name."""
+def _matching(query: ExecutionQuery, *columns: ColumnElement[Any]) -> Select[Any]:
+    """Return the conditions of the query, except those on visibility, name and description."""
     statement = select(*columns)
     if query.user is not None:
         statement = statement.where(executions.c.user_name == query.user)
