@@ -40,6 +40,7 @@ from zoe_client.wire import (
     UsageView,
 )
 from zoe_client.wire.base import SECONDS_MAX
+from zoe_lib.domain.applications.application import ApplicationKind
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.secrets import how_to_set, no_secrets, wanted_secrets
 from zoe_lib.domain.applications.sharing import ALL
@@ -83,6 +84,10 @@ def list_executions(
     deadline: Annotated[
         DeadlineStatus | None, Query(description="Only executions whose deadlines are in one of these states.")
     ] = None,
+    kind: Annotated[ApplicationKind | None, Query(description="Only executions of this kind.")] = None,
+    application: Annotated[
+        str | None, Query(max_length=128, description="Only executions whose description has this name.")
+    ] = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     arrays: Annotated[bool, Query(description="Include executions of arrays, which have a separate list.")] = True,
     array: Annotated[str | None, Query(description="Only executions of this array.")] = None,
@@ -104,6 +109,8 @@ def list_executions(
         deadline=deadline,
         now_s=caller.services.clock.now_s(),
         alone=not arrays,
+        kind=kind,
+        application=application,
         array_id=array,
         family=None if caller.principal.job is None else caller.services.accounts.job_family(caller.principal.job.unit),
         limit=min(limit, caller.services.settings.api_page_max),

@@ -192,6 +192,8 @@ class AsyncCalls(AsyncTransport):
     remove_target = awaited(Calls.remove_target)
     wait = awaited(Waiting.wait)
     wait_for_workflow = awaited(Waiting.wait_for_workflow)
+    notebook = awaited(Waiting.notebook)
+    open_when_ready = awaited(Waiting.open_when_ready)
     next_attempt = awaited(Waiting.next_attempt)
     follow = iterated(Waiting.follow)
     follow_events = iterated(Waiting.follow_events)

@@ -98,14 +98,18 @@ class Calls(StorageCalls):
         name: str | None = None,
         submitted_from_s: float | None = None,
         deadline: DeadlineStatus | None = None,
+        kind: str | None = None,
+        application: str | None = None,
         all_tenants: bool = False,
         limit: int = 50,
         cursor: str | None = None,
     ) -> wire.ExecutionList:
         """Return one page of executions, newest first; `submitted_from_s`: submitted then or later; `deadline`: with
-        this deadline status.
+        this deadline status; `kind`, `application`: whose description has this kind (`batch`, `interactive`), and this
+        name.
 
-        With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
+        With `name`, `kind` or `application` a page may be short, or empty, and have a `next_cursor`: the server
+        searches part by part.
         """
         parameters = {
             "state": [state.value for state in states or []],
@@ -113,6 +117,8 @@ class Calls(StorageCalls):
             "name": name,
             "submitted_from_s": submitted_from_s,
             "deadline": None if deadline is None else deadline.value,
+            "kind": kind,
+            "application": application,
             "all_tenants": all_tenants or None,
             "limit": limit,
             "cursor": cursor,

@@ -12,6 +12,7 @@ from typing import TypeVar
 from zoe_client import wire
 from zoe_client.calls.arrays import Arrays
 from zoe_client.calls.calls import Calls
+from zoe_client.calls.notebooks import my_notebook, open_when_ready
 from zoe_client.calls.workflows import Workflows
 from zoe_client.errors import NotAllowed, TimedOut
 from zoe_client.http.flow import answer_to, next_of
@@ -46,6 +47,29 @@ class Waiting(Calls):
     def wait_for_workflow(self, workflow_id: str, timeout_s: float | None = None) -> wire.WorkflowView:
         """Return the workflow after its end, even if the server restarts; TimedOut. Follow one step after another."""
         return self.flow.perform(_wait_for_workflow(self, workflow_id, timeout_s))
+
+    def notebook(
+        self, entry: str | None = None, *, started: Callable[[wire.ExecutionView], object] | None = None
+    ) -> wire.ExecutionView:
+        """Return your notebook: your newest interactive execution with a page that has not ended; with `entry`, the
+        newest one of this entry of the catalogue.
+
+        If there is none, `entry` (default: `python-notebook`) is submitted, and `started` called with it. NotFound if
+        the catalogue has no such notebook.
+        """
+        return self.flow.perform(my_notebook(self, entry, started))
+
+    def open_when_ready(
+        self,
+        execution_id: str,
+        timeout_s: float | None = None,
+        *,
+        waits: Callable[[wire.ExecutionView], object] | None = None,
+    ) -> wire.OpenView:
+        """Wait until an application can be opened, and return a URL at which a browser enters it, once and within a
+        minute. `waits` is called with the execution at each look before. Conflict if it ends before, TimedOut.
+        """
+        return self.flow.perform(open_when_ready(self, execution_id, timeout_s, waits))
 
     def next_attempt(self, execution_id: str, service_id: str) -> wire.ServiceView | None:
         """Wait until a service is retried, and return the next attempt; None once the execution has ended."""

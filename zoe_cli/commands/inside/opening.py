@@ -13,7 +13,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_client.wire import ExecutionView, ServiceView
+from zoe_client.calls.notebooks import way_in
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def open_port(
 ) -> None:
     """Print a URL that opens a running application in a browser. It works once, within a minute."""
     with options(context).client() as client:
-        chosen = service_and_port(client.execution(execution_id), service, port)
+        chosen = way_in(client.execution(execution_id), service, port)
         if chosen is None:
             by_name = " by that name" if port else ""
             note(f"execution {execution_id} has no ready service with a port that can be opened{by_name}")
@@ -44,19 +44,3 @@ def open_port(
         webbrowser.open(opened.url)
     else:
         emit(opened, options(context).output, Rows(("url",), [(opened.url,)]))
-
-
-def service_and_port(
-    execution: ExecutionView, service: str | None = None, port: str | None = None
-) -> tuple[str, str] | None:
-    """Return the ids of a ready service and of one of its proxied ports; None if there is none."""
-    for component in execution.description["components"]:
-        names = [p["name"] for p in component.get("ports", []) if p.get("proxied") and port in (None, p["name"])]
-        for entry in execution.services:
-            if names and entry.component == component["name"] and entry.state == "ready" and _has_name(entry, service):
-                return entry.id, names[0]
-    return None
-
-
-def _has_name(service: ServiceView, name: str | None) -> bool:
-    return name in (None, service.id, service.component, f"{service.component}-{service.index}")

@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { api, told } from "../../api/client";
 import { Meter } from "../../components/meter";
 import { useNow } from "../../components/now";
-import { bytes, distance, duration, moment, number } from "../../format";
+import { bytes, distance, moment, number } from "../../format";
 import { demandsOf } from "./demands";
 import { firstSampleText } from "./first-sample";
+import { idleSentence, limitEndS } from "./idle";
 import { mainWay } from "./ports";
 import type { Execution } from "./types";
 import { useUsage } from "./use-usage";
@@ -89,9 +90,7 @@ function Ends({ execution }: { execution: Execution }) {
     queryKey: ["policy"],
     queryFn: () => told(api.GET("/api/v1/policy")),
   });
-  const limitS = execution.description.time_limit_s;
-  const startedS = execution.marks.started;
-  const endS = typeof limitS === "number" && startedS !== undefined ? startedS + limitS : null;
+  const endS = limitEndS(execution);
   const culled = execution.description.kind === "interactive" && mainWay(execution) !== null;
   return (
     <>
@@ -101,13 +100,7 @@ function Ends({ execution }: { execution: Execution }) {
           Its time limit ends it at {moment(endS)} ({distance(endS, now)}).
         </p>
       )}
-      {culled && policy && (
-        <p>
-          {policy.idle_after_s === 0
-            ? "It is not ended when nobody uses it."
-            : `It is ended when nobody has used it for ${duration(policy.idle_after_s + policy.idle_warning_s)}.`}
-        </p>
-      )}
+      {culled && policy && <p>{idleSentence(policy)}</p>}
     </>
   );
 }

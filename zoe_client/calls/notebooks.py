@@ -1,0 +1,109 @@
+"""Find or start the user's notebook, and open an application once it is ready. Both clients share this code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from zoe_client import wire
+from zoe_client.errors import Conflict, NotFound, TimedOut
+from zoe_client.http.flow import answer_to
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
+
+if TYPE_CHECKING:
+    from zoe_client.calls.calls import Calls
+
+ENTRY = "python-notebook"
+"""Entry of the catalogue that a new notebook comes from."""
+LIVE = (ExecutionState.SUBMITTED, ExecutionState.QUEUED, ExecutionState.STARTING, ExecutionState.RUNNING)
+ENDED = "already_ended"
+Look = Callable[[wire.ExecutionView], object]
+_KIND = "interactive"
+_LOOK_S = 0.5
+
+
+def way_in(
+    execution: wire.ExecutionView, service: str | None = None, port: str | None = None
+) -> tuple[str, str] | None:
+    """Return the ids of a ready service and of one of its proxied ports; None if there is none. service: its id, its
+    component, or component and index, such as `worker-0`.
+    """
+    for component, names in _proxied(execution.description).items():
+        wanted = [name for name in names if port in (None, name)]
+        for one in execution.services:
+            is_wanted = service in (None, one.id, one.component, f"{one.component}-{one.index}")
+            if wanted and is_wanted and one.component == component and one.state == "ready":
+                return one.id, wanted[0]
+    return None
+
+
+async def my_notebook(client: Calls, entry: str | None, started: Look | None) -> wire.ExecutionView:
+    """Return the user's newest interactive execution with a page that has not ended and is not stopping; with `entry`,
+    of this entry of the catalogue. Without one, submit `entry`, or ENTRY, and call `started` with it. NotFound.
+    """
+    document = None if entry is None else await _document(client, entry)
+    if (found := await _newest(client, None if document is None else document["name"])) is not None:
+        return found
+    execution = await answer_to(client.submit(document or await _document(client, ENTRY)))
+    if started is not None:
+        started(execution)
+    return execution
+
+
+async def open_when_ready(
+    client: Calls, execution_id: str, timeout_s: float | None, waits: Look | None
+) -> wire.OpenView:
+    """Return a URL of an execution once it can be opened; call `waits` with each look before. Conflict if it ends
+    before, TimedOut.
+    """
+    deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+    while (way := way_in(execution := await answer_to(client.execution(execution_id)))) is None:
+        if execution.state in TERMINAL_STATES:
+            raise Conflict(_ended(execution))
+        if deadline_s is not None and time.monotonic() >= deadline_s:
+            raise TimedOut("it took longer than the time allowed")
+        if waits is not None:
+            waits(execution)
+        await answer_to(client.flow.pause(_LOOK_S))
+    return await answer_to(client.open_port(execution_id, *way))
+
+
+async def _newest(client: Calls, application: str | None) -> wire.ExecutionView | None:
+    """Return the newest interactive execution of the user that has a page and has not ended; None if there is none."""
+    user, cursor = (await answer_to(client.me())).user, None
+    while True:
+        page = await answer_to(
+            client.executions(states=[*LIVE], user=user, kind=_KIND, application=application, cursor=cursor)
+        )
+        for one in page.executions:
+            execution = await answer_to(client.execution(one.id))
+            if any(_proxied(execution.description).values()):
+                return execution
+        cursor = page.next_cursor
+        if cursor is None:
+            return None
+
+
+async def _document(client: Calls, entry: str) -> dict[str, Any]:
+    """Return the description of an entry; NotFound unless it is a notebook of the catalogue."""
+    found = next((one for one in (await answer_to(client.catalogue())).entries if one.id == entry), None)
+    if found is not None and found.document.get("kind") == _KIND:
+        return found.document
+    title = f"{entry} is not in the catalogue" if found is None else f"{entry} is not a notebook"
+    hint = "`zoe catalogue` lists the entries"
+    raise NotFound(wire.Problem(title=title, status=404, code="not_found", hint=hint))
+
+
+def _ended(execution: wire.ExecutionView) -> wire.Problem:
+    title = f"{execution.name} is {execution.state}"
+    hint = f"see `zoe show {execution.id}`"
+    return wire.Problem(title=title, detail=execution.message, status=409, code=ENDED, hint=hint)
+
+
+def _proxied(description: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the names of proxied ports, by component."""
+    return {
+        component["name"]: [port["name"] for port in component.get("ports", []) if port.get("proxied")]
+        for component in description["components"]
+    }
