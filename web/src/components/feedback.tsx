@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { isOfReading, useOutage } from "../api/outage";
 import { asRefused, type Diagnostic, passes } from "../api/problem";
-import { fieldLabel, type Labels } from "./field-label";
+import { Place } from "./field-errors";
 
 export function Loading({ what = "Loading" }: { what?: string }) {
   return (
@@ -16,12 +16,11 @@ interface ProblemProps {
   text?: string;
   hint?: string;
   errors?: Diagnostic[];
-  labels?: Labels;
   children?: ReactNode;
 }
 
 /** A refusal in words, with every finding. */
-export function ProblemBox({ title, text, hint, errors = [], labels = {}, children }: ProblemProps) {
+export function ProblemBox({ title, text, hint, errors = [], children }: ProblemProps) {
   return (
     <div className="problem" role="alert">
       <p>
@@ -32,7 +31,7 @@ export function ProblemBox({ title, text, hint, errors = [], labels = {}, childr
         <ul>
           {errors.map((one) => (
             <li key={`${one.pointer}${one.code}${one.message}`}>
-              <Place pointer={one.pointer} labels={labels} /> {one.message}
+              <Place pointer={one.pointer} /> {one.message}
               {one.hint && <span className="faint"> ({one.hint})</span>}
             </li>
           ))}
@@ -44,22 +43,15 @@ export function ProblemBox({ title, text, hint, errors = [], labels = {}, childr
   );
 }
 
-/** Where a finding is: the field of the form, by its label, or the place in the document. */
-function Place({ pointer, labels }: { pointer: string; labels: Labels }) {
-  const label = fieldLabel(pointer, labels);
-  if (label !== null) return <strong>{label}:</strong>;
-  return pointer === "" ? null : <code>{pointer}</code>;
-}
-
 /**
- * With the labels of the form's fields, findings are told by these. What could not be read because Zoe is away is told at
- * the top of the page, once.
+ * Inside of `FieldErrors`, findings lead to the fields that they name. What could not be read because Zoe is away is
+ * told at the top of the page, once.
  */
-export function ErrorBox({ error, labels = {} }: { error: unknown; labels?: Labels }) {
+export function ErrorBox({ error }: { error: unknown }) {
   const away = useOutage();
   if (!error || (away && passes(error) && isOfReading(error))) return null;
   const refused = asRefused(error);
-  return <ProblemBox title={refused.message} hint={refused.hint} errors={refused.errors} labels={labels} />;
+  return <ProblemBox title={refused.message} hint={refused.hint} errors={refused.errors} />;
 }
 
 export function Empty({ children }: { children: ReactNode }) {

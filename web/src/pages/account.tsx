@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../api/client";
 import { useMay, useSession } from "../api/session";
 import { ErrorBox } from "../components/feedback";
+import { FieldErrors, Labelled } from "../components/field-errors";
 import { CopyButton } from "../components/files";
 import { useOneAtATime } from "../components/one-at-a-time";
 import { Table } from "../components/table";
@@ -55,46 +56,47 @@ function Tokens() {
     onSettled: renew,
   });
   return (
-    <section className="card" aria-label="Tokens">
-      <h2>Tokens for programs</h2>
-      <p className="faint">
-        What programs may ask: <a href="/api/docs">the reference of the API</a>
-      </p>
-      <ErrorBox error={error ?? add.error ?? revoke.error} labels={{ note: "Note", lifetime_s: "Days" }} />
-      {add.data?.secret && <NewSecret secret={add.data.secret} />}
-      <Table headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]} stacked>
-        {data?.tokens.map((token) => (
-          <TokenRow key={token.id} token={token} onRevoke={() => revoke.mutate(token.id)} />
-        ))}
-      </Table>
-      {maySubmit && (
-        <form
-          className="row"
-          onSubmit={(event: FormEvent) => {
-            event.preventDefault();
-            add.mutate();
-          }}
-        >
-          <label>
-            Note <input value={note} onChange={(e) => setNote(e.target.value)} maxLength={200} />
-          </label>
-          <label>
-            Days{" "}
-            <input
-              type="number"
-              min={1}
-              max={365}
-              value={days}
-              onChange={(e) => setDays(e.target.valueAsNumber)}
-              required
-            />
-          </label>
-          <button type="submit" className="primary" disabled={add.isPending}>
-            Make a token
-          </button>
-        </form>
-      )}
-    </section>
+    <FieldErrors error={add.error} labels={{ note: "Note", lifetime_s: "Days" }}>
+      <section className="card" aria-label="Tokens">
+        <h2>Tokens for programs</h2>
+        <p className="faint">
+          What programs may ask: <a href="/api/docs">the reference of the API</a>
+        </p>
+        <ErrorBox error={error ?? add.error ?? revoke.error} />
+        {add.data?.secret && <NewSecret secret={add.data.secret} />}
+        <Table headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]} stacked>
+          {data?.tokens.map((token) => (
+            <TokenRow key={token.id} token={token} onRevoke={() => revoke.mutate(token.id)} />
+          ))}
+        </Table>
+        {maySubmit && (
+          <form
+            className="row"
+            onSubmit={(event: FormEvent) => {
+              event.preventDefault();
+              add.mutate();
+            }}
+          >
+            <Labelled field="note" label="Note">
+              <input value={note} onChange={(e) => setNote(e.target.value)} maxLength={200} />
+            </Labelled>
+            <Labelled field="lifetime_s" label="Days">
+              <input
+                type="number"
+                min={1}
+                max={365}
+                value={days}
+                onChange={(e) => setDays(e.target.valueAsNumber)}
+                required
+              />
+            </Labelled>
+            <button type="submit" className="primary" disabled={add.isPending}>
+              Make a token
+            </button>
+          </form>
+        )}
+      </section>
+    </FieldErrors>
   );
 }
 
@@ -139,39 +141,39 @@ function Password() {
     <section className="card" aria-label="Password">
       <h2>Password</h2>
       <p className="faint">Changing it ends all your sessions, including this one.</p>
-      <form
-        className="stacked"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
-        <label>
-          Present password
-          <input
-            type="password"
-            autoComplete="current-password"
-            value={old}
-            onChange={(e) => setOld(e.target.value)}
-            required
-          />
-        </label>
-        <label>
-          New password, at least 10 characters
-          <input
-            type="password"
-            autoComplete="new-password"
-            minLength={10}
-            value={fresh}
-            onChange={(e) => setFresh(e.target.value)}
-            required
-          />
-        </label>
-        <ErrorBox error={change.error} labels={{ old: "Present password", new: "New password" }} />
-        <button type="submit" disabled={change.isPending}>
-          Change it
-        </button>
-      </form>
+      <FieldErrors error={change.error} labels={{ old: "Present password", new: "New password" }}>
+        <form
+          className="stacked"
+          onSubmit={(event: FormEvent) => {
+            event.preventDefault();
+            change.mutate();
+          }}
+        >
+          <Labelled field="old" label="Present password">
+            <input
+              type="password"
+              autoComplete="current-password"
+              value={old}
+              onChange={(e) => setOld(e.target.value)}
+              required
+            />
+          </Labelled>
+          <Labelled field="new" label="New password, at least 10 characters">
+            <input
+              type="password"
+              autoComplete="new-password"
+              minLength={10}
+              value={fresh}
+              onChange={(e) => setFresh(e.target.value)}
+              required
+            />
+          </Labelled>
+          <ErrorBox error={change.error} />
+          <button type="submit" disabled={change.isPending}>
+            Change it
+          </button>
+        </form>
+      </FieldErrors>
     </section>
   );
 }

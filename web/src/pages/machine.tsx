@@ -84,7 +84,7 @@ function Decision({ code, onAnother }: { code: string; onAnother: () => void }) 
     );
   return (
     <>
-      <ErrorBox error={error ?? decide.error} labels={{}} />
+      <ErrorBox error={error ?? decide.error} />
       {data && <Facts machine={data} />}
       <p>
         {data && (

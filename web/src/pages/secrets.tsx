@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../api/client";
 import { useMay, useSession } from "../api/session";
 import { ErrorBox } from "../components/feedback";
+import { FieldErrors, Labelled } from "../components/field-errors";
 import { Table } from "../components/table";
 import { moment } from "../format";
 
@@ -88,44 +89,44 @@ function NewSecret({ mayOperate, tenant }: { mayOperate: boolean; tenant: string
     },
   });
   return (
-    <form
-      className="stacked"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        set.mutate();
-      }}
-    >
-      <label>
-        Name
-        <input
-          value={name}
-          onChange={(e) => setName(e.target.value)}
-          pattern="[A-Za-z0-9][A-Za-z0-9_\-]*"
-          maxLength={63}
-          title="Letters, digits, _ and -"
-          required
-        />
-      </label>
-      <label>
-        Value
-        <input
-          type="password"
-          autoComplete="off"
-          value={value}
-          onChange={(e) => setValue(e.target.value)}
-          required
-        />
-      </label>
-      {mayOperate && (
-        <label>
-          <input type="checkbox" checked={ofTenant} onChange={(e) => setOfTenant(e.target.checked)} /> for all
-          users of {tenant}
-        </label>
-      )}
-      <ErrorBox error={set.error} labels={{ name: "Name", value: "Value" }} />
-      <button type="submit" disabled={set.isPending}>
-        Store it
-      </button>
-    </form>
+    <FieldErrors error={set.error} labels={{ name: "Name", value: "Value" }}>
+      <form
+        className="stacked"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          set.mutate();
+        }}
+      >
+        <Labelled field="name" label="Name">
+          <input
+            value={name}
+            onChange={(e) => setName(e.target.value)}
+            pattern="[A-Za-z0-9][A-Za-z0-9_\-]*"
+            maxLength={63}
+            title="Letters, digits, _ and -"
+            required
+          />
+        </Labelled>
+        <Labelled field="value" label="Value">
+          <input
+            type="password"
+            autoComplete="off"
+            value={value}
+            onChange={(e) => setValue(e.target.value)}
+            required
+          />
+        </Labelled>
+        {mayOperate && (
+          <label>
+            <input type="checkbox" checked={ofTenant} onChange={(e) => setOfTenant(e.target.checked)} /> for
+            all users of {tenant}
+          </label>
+        )}
+        <ErrorBox error={set.error} />
+        <button type="submit" disabled={set.isPending}>
+          Store it
+        </button>
+      </form>
+    </FieldErrors>
   );
 }

@@ -5,6 +5,7 @@ import type { Refused } from "../api/problem";
 import { leaveForProvider } from "../api/proof";
 import { useSessionState } from "../api/session";
 import { ErrorBox } from "../components/feedback";
+import { FieldErrors, Labelled } from "../components/field-errors";
 
 export function SignInPage({ problem }: { problem: Refused | null }) {
   return (
@@ -47,50 +48,49 @@ export function SignInForm({ user: known = "", tenant = null }: { user?: string;
     setBusy(false);
   };
   return (
-    <form className="stacked" onSubmit={(event) => void signIn(event)}>
-      <label>
-        User
-        <input value={user} onChange={(e) => setUser(e.target.value)} autoComplete="username" required />
-      </label>
-      <label>
-        Password
-        <input
-          type="password"
-          value={password}
-          onChange={(e) => setPassword(e.target.value)}
-          autoComplete="current-password"
-          required
-        />
-      </label>
-      {byPassword.length > 1 && (
-        <label>
-          Known to
-          <select value={provider} onChange={(e) => setProvider(e.target.value)}>
-            {byPassword.map((one) => (
-              <option key={one.name} value={one.name}>
-                {one.title}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <ErrorBox error={problem} labels={{ user: "User", password: "Password", provider: "Known to" }} />
-      <button type="submit" className="primary" disabled={busy}>
-        Sign in
-      </button>
-      {elsewhere.map((one) => (
-        <a
-          key={one.name}
-          className="button"
-          href={`${one.start}&next=${encodeURIComponent(here())}`}
-          onClick={leaveForProvider}
-          onAuxClick={leaveForProvider}
-          {...(tenant !== null && { target: "_blank" })}
-        >
-          Sign in with {one.title}
-        </a>
-      ))}
-    </form>
+    <FieldErrors error={problem} labels={{ user: "User", password: "Password", provider: "Known to" }}>
+      <form className="stacked" onSubmit={(event) => void signIn(event)}>
+        <Labelled field="user" label="User">
+          <input value={user} onChange={(e) => setUser(e.target.value)} autoComplete="username" required />
+        </Labelled>
+        <Labelled field="password" label="Password">
+          <input
+            type="password"
+            value={password}
+            onChange={(e) => setPassword(e.target.value)}
+            autoComplete="current-password"
+            required
+          />
+        </Labelled>
+        {byPassword.length > 1 && (
+          <Labelled field="provider" label="Known to">
+            <select value={provider} onChange={(e) => setProvider(e.target.value)}>
+              {byPassword.map((one) => (
+                <option key={one.name} value={one.name}>
+                  {one.title}
+                </option>
+              ))}
+            </select>
+          </Labelled>
+        )}
+        <ErrorBox error={problem} />
+        <button type="submit" className="primary" disabled={busy}>
+          Sign in
+        </button>
+        {elsewhere.map((one) => (
+          <a
+            key={one.name}
+            className="button"
+            href={`${one.start}&next=${encodeURIComponent(here())}`}
+            onClick={leaveForProvider}
+            onAuxClick={leaveForProvider}
+            {...(tenant !== null && { target: "_blank" })}
+          >
+            Sign in with {one.title}
+          </a>
+        ))}
+      </form>
+    </FieldErrors>
   );
 }
 

@@ -3,6 +3,7 @@ import { type FormEvent, useState, useSyncExternalStore } from "react";
 import { api, type Schemas, told } from "../api/client";
 import { useMay, useSession } from "../api/session";
 import { ErrorBox } from "../components/feedback";
+import { FieldErrors, Labelled } from "../components/field-errors";
 import { CopyButton } from "../components/files";
 import { useOneAtATime } from "../components/one-at-a-time";
 import { Table } from "../components/table";
@@ -138,63 +139,63 @@ function NewTarget({ tenant }: { tenant: string }) {
     },
   });
   return (
-    <form
-      className="stacked"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        set.mutate();
-      }}
-    >
-      <label>
-        Name of the target
-        <input
-          value={name}
-          onChange={(e) => setName(e.target.value)}
-          pattern="[A-Za-z0-9][A-Za-z0-9_\-]*"
-          maxLength={63}
-          title="Letters, digits, _ and -"
-          required
-        />
-      </label>
-      <label>
-        URL
-        <input
-          value={url}
-          placeholder="https://… or mailto:name@example.org"
-          onChange={(e) => setUrl(e.target.value)}
-          maxLength={2000}
-          required
-        />
-      </label>
-      <fieldset>
-        <legend>Of what</legend>
-        {KINDS.map((kind) => (
-          <label key={kind}>
-            <input
-              type="checkbox"
-              checked={on.includes(kind)}
-              onChange={(e) => setOn(e.target.checked ? [...on, kind] : on.filter((one) => one !== kind))}
-            />{" "}
-            {kind}
+    <FieldErrors error={set.error} labels={{ name: "Name", url: "URL" }}>
+      <form
+        className="stacked"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          set.mutate();
+        }}
+      >
+        <Labelled field="name" label="Name of the target">
+          <input
+            value={name}
+            onChange={(e) => setName(e.target.value)}
+            pattern="[A-Za-z0-9][A-Za-z0-9_\-]*"
+            maxLength={63}
+            title="Letters, digits, _ and -"
+            required
+          />
+        </Labelled>
+        <Labelled field="url" label="URL">
+          <input
+            value={url}
+            placeholder="https://… or mailto:name@example.org"
+            onChange={(e) => setUrl(e.target.value)}
+            maxLength={2000}
+            required
+          />
+        </Labelled>
+        <fieldset>
+          <legend>Of what</legend>
+          {KINDS.map((kind) => (
+            <label key={kind}>
+              <input
+                type="checkbox"
+                checked={on.includes(kind)}
+                onChange={(e) => setOn(e.target.checked ? [...on, kind] : on.filter((one) => one !== kind))}
+              />{" "}
+              {kind}
+            </label>
+          ))}
+        </fieldset>
+        {mayOperate && (
+          <label>
+            <input type="checkbox" checked={ofTenant} onChange={(e) => setOfTenant(e.target.checked)} /> of
+            all executions of {tenant}
           </label>
-        ))}
-      </fieldset>
-      {mayOperate && (
-        <label>
-          <input type="checkbox" checked={ofTenant} onChange={(e) => setOfTenant(e.target.checked)} /> of all
-          executions of {tenant}
-        </label>
-      )}
-      <ErrorBox error={set.error} labels={{ name: "Name", url: "URL" }} />
-      {set.data?.secret && (
-        <p role="status">
-          Secret of the webhook, shown only now: <code>{set.data.secret}</code>{" "}
-          <CopyButton text={set.data.secret} />
-        </p>
-      )}
-      <button type="submit" disabled={set.isPending}>
-        Notify it
-      </button>
-    </form>
+        )}
+        <ErrorBox error={set.error} />
+        {set.data?.secret && (
+          <p role="status">
+            Secret of the webhook, shown only now: <code>{set.data.secret}</code>{" "}
+            <CopyButton text={set.data.secret} />
+          </p>
+        )}
+        <button type="submit" disabled={set.isPending}>
+          Notify it
+        </button>
+      </form>
+    </FieldErrors>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { api, type Schemas, told } from "../../api/client";
 import { Dialog } from "../../components/dialog";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 
 type User = Schemas["UserView"];
 type Done = Schemas["HandOverView"];
@@ -53,26 +54,26 @@ export function HandOverDialog({ user, users, onChanged, onClose }: Props) {
         {user.name} is disabled, and all sessions and tokens end. Executions, their shares and files become
         the new owner's. Services that run go on as {user.name}. Secrets are not handed over.
       </p>
-      <div className="row">
-        <label>
-          Tenant{" "}
-          <select value={tenant} onChange={(e) => setTenant(e.target.value)}>
-            {tenants.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          To{" "}
-          <select value={to} onChange={(e) => setChosen(e.target.value)}>
-            {heirs.map((one) => (
-              <option key={one.name}>{one.name}</option>
-            ))}
-          </select>
-        </label>
-      </div>
-      {!to && <p className="faint">No other member of the tenant may run executions.</p>}
-      <ErrorBox error={give.error} labels={LABELS} />
+      <FieldErrors error={give.error} labels={LABELS}>
+        <div className="row">
+          <Labelled field="tenant" label="Tenant">
+            <select value={tenant} onChange={(e) => setTenant(e.target.value)}>
+              {tenants.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </Labelled>
+          <Labelled field="to" label="To">
+            <select value={to} onChange={(e) => setChosen(e.target.value)}>
+              {heirs.map((one) => (
+                <option key={one.name}>{one.name}</option>
+              ))}
+            </select>
+          </Labelled>
+        </div>
+        {!to && <p className="faint">No other member of the tenant may run executions.</p>}
+        <ErrorBox error={give.error} />
+      </FieldErrors>
       <p role="status">
         {(give.isPending || give.data) && `Executions handed over: ${executions}. `}
         {give.data && filesText(give.data, to)}

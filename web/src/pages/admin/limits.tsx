@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 import { Meter } from "../../components/meter";
 import { Table } from "../../components/table";
 import { AMOUNTS, type Amount, entered, said } from "./amounts";
@@ -112,58 +113,57 @@ function SetLimit({ tenants, onChanged }: { tenants: Schemas["TenantDetail"][]; 
   });
   const members = tenants.find((one) => one.name === tenant)?.members ?? [];
   return (
-    <form
-      className="card row"
-      aria-label="Set a limit"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        set.mutate();
-      }}
-    >
-      <label>
-        Tenant{" "}
-        <select
-          value={tenant}
-          onChange={(e) => {
-            setTenant(e.target.value);
-            setUser("");
-          }}
-        >
-          <option value={EVERY}>all others</option>
-          {tenants.map((one) => (
-            <option key={one.name}>{one.name}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Of{" "}
-        <select value={user} onChange={(e) => setUser(e.target.value)}>
-          <option value="">the whole tenant</option>
-          <option value={EVERY}>each user</option>
-          {members.map((member) => (
-            <option key={member.user}>{member.user}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Amount{" "}
-        <select value={amount.name} onChange={(e) => setName(e.target.value)}>
-          {possible.map((one) => (
-            <option key={one.name} value={one.name}>
-              {one.label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        At most (empty: no limit){" "}
-        <input type="number" min={0} step="any" value={most} onChange={(e) => setMost(e.target.value)} />
-      </label>
-      <button type="submit" className="primary" disabled={set.isPending}>
-        Set limit
-      </button>
-      <ErrorBox error={set.error} labels={LABELS} />
-    </form>
+    <FieldErrors error={set.error} labels={LABELS}>
+      <form
+        className="card row"
+        aria-label="Set a limit"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          set.mutate();
+        }}
+      >
+        <Labelled field="tenant" label="Tenant">
+          <select
+            value={tenant}
+            onChange={(e) => {
+              setTenant(e.target.value);
+              setUser("");
+            }}
+          >
+            <option value={EVERY}>all others</option>
+            {tenants.map((one) => (
+              <option key={one.name}>{one.name}</option>
+            ))}
+          </select>
+        </Labelled>
+        <Labelled field="user" label="Of">
+          <select value={user} onChange={(e) => setUser(e.target.value)}>
+            <option value="">the whole tenant</option>
+            <option value={EVERY}>each user</option>
+            {members.map((member) => (
+              <option key={member.user}>{member.user}</option>
+            ))}
+          </select>
+        </Labelled>
+        <label>
+          Amount{" "}
+          <select value={amount.name} onChange={(e) => setName(e.target.value)}>
+            {possible.map((one) => (
+              <option key={one.name} value={one.name}>
+                {one.label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Labelled field={amount.name} label="At most (empty: no limit)">
+          <input type="number" min={0} step="any" value={most} onChange={(e) => setMost(e.target.value)} />
+        </Labelled>
+        <button type="submit" className="primary" disabled={set.isPending}>
+          Set limit
+        </button>
+        <ErrorBox error={set.error} />
+      </form>
+    </FieldErrors>
   );
 }
 

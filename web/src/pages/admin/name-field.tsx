@@ -1,8 +1,9 @@
+import { Labelled } from "../../components/field-errors";
+
 /** The name of a new user or tenant, as the API takes it. */
 export function NameField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return (
-    <label>
-      Name{" "}
+    <Labelled field="name" label="Name">
       <input
         value={value}
         onChange={(e) => onChange(e.target.value)}
@@ -11,6 +12,6 @@ export function NameField({ value, onChange }: { value: string; onChange: (value
         maxLength={64}
         required
       />
-    </label>
+    </Labelled>
   );
 }

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { Link } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors } from "../../components/field-errors";
 import { Meter } from "../../components/meter";
 import { NameField } from "./name-field";
 
@@ -27,19 +28,21 @@ export function TenantsTab() {
       {data?.tenants.map((tenant) => (
         <TenantCard key={tenant.name} tenant={tenant} />
       ))}
-      <form
-        className="card row"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          add.mutate();
-        }}
-      >
-        <NameField value={name} onChange={setName} />
-        <button type="submit" className="primary" disabled={add.isPending}>
-          Add the tenant
-        </button>
-        <ErrorBox error={add.error} labels={{ name: "Name" }} />
-      </form>
+      <FieldErrors error={add.error} labels={{ name: "Name" }}>
+        <form
+          className="card row"
+          onSubmit={(event: FormEvent) => {
+            event.preventDefault();
+            add.mutate();
+          }}
+        >
+          <NameField value={name} onChange={setName} />
+          <button type="submit" className="primary" disabled={add.isPending}>
+            Add the tenant
+          </button>
+          <ErrorBox error={add.error} />
+        </form>
+      </FieldErrors>
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 import { CopyButton } from "../../components/files";
 import { Table } from "../../components/table";
 import { Documentation } from "../../documentation";
@@ -168,35 +169,35 @@ function NewUser({ tenants, onChanged, onPassword }: ChangeProps) {
     onSettled: onChanged,
   });
   return (
-    <form
-      className="card row"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        add.mutate();
-      }}
-    >
-      <NameField value={name} onChange={setName} />
-      <label>
-        Tenant{" "}
-        <select value={chosen} onChange={(e) => setTenant(e.target.value)}>
-          {tenants.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Role{" "}
-        <select value={role} onChange={(e) => setRole(e.target.value as Role)}>
-          {ROLES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </label>
-      <button type="submit" className="primary" disabled={add.isPending}>
-        Add the user
-      </button>
-      <Documentation page="roles">What each role may do</Documentation>
-      <ErrorBox error={add.error} labels={LABELS} />
-    </form>
+    <FieldErrors error={add.error} labels={LABELS}>
+      <form
+        className="card row"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          add.mutate();
+        }}
+      >
+        <NameField value={name} onChange={setName} />
+        <Labelled field="tenant" label="Tenant">
+          <select value={chosen} onChange={(e) => setTenant(e.target.value)}>
+            {tenants.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </Labelled>
+        <Labelled field="role" label="Role">
+          <select value={role} onChange={(e) => setRole(e.target.value as Role)}>
+            {ROLES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </Labelled>
+        <button type="submit" className="primary" disabled={add.isPending}>
+          Add the user
+        </button>
+        <Documentation page="roles">What each role may do</Documentation>
+        <ErrorBox error={add.error} />
+      </form>
+    </FieldErrors>
   );
 }

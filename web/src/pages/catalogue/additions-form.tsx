@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { api, told } from "../../api/client";
+import { Control, FieldMessages } from "../../components/field-errors";
 import { Fold } from "../../components/fold";
 import { type Additions, packagesOf, secretOf, variablesOf } from "./additions";
 
@@ -23,6 +24,7 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
   return (
     <>
       <Lines
+        field="packages"
         title="Packages"
         text={additions.packages}
         count={packagesOf(additions.packages).length}
@@ -31,6 +33,7 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
         onChange={(packages) => onChange({ ...additions, packages })}
       />
       <Lines
+        field="variables"
         title="Variables"
         text={additions.variables}
         count={Object.keys(variablesOf(additions.variables)).length}
@@ -38,26 +41,33 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
         hint="Environment variables, NAME=VALUE in each line. Others may see them: put passwords into secrets."
         onChange={(variables) => onChange({ ...additions, variables })}
       />
-      <Fold title={counted("Secrets", additions.secrets.length)} filled={additions.secrets.length > 0}>
-        <fieldset className="tags">
-          <legend className="sr">Secrets for {component}</legend>
-          {names.map((name) => (
-            <SecretField
-              key={name}
-              name={name}
-              asked={asked.find((one) => one.name === name)}
-              onChange={(text) =>
-                onChange({
-                  ...additions,
-                  secrets: [
-                    ...additions.secrets.filter((one) => secretOf(one).name !== name),
-                    ...(text === null ? [] : [text]),
-                  ],
-                })
-              }
-            />
-          ))}
-        </fieldset>
+      <Fold
+        title={counted("Secrets", additions.secrets.length)}
+        filled={additions.secrets.length > 0}
+        fields={["secrets"]}
+      >
+        <Control field="secrets">
+          <fieldset className="tags">
+            <legend className="sr">Secrets for {component}</legend>
+            {names.map((name) => (
+              <SecretField
+                key={name}
+                name={name}
+                asked={asked.find((one) => one.name === name)}
+                onChange={(text) =>
+                  onChange({
+                    ...additions,
+                    secrets: [
+                      ...additions.secrets.filter((one) => secretOf(one).name !== name),
+                      ...(text === null ? [] : [text]),
+                    ],
+                  })
+                }
+              />
+            ))}
+          </fieldset>
+        </Control>
+        <FieldMessages field="secrets" />
         <p className="faint">
           {component === "main" ? "The program" : component} finds each as a file of its name below{" "}
           <code>$ZOE_SECRETS</code>, or as the variable that you name.{" "}
@@ -65,7 +75,7 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
           <Link to="/account">Store a secret</Link>
         </p>
       </Fold>
-      <Fold title="Git repository" filled={additions.git !== ""}>
+      <Fold title="Git repository" filled={additions.git !== ""} fields={["sources"]}>
         <Repository additions={additions} names={names} onChange={onChange} />
       </Fold>
     </>
@@ -73,6 +83,7 @@ export function AdditionsForm({ component, additions, onChange }: AdditionsFormP
 }
 
 interface LinesProps {
+  field: string;
   title: string;
   text: string;
   count: number;
@@ -81,19 +92,22 @@ interface LinesProps {
   onChange: (text: string) => void;
 }
 
-function Lines({ title, text, count, placeholder, hint, onChange }: LinesProps) {
+function Lines({ field, title, text, count, placeholder, hint, onChange }: LinesProps) {
   return (
-    <Fold title={counted(title, count)} filled={text !== ""}>
-      <textarea
-        aria-label={`${title}, one in each line`}
-        className="wide mono"
-        rows={4}
-        maxLength={16_384}
-        spellCheck={false}
-        placeholder={placeholder}
-        value={text}
-        onChange={(e) => onChange(e.target.value)}
-      />
+    <Fold title={counted(title, count)} filled={text !== ""} fields={[field]}>
+      <Control field={field}>
+        <textarea
+          aria-label={`${title}, one in each line`}
+          className="wide mono"
+          rows={4}
+          maxLength={16_384}
+          spellCheck={false}
+          placeholder={placeholder}
+          value={text}
+          onChange={(e) => onChange(e.target.value)}
+        />
+      </Control>
+      <FieldMessages field={field} />
       <p className="faint">{hint}</p>
     </Fold>
   );
@@ -147,13 +161,16 @@ function Repository({ additions, names, onChange }: RepositoryProps) {
       <p className="faint">It is cloned into your workspace before the start.</p>
       <label>
         Address
-        <input
-          value={additions.git}
-          placeholder="https://example.org/team/project.git"
-          maxLength={1024}
-          onChange={(e) => onChange({ ...additions, git: e.target.value })}
-        />
+        <Control field="sources">
+          <input
+            value={additions.git}
+            placeholder="https://example.org/team/project.git"
+            maxLength={1024}
+            onChange={(e) => onChange({ ...additions, git: e.target.value })}
+          />
+        </Control>
       </label>
+      <FieldMessages field="sources" />
       <label>
         Branch, tag or commit
         <input

@@ -6,12 +6,16 @@ import type {
   UiSchema,
   WidgetProps,
 } from "@rjsf/utils";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { Messages, useFieldErrors } from "../../components/field-errors";
 import { bytes } from "../../format";
 import { ScriptFile } from "./script-file";
 import type { Values } from "./settings";
 import { validator } from "./validator";
+
+/** Begins the ids of the fields. */
+export const FORM = "root";
 
 interface Extension {
   widget?: string;
@@ -36,6 +40,7 @@ export function EntryForm({ entry, values, onChange }: EntryFormProps) {
     <Form
       tagName="div"
       schema={schema}
+      idPrefix={FORM}
       uiSchema={uiSchema}
       validator={validator}
       formData={values}
@@ -63,14 +68,22 @@ function uiOf(schema: RJSFSchema): UiSchema {
   return ui;
 }
 
-function FieldTemplate({ id, label, description, errors, children, schema }: FieldTemplateProps) {
-  if (schema.type === "object") return children;
+function FieldTemplate(props: FieldTemplateProps) {
+  return props.schema.type === "object" ? props.children : <OneField {...props} />;
+}
+
+function OneField({ id, label, description, rawErrors = [], children }: FieldTemplateProps) {
+  const refused = useFieldErrors(id.slice(FORM.length + 1));
+  const messages = [...new Set([...rawErrors, ...refused.messages])];
+  const wrong = messages.length > 0;
+  // The form's own controls name their messages in `aria-describedby`, and leave `aria-invalid` out.
+  useEffect(() => document.getElementById(id)?.setAttribute("aria-invalid", String(wrong)), [id, wrong]);
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <div className="faint">{description}</div>
       {children}
-      {errors}
+      <Messages id={refused.id} messages={messages} />
     </div>
   );
 }
@@ -101,6 +114,7 @@ function Slider({ id, value, schema, onChange, label, disabled, readonly }: Widg
       />
       <input
         id={id}
+        aria-describedby={`${id}__error`}
         type="number"
         value={value ?? ""}
         onChange={(e) => onChange(Number.isNaN(e.target.valueAsNumber) ? undefined : e.target.valueAsNumber)}
@@ -116,6 +130,7 @@ function Memory({ id, value, schema, onChange, disabled, readonly }: WidgetProps
     <div className="slider">
       <input
         id={id}
+        aria-describedby={`${id}__error`}
         type="range"
         min={schema.minimum}
         max={schema.maximum}

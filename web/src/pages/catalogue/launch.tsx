@@ -6,20 +6,21 @@ import { asRefused, Refused } from "../../api/problem";
 import { useMay, useWhose } from "../../api/session";
 import { useSending } from "../../api/submission";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { Control, FieldErrors, FieldMessages } from "../../components/field-errors";
 import { CopyButton } from "../../components/files";
 import { Fold } from "../../components/fold";
 import { useSettled } from "../../components/settled";
 import { withZone } from "../../deadline";
 import { mainComponent } from "./additions";
 import { AdditionsForm } from "./additions-form";
-import { EntryForm } from "./form";
+import { EntryForm, FORM } from "./form";
 import { launched, valuesOf, withAll } from "./launching";
 import { useCatalogue } from "./page";
 import { LivePlan } from "./plan";
 import { keepForm } from "./remembered";
 import { SavedSettings } from "./saved-settings";
 import { atFields, labelsOf, readSettings, type Settings, writeSettings } from "./settings";
-import { repeats } from "./timing";
+import { repeats, whenText } from "./timing";
 import { TimingForm } from "./timing-form";
 import { WishForm } from "./wish-form";
 
@@ -43,6 +44,7 @@ function Launch({ entry }: { entry: Entry }) {
   const whose = useWhose();
   const labels = useMemo(() => labelsOf(entry), [entry]);
   const [settings, setSettings] = useState<Settings>(() => readSettings(entry, query));
+  const [unplanned, setUnplanned] = useState<unknown>(null);
   const change = (changed: Partial<Settings>) => {
     setSettings({ ...settings, ...changed });
     launch.forget();
@@ -55,8 +57,9 @@ function Launch({ entry }: { entry: Entry }) {
     return address;
   });
   useAddress(entry, settled, launch.busy);
+  const refused = placed(filled.error ?? launch.error);
   return (
-    <>
+    <FieldErrors error={refused ?? placed(filled.document && unplanned)} labels={labels} prefix={FORM}>
       <h1>{entry.title}</h1>
       <p>{entry.summary}</p>
       <div className="columns">
@@ -67,14 +70,14 @@ function Launch({ entry }: { entry: Entry }) {
             placeholder={String(filled.document?.name ?? entry.document.name ?? "")}
             onChange={change}
           />
-          <ErrorBox error={placed(filled.error ?? launch.error)} labels={labels} />
+          <ErrorBox error={refused} />
           <div className="row">
             {maySubmit && (
               <button type="button" className="primary" disabled={launch.busy} onClick={launch.submit}>
-                {repeats(settings.timing) ? "Add the schedule" : entry.script ? "Run" : "Launch"}
+                {buttonText(entry, settings)}
               </button>
             )}
-            {filled.document && (
+            {filled.document && settings.timing.when !== "schedule" && (
               <Link
                 className="button"
                 to="/new"
@@ -96,12 +99,13 @@ function Launch({ entry }: { entry: Entry }) {
             key={whose}
             document={filled.document}
             deadline={settled.deadline}
-            labels={labels}
+            when={whenText(settled.timing)}
+            onRefused={setUnplanned}
             onDeadline={(deadline) => change({ deadline })}
           />
         )}
       </div>
-    </>
+    </FieldErrors>
   );
 }
 
@@ -164,24 +168,34 @@ function Fields({ entry, settings, placeholder, onChange }: FieldsProps) {
       )}
       <div className="field">
         <label htmlFor="execution-name">Name of this execution</label>
-        <input
-          id="execution-name"
-          value={settings.name}
-          placeholder={placeholder}
-          maxLength={128}
-          onChange={(e) => onChange({ name: e.target.value })}
-        />
+        <Control field="name">
+          <input
+            id="execution-name"
+            value={settings.name}
+            placeholder={placeholder}
+            maxLength={128}
+            onChange={(e) => onChange({ name: e.target.value })}
+          />
+        </Control>
+        <FieldMessages field="name" />
       </div>
-      <Fold title="Deadline and promise" filled={deadline !== "" || wish.wanted}>
+      <Fold
+        title="Deadline and promise"
+        filled={deadline !== "" || wish.wanted}
+        fields={["deadline", "promise"]}
+      >
         <div className="field">
           <label htmlFor="execution-deadline">Deadline</label>
-          <input
-            id="execution-deadline"
-            value={deadline}
-            placeholder="08:00, +3h or 2026-12-01 08:30"
-            maxLength={64}
-            onChange={(e) => onChange({ deadline: e.target.value })}
-          />
+          <Control field="deadline">
+            <input
+              id="execution-deadline"
+              value={deadline}
+              placeholder="08:00, +3h or 2026-12-01 08:30"
+              maxLength={64}
+              onChange={(e) => onChange({ deadline: e.target.value })}
+            />
+          </Control>
+          <FieldMessages field="deadline" />
         </div>
         <WishForm wish={wish} onChange={(changed) => onChange({ wish: changed })} />
       </Fold>
@@ -194,6 +208,12 @@ function placed(error: unknown): unknown {
   if (!error) return error;
   const { status, code, message, hint, errors } = asRefused(error);
   return new Refused(status, code, message, hint, atFields(errors));
+}
+
+function buttonText(entry: Entry, { timing }: Settings): string {
+  if (timing.when === "schedule") return "Change the schedule";
+  if (repeats(timing)) return "Add the schedule";
+  return entry.script ? "Run" : "Launch";
 }
 
 function withDeadline(document: Record<string, unknown>, given: string): Record<string, unknown> {

@@ -1,9 +1,10 @@
 /** What a filled form sends: an execution, an array or a schedule. */
 
 import { api, asDescription, type Schemas, told } from "../../api/client";
-import { asRefused, Refused } from "../../api/problem";
+import { asRefused, type Diagnostic, Refused } from "../../api/problem";
 import { type Submission, submitted, submittedArray } from "../../api/submission";
 import { withZone } from "../../deadline";
+import { changedRequest, requestOf } from "../schedules/request";
 import { withAdditions, wrongVariables } from "./additions";
 import { checkFile } from "./script-file";
 import type { Settings, Values } from "./settings";
@@ -44,14 +45,17 @@ export function withAll(document: Document, { additions, wish, values }: Setting
 
 /** Sends the form; returns the address of what came of it, and the id of an execution. Throws Refused. */
 export async function launched(entry: Entry, settings: Settings, keyOf: (body: object) => string) {
-  check(settings);
+  checkForm(settings.timing, wrongVariables(settings.additions.variables));
   const document = await filledDocument(entry, settings);
   if (entry.script) await checkFile(String(settings.values.file ?? ""));
   const indices = indicesOf(settings.values) || null;
   const deadline = withZone(settings.deadline) || null;
-  if (repeats(settings.timing)) {
+  const { timing } = settings;
+  if (timing.when === "schedule" || repeats(timing)) {
     const what = { document, run_name: settings.name || null, indices, deadline };
-    return { address: await putSchedule(settings.timing, what), id: null };
+    const put =
+      timing.when === "schedule" ? changeSchedule(timing.schedule, what) : putSchedule(timing, what);
+    return { address: await put, id: null };
   }
   const submission: Submission = {
     application: asDescription(document),
@@ -67,12 +71,10 @@ export async function launched(entry: Entry, settings: Settings, keyOf: (body: o
   return { address: `/executions/${id}`, id };
 }
 
-function check({ timing, additions }: Settings): void {
+/** Throws Refused, at the fields that are to be filled, unless the times are complete and nothing else is wrong. */
+export function checkForm(timing: Timing, wrong: Diagnostic[] = []): void {
   const missing = missingOf(timing, Date.now() / 1000);
-  const errors = [
-    ...wrongVariables(additions.variables),
-    ...(missing ? [{ ...missing, code: "missing", hint: "" }] : []),
-  ];
+  const errors = [...wrong, ...(missing ? [{ ...missing, code: "missing", hint: "" }] : [])];
   if (errors.length > 0) throw new Refused(422, "", "The form is not complete", "", errors);
 }
 
@@ -83,7 +85,14 @@ export async function putSchedule(
 ): Promise<string> {
   const name = timing.schedule.trim();
   if (await isTaken(name))
-    throw new Refused(409, "", `You have a schedule ${name}`, "Give this one another name.");
+    throw new Refused(409, "", "The name is taken", "", [
+      {
+        pointer: "/schedule",
+        code: "",
+        message: `you have a schedule ${name}`,
+        hint: "Give this one another name.",
+      },
+    ]);
   const times = { expression: expressionOf(timing), zone: zone() };
   const body = { ...times, ...USUAL, ...what };
   try {
@@ -95,6 +104,17 @@ export async function putSchedule(
     );
     throw new Refused(status, code, message, hint, named);
   }
+  return `/schedules?open=${encodeURIComponent(name)}`;
+}
+
+/** Changes what a schedule runs, or when; all else stays. Returns its address; throws Refused. */
+export async function changeSchedule(
+  name: string,
+  changed: Partial<Schemas["ScheduleRequest"]>,
+): Promise<string> {
+  const params = { path: { name } };
+  const known = requestOf(await told(api.GET("/api/v1/schedules/{name}", { params })));
+  await told(api.PUT("/api/v1/schedules/{name}", { params, body: changedRequest(known, changed) }));
   return `/schedules?open=${encodeURIComponent(name)}`;
 }
 

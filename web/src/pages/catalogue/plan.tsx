@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import { api, asDescription, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
-import type { Labels } from "../../components/field-label";
 import { withZone } from "../../deadline";
 import { bytes, counted, distance, duration, moment, number } from "../../format";
 import { inWhat, termsSentence } from "../../promise";
@@ -20,26 +19,30 @@ const ASK_AGAIN_MS = 5_000;
 const BUSY_RETRY_MS = 1_000;
 const BUSY_RETRIES_MAX = 10;
 
-/** What would become of a description if it were submitted now: does it fit, when would it start, what would it take. */
-export function LivePlan({
-  document,
-  deadline = "",
-  labels = {},
-  onDeadline,
-}: {
+interface LivePlanProps {
   document: Record<string, unknown>;
   deadline?: string;
-  /** Of the form that made the description, if one did. */
-  labels?: Labels;
+  /** When it enters the queue, unless that is now: a plan says what would happen now. */
+  when?: string | null;
+  /** Called with why it is refused; null: it is not. */
+  onRefused?: (error: unknown) => void;
   onDeadline?: (deadline: string) => void;
-}) {
+}
+
+/** What would become of a description if it were submitted now: does it fit, when would it start, what would it take. */
+export function LivePlan({ document, deadline = "", when = null, onRefused, onDeadline }: LivePlanProps) {
   const { data, error, isLoading } = usePlan(document, deadline);
   const choices = useMemo(() => choicesOf(data?.run_times ?? []), [data?.run_times]);
+  useEffect(() => {
+    onRefused?.(error);
+    return () => onRefused?.(null);
+  }, [error, onRefused]);
   return (
     <div>
       <section className="card" aria-label="What would happen" aria-live="polite">
         {isLoading && <Loading what="Computing" />}
-        {error ? <Refusal error={error} labels={labels} /> : data && <Answer plan={data} />}
+        {error && <Refusal error={error} />}
+        {!error && data && (when === null ? <Now plan={data} /> : <Later plan={data} when={when} />)}
       </section>
       {choices && <PriceCurve given={choices} onDeadline={onDeadline} />}
     </div>
@@ -62,22 +65,28 @@ function usePlan(document: Record<string, unknown>, deadline: string) {
   });
 }
 
-function Refusal({ error, labels }: { error: unknown; labels: Labels }) {
+function Refusal({ error }: { error: unknown }) {
   const refused = asRefused(error);
   const title = refused.code === "never_fits" ? "It can never start on this installation" : refused.message;
   const text = refused.code === "never_fits" ? refused.message : "";
+  return <ProblemBox title={title} text={text} hint={refused.hint} errors={atFields(refused.errors)} />;
+}
+
+/** What is true at any time: that it fits, and what it takes. */
+function Later({ plan, when }: { plan: Plan; when: string }) {
   return (
-    <ProblemBox
-      title={title}
-      text={text}
-      hint={refused.hint}
-      errors={atFields(refused.errors)}
-      labels={labels}
-    />
+    <>
+      <h2>It would enter the queue {when}</h2>
+      <p>What is free then decides whether it starts at once.</p>
+      <dl className="facts">
+        <Takes plan={plan} />
+      </dl>
+      <Notes plan={plan} />
+    </>
   );
 }
 
-function Answer({ plan }: { plan: Plan }) {
+function Now({ plan }: { plan: Plan }) {
   const { forecast, demand } = plan;
   return (
     <>
@@ -116,14 +125,9 @@ function Answer({ plan }: { plan: Plan }) {
             <dd className="num">by {moment(forecast.end_p90_s)} (p90)</dd>
           </>
         )}
+        <Takes plan={plan} />
         {demand && (
           <>
-            <dt>Essential</dt>
-            <dd className="num">{taken(demand.core)}</dd>
-            <dt>Elastic</dt>
-            <dd className="num">
-              {demand.elastic.services === 0 ? "none" : `up to ${taken(demand.elastic)}`}
-            </dd>
             <dt>Quota</dt>
             <dd className="num">
               {demand.executions_max === null
@@ -132,31 +136,48 @@ function Answer({ plan }: { plan: Plan }) {
               {demand.executions_of_user_max !== null &&
                 `; of yours ${demand.executions_of_user + 1} of ${demand.executions_of_user_max}`}
             </dd>
-            {plan.price && (
-              <>
-                <dt>Price</dt>
-                <dd className="num">{priceText(plan.price)}</dd>
-              </>
-            )}
-            {demand.time_limit_s !== null && (
-              <>
-                <dt>At most</dt>
-                <dd className="num">
-                  {number((demand.core.cores * demand.time_limit_s) / 3600)} core-hours for its essential
-                  services, until its time limit of {duration(demand.time_limit_s)}
-                </dd>
-              </>
-            )}
           </>
         )}
       </dl>
-      {plan.notes?.map((note) => (
-        <p className="notice" key={note}>
-          {note}
-        </p>
-      ))}
+      <Notes plan={plan} />
     </>
   );
+}
+
+/** Facts: what it takes, and what that costs. */
+function Takes({ plan: { demand, price } }: { plan: Plan }) {
+  if (!demand) return null;
+  return (
+    <>
+      <dt>Essential</dt>
+      <dd className="num">{taken(demand.core)}</dd>
+      <dt>Elastic</dt>
+      <dd className="num">{demand.elastic.services === 0 ? "none" : `up to ${taken(demand.elastic)}`}</dd>
+      {price && (
+        <>
+          <dt>Price</dt>
+          <dd className="num">{priceText(price)}</dd>
+        </>
+      )}
+      {demand.time_limit_s !== null && (
+        <>
+          <dt>At most</dt>
+          <dd className="num">
+            {number((demand.core.cores * demand.time_limit_s) / 3600)} core-hours for its essential services,
+            until its time limit of {duration(demand.time_limit_s)}
+          </dd>
+        </>
+      )}
+    </>
+  );
+}
+
+function Notes({ plan }: { plan: Plan }) {
+  return plan.notes?.map((note) => (
+    <p className="notice" key={note}>
+      {note}
+    </p>
+  ));
 }
 
 /** What would be promised, else what would be offered. */

@@ -18,6 +18,7 @@ export function ScriptFile({ id, value, onChange, registry }: WidgetProps) {
   return (
     <FileField
       id={id}
+      describedBy={`${id}__error`}
       value={String(value ?? "")}
       endings={[ending]}
       onChange={(name) => onChange(name === "" ? undefined : name)}
@@ -27,13 +28,15 @@ export function ScriptFile({ id, value, onChange, registry }: WidgetProps) {
 
 interface FileFieldProps {
   id: string;
+  /** The id of what is said about it. */
+  describedBy?: string;
   value: string;
   endings: string[];
   onChange: (name: string) => void;
 }
 
 /** A file of the user: typed, chosen among the files, or uploaded from this computer to the workspace. */
-export function FileField({ id, value: name, endings, onChange }: FileFieldProps) {
+export function FileField({ id, describedBy, value: name, endings, onChange }: FileFieldProps) {
   const [choosing, setChoosing] = useState(false);
   const missing = useMissing(name);
   const upload = useMutation({
@@ -60,6 +63,7 @@ export function FileField({ id, value: name, endings, onChange }: FileFieldProps
       <div className="row">
         <input
           id={id}
+          aria-describedby={describedBy}
           className="wide"
           value={name}
           placeholder={`train${endings[0]}`}
@@ -105,7 +109,14 @@ export function FileField({ id, value: name, endings, onChange }: FileFieldProps
 export async function checkFile(name: string): Promise<void> {
   const { root, path } = placeOf(name);
   if (path !== "" && !(await isThere(root, path)))
-    throw new Refused(404, "", sentence(name), "Choose one of your files, or upload it from your computer.");
+    throw new Refused(404, "", "The script is not there", "", [
+      {
+        pointer: "/file",
+        code: "",
+        message: sentence(name),
+        hint: "Choose one of your files, or upload it from your computer.",
+      },
+    ]);
 }
 
 function sentence(name: string): string {

@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/client";
 import type { Diagnostic } from "../../api/problem";
 import type { Labels } from "../../components/field-label";
 import { type Additions, readAdditions, writeAdditions } from "./additions";
-import { readTiming, type Timing, writeTiming } from "./timing";
+import { readTiming, TIMING_LABELS, type Timing, writeTiming } from "./timing";
 import { readWish, type Wish, writeWish } from "./wish";
 
 type Entry = Schemas["CatalogueEntryView"];
@@ -64,14 +64,12 @@ export function labelsOf(entry: Entry): Labels {
     ...Object.fromEntries(titles),
     name: "Name of this execution",
     deadline: "Deadline",
+    promise: "Promise it",
     packages: "Packages",
     variables: "Variables",
     secrets: "Secrets",
     sources: "Git repository",
-    later: "When",
-    time: "When",
-    expression: "When",
-    schedule: "Name of the schedule",
+    ...TIMING_LABELS,
   };
 }
 

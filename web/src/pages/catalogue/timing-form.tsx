@@ -1,4 +1,5 @@
-import { DAYS, type Timing, type When } from "./timing";
+import { Control, FieldMessages } from "../../components/field-errors";
+import { DAYS, repeats, type Timing, type When } from "./timing";
 
 const CHOICES: [When, string][] = [
   ["now", "Now"],
@@ -15,13 +16,15 @@ interface TimingFormProps {
   once?: boolean;
   /** Whether it may run now. */
   now?: boolean;
+  /** Of a schedule that exists: its zone. Its name stays. */
+  of?: string;
 }
 
 /** When it runs; what repeats becomes a schedule, which has a name. */
-export function TimingForm({ timing, onChange, once = true, now = true }: TimingFormProps) {
+export function TimingForm({ timing, onChange, once = true, now = true, of }: TimingFormProps) {
   const { when } = timing;
+  if (when === "schedule") return <p>It runs at the times of the schedule {timing.schedule}.</p>;
   const choices = CHOICES.filter(([value]) => (once || value !== "later") && (now || value !== "now"));
-  const repeating = when === "daily" || when === "weekly" || when === "cron";
   return (
     <div className="field">
       <label htmlFor="when">When</label>
@@ -38,12 +41,14 @@ export function TimingForm({ timing, onChange, once = true, now = true }: Timing
           ))}
         </select>
         {when === "later" && (
-          <input
-            type="datetime-local"
-            aria-label="Date and time"
-            value={timing.later}
-            onChange={(e) => onChange({ ...timing, later: e.target.value })}
-          />
+          <Control field="later">
+            <input
+              type="datetime-local"
+              aria-label="Date and time"
+              value={timing.later}
+              onChange={(e) => onChange({ ...timing, later: e.target.value })}
+            />
+          </Control>
         )}
         {when === "weekly" && (
           <select
@@ -59,35 +64,44 @@ export function TimingForm({ timing, onChange, once = true, now = true }: Timing
           </select>
         )}
         {(when === "daily" || when === "weekly") && (
-          <input
-            type="time"
-            aria-label="Time of the day"
-            value={timing.time}
-            onChange={(e) => onChange({ ...timing, time: e.target.value })}
-          />
+          <Control field="time">
+            <input
+              type="time"
+              aria-label="Time of the day"
+              value={timing.time}
+              onChange={(e) => onChange({ ...timing, time: e.target.value })}
+            />
+          </Control>
         )}
         {when === "cron" && (
-          <input
-            aria-label="Cron expression"
-            placeholder="30 2 * * 1-5"
-            maxLength={200}
-            value={timing.cron}
-            onChange={(e) => onChange({ ...timing, cron: e.target.value })}
-          />
+          <Control field="expression">
+            <input
+              aria-label="Cron expression"
+              placeholder="30 2 * * 1-5"
+              maxLength={200}
+              value={timing.cron}
+              onChange={(e) => onChange({ ...timing, cron: e.target.value })}
+            />
+          </Control>
         )}
-        {repeating && (
+        {repeats(timing) && of === undefined && (
           <label>
             Name of the schedule{" "}
-            <input
-              value={timing.schedule}
-              placeholder="nightly"
-              maxLength={63}
-              onChange={(e) => onChange({ ...timing, schedule: e.target.value })}
-            />
+            <Control field="schedule">
+              <input
+                value={timing.schedule}
+                placeholder="nightly"
+                maxLength={63}
+                onChange={(e) => onChange({ ...timing, schedule: e.target.value })}
+              />
+            </Control>
           </label>
         )}
       </div>
-      {when !== "now" && <p className="faint">In your time zone, {zone()}.</p>}
+      {["later", "time", "expression", "schedule"].map((field) => (
+        <FieldMessages key={field} field={field} />
+      ))}
+      {when !== "now" && <p className="faint">In the time zone {of ?? zone()}.</p>}
     </div>
   );
 }

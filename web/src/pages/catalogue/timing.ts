@@ -1,6 +1,9 @@
 /** When a form's application runs: now, once later, or again and again as a schedule. */
 
-export type When = "now" | "later" | "daily" | "weekly" | "cron";
+import { moment } from "../../format";
+
+/** `schedule`: at the times of a schedule that exists, of which it changes what runs. */
+export type When = "now" | "later" | "daily" | "weekly" | "cron" | "schedule";
 
 export interface Timing {
   when: When;
@@ -18,6 +21,14 @@ export interface Timing {
 
 export const NO_TIMING: Timing = { when: "now", later: "", time: "02:30", day: "1", cron: "", schedule: "" };
 
+/** What forms call the fields of a timing. */
+export const TIMING_LABELS = {
+  later: "When",
+  time: "When",
+  expression: "When",
+  schedule: "Name of the schedule",
+};
+
 export const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 // No field of a form begins like this.
@@ -28,6 +39,7 @@ const OF: Record<When, (keyof Timing)[]> = {
   daily: ["time", "schedule"],
   weekly: ["day", "time", "schedule"],
   cron: ["cron", "schedule"],
+  schedule: ["schedule"],
 };
 
 export function readTiming(query: URLSearchParams): Timing {
@@ -55,6 +67,17 @@ export function expressionOf({ when, time, day, cron }: Timing): string {
   return `${minute} ${hour} * * ${when === "weekly" ? day : "*"}`;
 }
 
+/** The times of a cron expression as the form has them. */
+export function timingOf(expression: string, schedule: string): Timing {
+  const found = expression.match(/^(\d{1,2}) (\d{1,2}) \* \* (\*|[0-6])$/);
+  if (found === null) return { ...NO_TIMING, when: "cron", cron: expression, schedule };
+  const [, minute = "", hour = "", day = ""] = found;
+  const time = `${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+  return day === "*"
+    ? { ...NO_TIMING, when: "daily", time, schedule }
+    : { ...NO_TIMING, when: "weekly", time, day, schedule };
+}
+
 /** Seconds since the epoch at which it may begin; null: at once, or the field is empty. */
 export function beginOf({ when, later }: Timing): number | null {
   const at = Date.parse(later);
@@ -75,4 +98,23 @@ export function missingOf(timing: Timing, nowS: number): { pointer: string; mess
   if (timing.schedule.trim() === "")
     return { pointer: "/schedule", message: "give the schedule a name of letters, digits, - and _" };
   return null;
+}
+
+/** When it enters the queue, as the end of a sentence; null: at once. */
+export function whenText(timing: Timing): string | null {
+  switch (timing.when) {
+    case "now":
+      return null;
+    case "later": {
+      const at = beginOf(timing);
+      return at === null ? "later" : `at ${moment(at)}`;
+    }
+    case "daily":
+      return `every day at ${timing.time}`;
+    case "weekly":
+      return `every ${DAYS[Number(timing.day)]} at ${timing.time}`;
+    case "cron":
+    case "schedule":
+      return "at the times of the schedule";
+  }
 }

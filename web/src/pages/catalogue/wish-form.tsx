@@ -1,3 +1,4 @@
+import { Control, FieldMessages } from "../../components/field-errors";
 import type { Wish } from "./wish";
 
 interface WishFormProps {
@@ -11,13 +12,16 @@ export function WishForm({ wish, onChange }: WishFormProps) {
     <div className="field">
       <div className="stacked">
         <label>
-          <input
-            type="checkbox"
-            checked={wish.wanted}
-            onChange={(e) => onChange({ ...wish, wanted: e.target.checked })}
-          />{" "}
+          <Control field="promise">
+            <input
+              type="checkbox"
+              checked={wish.wanted}
+              onChange={(e) => onChange({ ...wish, wanted: e.target.checked })}
+            />
+          </Control>{" "}
           Promise it
         </label>
+        <FieldMessages field="promise" />
         {wish.wanted && (
           <>
             <label>

@@ -1,4 +1,5 @@
-import { useEffect, useState } from "react";
+import { useEffect, useId, useState } from "react";
+import { Control, FieldMessages, Labelled } from "../../components/field-errors";
 import type { Labels } from "../../components/field-label";
 import { parseJson } from "../../components/json";
 import { BACKFILLS, ORDERS } from "./orders";
@@ -77,8 +78,7 @@ export function PolicyForm({ policy, onChange, onSound }: FormProps) {
   return (
     <div className="stacked">
       {Object.entries(CHOICES).map(([name, choices]) => (
-        <label key={name}>
-          {CHOICE_LABELS[name]}
+        <Labelled key={name} field={name} label={CHOICE_LABELS[name]}>
           <select
             value={String(policy[name as keyof Policy])}
             onChange={(e) => put(name as keyof Policy, e.target.value)}
@@ -87,11 +87,10 @@ export function PolicyForm({ policy, onChange, onSound }: FormProps) {
               <option key={String(choice)}>{String(choice)}</option>
             ))}
           </select>
-        </label>
+        </Labelled>
       ))}
       {NUMBERS.map(([name, label]) => (
-        <label key={name}>
-          {label}
+        <Labelled key={name} field={name} label={label}>
           <input
             type="number"
             step="any"
@@ -102,11 +101,12 @@ export function PolicyForm({ policy, onChange, onSound }: FormProps) {
               if (!Number.isNaN(e.target.valueAsNumber)) put(name, e.target.valueAsNumber);
             }}
           />
-        </label>
+        </Labelled>
       ))}
       {OBJECTS.map(([name, label]) => (
         <JsonField
           key={name}
+          field={name}
           label={`${label}, as JSON`}
           value={policy[name]}
           onChange={(value) => put(name, value)}
@@ -118,15 +118,17 @@ export function PolicyForm({ policy, onChange, onSound }: FormProps) {
 }
 
 interface JsonFieldProps {
+  field: string;
   label: string;
   value: unknown;
   onChange: (value: unknown) => void;
   onSound: (sound: boolean) => void;
 }
 
-function JsonField({ label, value, onChange, onSound }: JsonFieldProps) {
+function JsonField({ field, label, value, onChange, onSound }: JsonFieldProps) {
   const [text, setText] = useState(() => JSON.stringify(value, null, 1));
   const [problem, setProblem] = useState("");
+  const id = useId();
   const change = (next: string) => {
     setText(next);
     try {
@@ -139,16 +141,26 @@ function JsonField({ label, value, onChange, onSound }: JsonFieldProps) {
     }
   };
   return (
-    <label>
-      {label}
-      <textarea
-        className="mono"
-        rows={3}
-        value={text}
-        aria-invalid={problem !== ""}
-        onChange={(e) => change(e.target.value)}
-      />
-      {problem && <span className="danger">This cannot be used: {problem}</span>}
-    </label>
+    <>
+      <label>
+        {label}
+        <Control field={field}>
+          <textarea
+            className="mono"
+            rows={3}
+            value={text}
+            aria-invalid={problem !== "" || undefined}
+            aria-describedby={problem === "" ? undefined : id}
+            onChange={(e) => change(e.target.value)}
+          />
+        </Control>
+        {problem && (
+          <span id={id} className="field-error">
+            This cannot be used: {problem}
+          </span>
+        )}
+      </label>
+      <FieldMessages field={field} />
+    </>
   );
 }

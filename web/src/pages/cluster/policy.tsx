@@ -3,6 +3,7 @@ import { useState } from "react";
 import { api, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
+import { FieldErrors } from "../../components/field-errors";
 import { DryRun } from "./dry-run";
 import type { Policy } from "./policy-api";
 import { POLICY_LABELS, PolicyForm } from "./policy-form";
@@ -42,34 +43,36 @@ function Editor({ present, onChanged }: { present: Policy; onChanged: () => void
   });
   return (
     <div className="columns">
-      <section className="card" aria-label="Policy">
-        <p className="faint">
-          Version {present.version}.{" "}
-          {changed.length === 0 ? "No changes." : `Changed: ${changed.join(", ")}.`}
-        </p>
-        <PolicyForm policy={wanted} onChange={setWanted} onSound={setSound} />
-        <ErrorBox error={put.error ?? trial.error} labels={POLICY_LABELS} />
-        <div className="row">
-          <button type="button" disabled={trial.isPending || !sound} onClick={() => trial.mutate()}>
-            Try it on the present queue
-          </button>
-          {administers && (
-            <button
-              type="button"
-              className="primary"
-              disabled={put.isPending || changed.length === 0 || !sound}
-              onClick={() => put.mutate()}
-            >
-              Apply the policy
+      <FieldErrors error={put.error ?? trial.error} labels={POLICY_LABELS}>
+        <section className="card" aria-label="Policy">
+          <p className="faint">
+            Version {present.version}.{" "}
+            {changed.length === 0 ? "No changes." : `Changed: ${changed.join(", ")}.`}
+          </p>
+          <PolicyForm policy={wanted} onChange={setWanted} onSound={setSound} />
+          <ErrorBox error={put.error ?? trial.error} />
+          <div className="row">
+            <button type="button" disabled={trial.isPending || !sound} onClick={() => trial.mutate()}>
+              Try it on the present queue
             </button>
-          )}
-          {changed.length > 0 && (
-            <button type="button" onClick={() => setWanted(present)}>
-              Undo the changes
-            </button>
-          )}
-        </div>
-      </section>
+            {administers && (
+              <button
+                type="button"
+                className="primary"
+                disabled={put.isPending || changed.length === 0 || !sound}
+                onClick={() => put.mutate()}
+              >
+                Apply the policy
+              </button>
+            )}
+            {changed.length > 0 && (
+              <button type="button" onClick={() => setWanted(present)}>
+                Undo the changes
+              </button>
+            )}
+          </div>
+        </section>
+      </FieldErrors>
       {trial.data && <DryRun result={trial.data} />}
     </div>
   );

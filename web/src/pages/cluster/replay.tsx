@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox, Loading } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 import { Plot } from "../../components/plot";
 import { moment, number } from "../../format";
 import { BACKFILLS, ORDERS } from "./orders";
@@ -34,7 +35,7 @@ export function ReplayTab() {
     },
   });
   return (
-    <>
+    <FieldErrors error={replay.error} labels={LABELS}>
       <form
         className="card row"
         onSubmit={(event: FormEvent) => {
@@ -42,8 +43,7 @@ export function ReplayTab() {
           replay.mutate();
         }}
       >
-        <label>
-          Since{" "}
+        <Labelled field="from_s" label="Since">
           <input
             type="datetime-local"
             step={1}
@@ -51,10 +51,17 @@ export function ReplayTab() {
             onChange={(e) => setFrom(e.target.value)}
             required
           />
-        </label>
-        <Choice label="Queue order" value={order} options={ORDERS} onChange={setOrder} />
-        <Choice label="Backfill" value={backfill} options={BACKFILLS} onChange={setBackfill} />
+        </Labelled>
+        <Choice field="order" label="Queue order" value={order} options={ORDERS} onChange={setOrder} />
         <Choice
+          field="backfill"
+          label="Backfill"
+          value={backfill}
+          options={BACKFILLS}
+          onChange={setBackfill}
+        />
+        <Choice
+          field="add_nodes"
           label="Add a node like"
           value={node}
           options={nodes?.nodes.map((one) => one.name) ?? []}
@@ -65,7 +72,7 @@ export function ReplayTab() {
           Replay
         </button>
       </form>
-      <ErrorBox error={replay.error} labels={LABELS} />
+      <ErrorBox error={replay.error} />
       {replay.isPending && <Loading what="Replaying the journal" />}
       {replay.data && (
         <>
@@ -73,11 +80,12 @@ export function ReplayTab() {
           <Curves series={replay.data.series} />
         </>
       )}
-    </>
+    </FieldErrors>
   );
 }
 
 interface ChoiceProps {
+  field: string;
   label: string;
   value: string;
   options: string[];
@@ -85,17 +93,16 @@ interface ChoiceProps {
   none?: string;
 }
 
-function Choice({ label, value, options, onChange, none = AS_IT_WAS }: ChoiceProps) {
+function Choice({ field, label, value, options, onChange, none = AS_IT_WAS }: ChoiceProps) {
   return (
-    <label>
-      {label}{" "}
+    <Labelled field={field} label={label}>
       <select value={value} onChange={(e) => onChange(e.target.value)}>
         <option value="">{none}</option>
         {options.map((option) => (
           <option key={option}>{option}</option>
         ))}
       </select>
-    </label>
+    </Labelled>
   );
 }
 

@@ -4,6 +4,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { asRefused, Refused } from "../../api/problem";
 import { Dialog } from "../../components/dialog";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 import { counted } from "../../format";
 import { below, type Root, renamed, shown } from "./places";
 
@@ -83,33 +84,34 @@ export function RenameDialog({ root, directory, entry, onEnd }: RenameProps) {
   });
   return (
     <Dialog title={`Rename ${shown(entry.name)}`} onClose={onEnd}>
-      <form
-        className="stacked"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          rename.mutate();
-        }}
-      >
-        <label>
-          New path, from the top of these files
-          <input
-            value={to}
-            required
-            maxLength={4095}
-            spellCheck={false}
-            onChange={(e) => setTo(e.target.value)}
-          />
-        </label>
-        <ErrorBox error={rename.error} />
-        <div className="row">
-          <button type="submit" className="primary" disabled={rename.isPending || to === shown(path)}>
-            Rename
-          </button>
-          <button type="button" onClick={onEnd}>
-            Keep the name
-          </button>
-        </div>
-      </form>
+      <FieldErrors error={rename.error} labels={{ to: "New path" }}>
+        <form
+          className="stacked"
+          onSubmit={(event: FormEvent) => {
+            event.preventDefault();
+            rename.mutate();
+          }}
+        >
+          <Labelled field="to" label="New path, from the top of these files">
+            <input
+              value={to}
+              required
+              maxLength={4095}
+              spellCheck={false}
+              onChange={(e) => setTo(e.target.value)}
+            />
+          </Labelled>
+          <ErrorBox error={rename.error} />
+          <div className="row">
+            <button type="submit" className="primary" disabled={rename.isPending || to === shown(path)}>
+              Rename
+            </button>
+            <button type="button" onClick={onEnd}>
+              Keep the name
+            </button>
+          </div>
+        </form>
+      </FieldErrors>
     </Dialog>
   );
 }

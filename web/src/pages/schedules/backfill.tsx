@@ -2,8 +2,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 import { useOneAtATime } from "../../components/one-at-a-time";
 
+const LABELS = { from_s: "Past times from", to_s: "to", at_once: "At once" };
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Run past times of a schedule, each once and with its own time. */
@@ -31,47 +33,47 @@ export function Backfill({ name }: { name: string }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ["schedules"] }),
   });
   return (
-    <form
-      className="row"
-      aria-label={`Run past times of ${name}`}
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        run.mutate();
-      }}
-    >
-      <label>
-        Past times from{" "}
-        <input type="datetime-local" value={from} onChange={(e) => setFrom(e.target.value)} required />
-      </label>
-      <label>
-        to <input type="datetime-local" value={to} onChange={(e) => setTo(e.target.value)} required />
-      </label>
-      <label>
-        At once{" "}
-        <input
-          type="number"
-          min={1}
-          max={100}
-          value={atOnce}
-          onChange={(e) => setAtOnce(e.target.valueAsNumber)}
-          required
-        />
-      </label>
-      <label>
-        <input type="checkbox" checked={newestFirst} onChange={(e) => setNewestFirst(e.target.checked)} />{" "}
-        newest first
-      </label>
-      <label>
-        <input type="checkbox" checked={failed} onChange={(e) => setFailed(e.target.checked)} /> failed ones
-        again
-      </label>
-      <button type="submit" disabled={run.isPending}>
-        Run past times
-      </button>
-      <span className="faint">Times are of the zone {ZONE}, in which this page shows all times.</span>
-      <ErrorBox error={run.error} />
-      {run.data && <p>{submitted(run.data.runs, run.data.passed)}</p>}
-    </form>
+    <FieldErrors error={run.error} labels={LABELS}>
+      <form
+        className="row"
+        aria-label={`Run past times of ${name}`}
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          run.mutate();
+        }}
+      >
+        <Labelled field="from_s" label="Past times from">
+          <input type="datetime-local" value={from} onChange={(e) => setFrom(e.target.value)} required />
+        </Labelled>
+        <Labelled field="to_s" label="to">
+          <input type="datetime-local" value={to} onChange={(e) => setTo(e.target.value)} required />
+        </Labelled>
+        <Labelled field="at_once" label="At once">
+          <input
+            type="number"
+            min={1}
+            max={100}
+            value={atOnce}
+            onChange={(e) => setAtOnce(e.target.valueAsNumber)}
+            required
+          />
+        </Labelled>
+        <label>
+          <input type="checkbox" checked={newestFirst} onChange={(e) => setNewestFirst(e.target.checked)} />{" "}
+          newest first
+        </label>
+        <label>
+          <input type="checkbox" checked={failed} onChange={(e) => setFailed(e.target.checked)} /> failed ones
+          again
+        </label>
+        <button type="submit" disabled={run.isPending}>
+          Run past times
+        </button>
+        <span className="faint">Times are of the zone {ZONE}, in which this page shows all times.</span>
+        <ErrorBox error={run.error} />
+        {run.data && <p>{submitted(run.data.runs, run.data.passed)}</p>}
+      </form>
+    </FieldErrors>
   );
 }
 

@@ -2,14 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { api, told } from "../../api/client";
-import { Refused } from "../../api/problem";
 import { useSending } from "../../api/submission";
 import { ErrorBox } from "../../components/feedback";
+import { Control, FieldErrors, FieldMessages } from "../../components/field-errors";
 import { EntryIcon } from "../catalogue/icons";
-import { putSchedule } from "../catalogue/launching";
+import { checkForm, putSchedule } from "../catalogue/launching";
 import { useCatalogue } from "../catalogue/page";
-import { missingOf, NO_TIMING, type Timing } from "../catalogue/timing";
+import { NO_TIMING, TIMING_LABELS, type Timing } from "../catalogue/timing";
 import { TimingForm } from "../catalogue/timing-form";
+
+const LABELS = { ...TIMING_LABELS, application: "Application" };
+const NOT_CHOSEN = { pointer: "/application", code: "missing", message: "choose one", hint: "" };
 
 /** What a schedule can run: an application of the catalogue, a workflow, or a stored application. */
 export default function NewSchedulePage() {
@@ -59,29 +62,32 @@ function OfStored() {
   });
   const names = [...new Set((data?.applications ?? []).map((one) => one.name))];
   const add = useSending(async () => {
-    const missing = missingOf(timing, Date.now() / 1000);
-    if (application === "") throw new Refused(422, "", "Choose an application");
-    if (missing) throw new Refused(422, "", `When: ${missing.message}`);
+    checkForm(timing, application === "" ? [NOT_CHOSEN] : []);
     return putSchedule(timing, { application });
   });
   if (names.length === 0) return <ErrorBox error={error} />;
   return (
-    <section className="card" aria-label="A stored application">
-      <h2>A stored application</h2>
-      <div className="field">
-        <label htmlFor="stored">Application</label>
-        <select id="stored" value={application} onChange={(e) => setApplication(e.target.value)}>
-          <option value="">choose one</option>
-          {names.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </div>
-      <TimingForm timing={timing} onChange={setTiming} once={false} now={false} />
-      <ErrorBox error={add.error} />
-      <button type="button" className="primary" disabled={add.busy} onClick={add.submit}>
-        Add the schedule
-      </button>
-    </section>
+    <FieldErrors error={add.error} labels={LABELS}>
+      <section className="card" aria-label="A stored application">
+        <h2>A stored application</h2>
+        <div className="field">
+          <label htmlFor="stored">Application</label>
+          <Control field="application">
+            <select id="stored" value={application} onChange={(e) => setApplication(e.target.value)}>
+              <option value="">choose one</option>
+              {names.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </Control>
+          <FieldMessages field="application" />
+        </div>
+        <TimingForm timing={timing} onChange={setTiming} once={false} now={false} />
+        <ErrorBox error={add.error} />
+        <button type="button" className="primary" disabled={add.busy} onClick={add.submit}>
+          Add the schedule
+        </button>
+      </section>
+    </FieldErrors>
   );
 }

@@ -5,6 +5,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { useMay, useSession } from "../../api/session";
 import { randomKey } from "../../api/submission";
 import { ErrorBox } from "../../components/feedback";
+import { FieldErrors, Labelled } from "../../components/field-errors";
 import { useOneAtATime } from "../../components/one-at-a-time";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
@@ -73,32 +74,34 @@ function Dispatch({ one }: { one: Stored }) {
       ),
     onSuccess: ({ kind, id }) => navigate(`/${PAGES[kind]}/${id}`),
   });
+  const labels = Object.fromEntries(Object.keys(one.parameters).map((name) => [name, name]));
   return (
-    <form
-      className="stacked"
-      aria-label={`Run ${one.name}`}
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        run.mutate();
-      }}
-    >
-      <h3>Run {one.name}</h3>
-      {Object.entries(one.parameters).map(([name, declared]) => (
-        <label key={name}>
-          {name}
-          <input
-            value={values[name] ?? ""}
-            placeholder={defaultOf(declared)}
-            required={defaultOf(declared) === undefined}
-            onChange={(e) => setValues(withValue(values, name, e.target.value))}
-          />
-        </label>
-      ))}
-      <ErrorBox error={run.error} />
-      <button type="submit" disabled={run.isPending}>
-        Run it
-      </button>
-    </form>
+    <FieldErrors error={run.error} labels={labels}>
+      <form
+        className="stacked"
+        aria-label={`Run ${one.name}`}
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          run.mutate();
+        }}
+      >
+        <h3>Run {one.name}</h3>
+        {Object.entries(one.parameters).map(([name, declared]) => (
+          <Labelled key={name} field={name} label={name}>
+            <input
+              value={values[name] ?? ""}
+              placeholder={defaultOf(declared)}
+              required={defaultOf(declared) === undefined}
+              onChange={(e) => setValues(withValue(values, name, e.target.value))}
+            />
+          </Labelled>
+        ))}
+        <ErrorBox error={run.error} />
+        <button type="submit" disabled={run.isPending}>
+          Run it
+        </button>
+      </form>
+    </FieldErrors>
   );
 }
 

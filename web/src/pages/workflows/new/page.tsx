@@ -6,14 +6,15 @@ import { asRefused, Refused } from "../../../api/problem";
 import { useMay } from "../../../api/session";
 import { submittedWorkflow, useSending } from "../../../api/submission";
 import { ErrorBox, Loading } from "../../../components/feedback";
+import { FieldErrors } from "../../../components/field-errors";
 import { parseJson } from "../../../components/json";
 import { useKept } from "../../../components/kept";
 import { useSettled } from "../../../components/settled";
 import { counted } from "../../../format";
-import { putSchedule } from "../../catalogue/launching";
+import { checkForm, putSchedule } from "../../catalogue/launching";
 import { useCatalogue } from "../../catalogue/page";
 import { keepAddress } from "../../catalogue/remembered";
-import { missingOf, readTiming, repeats, type Timing } from "../../catalogue/timing";
+import { readTiming, repeats, TIMING_LABELS, type Timing } from "../../catalogue/timing";
 import { TimingForm } from "../../catalogue/timing-form";
 import { draftDocument } from "./documents";
 import { type Draft, draftAddress, draftIn, NEW_DRAFT, stepPlace, withoutStep, withStep } from "./draft";
@@ -41,8 +42,7 @@ export default function NewWorkflowPage() {
     text === null ? draftDocument(of, entries) : Promise.resolve(parsed(text));
   const check = useChecked(draft, json, catalogue !== undefined, make);
   const launch = useSending(async (keyOf) => {
-    const missing = missingOf(timing, Date.now() / 1000);
-    if (missing) throw new Refused(422, "", `When: ${missing.message}`);
+    checkForm(timing);
     const document = await make(draft, json);
     const address = await sent(document, timing, keyOf);
     if (json === null) keepAddress(address.replace("/workflows/", ""), draftAddress(draft));
@@ -60,11 +60,15 @@ export default function NewWorkflowPage() {
     launch.forget();
   };
   const labels = useMemo(
-    () => Object.fromEntries(draft.steps.map((_, index) => [`step ${index + 1}`, `Step ${index + 1}`])),
+    () => ({
+      ...TIMING_LABELS,
+      ...Object.fromEntries(draft.steps.map((_, index) => [`step ${index + 1}`, `Step ${index + 1}`])),
+    }),
     [draft.steps],
   );
+  const refused = placed(launch.error);
   return (
-    <>
+    <FieldErrors error={refused ?? placed(check.error)} labels={labels}>
       <h1>New workflow</h1>
       <p>
         Steps that run after each other. All of them find your workspace, where one step leaves files for the
@@ -85,7 +89,7 @@ export default function NewWorkflowPage() {
           )}
           <p />
           <TimingForm timing={timing} onChange={setTiming} once={false} />
-          <ErrorBox error={placed(launch.error)} labels={labels} />
+          <ErrorBox error={refused} />
           <div className="row">
             {maySubmit && (
               <button type="button" className="primary" disabled={launch.busy} onClick={launch.submit}>
@@ -118,11 +122,11 @@ export default function NewWorkflowPage() {
             <p className="faint">Choose what the steps run. Errors are shown here.</p>
           )}
           {check.isLoading && <Loading what="Checking" />}
-          <ErrorBox error={placed(check.error)} labels={labels} />
+          <ErrorBox error={placed(check.error)} />
           {check.data && <Plan plan={check.data.plan} />}
         </section>
       </div>
-    </>
+    </FieldErrors>
   );
 }
 

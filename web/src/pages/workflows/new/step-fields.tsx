@@ -1,5 +1,6 @@
 import { useId } from "react";
 import type { Schemas } from "../../../api/client";
+import { Control, FieldMessages } from "../../../components/field-errors";
 import { FileField } from "../../catalogue/script-file";
 import { type Condition, type Draft, type Kind, type Step, stepName } from "./draft";
 
@@ -24,66 +25,69 @@ export function StepFields({ step, number, draft, endings, stored, onChange, onR
   const id = useId();
   const change = (changed: Partial<Step>) => onChange({ ...step, ...changed });
   return (
-    <fieldset>
-      <legend>
-        <strong>
-          Step {number}: {stepName(step)}
-        </strong>
-      </legend>
-      <div className="field">
-        <label htmlFor={`${id}-kind`}>Runs</label>
-        <select
-          id={`${id}-kind`}
-          value={step.kind}
-          onChange={(e) => change({ kind: e.target.value as Kind })}
-        >
-          <option value="script">one of my scripts</option>
-          <option value="stored">a stored application</option>
-        </select>
-      </div>
-      {step.kind === "script" ? (
-        <ScriptOf id={id} step={step} endings={endings} change={change} />
-      ) : (
+    <Control field={`step ${number}`}>
+      <fieldset>
+        <legend>
+          <strong>
+            Step {number}: {stepName(step)}
+          </strong>
+        </legend>
+        <FieldMessages field={`step ${number}`} />
         <div className="field">
-          <label htmlFor={`${id}-stored`}>Application</label>
+          <label htmlFor={`${id}-kind`}>Runs</label>
           <select
-            id={`${id}-stored`}
-            value={step.stored}
-            onChange={(e) => change({ stored: e.target.value })}
+            id={`${id}-kind`}
+            value={step.kind}
+            onChange={(e) => change({ kind: e.target.value as Kind })}
           >
-            <option value="">choose one</option>
-            {stored.map((one) => (
-              <option key={storedName(one)} value={storedName(one)}>
-                {one.name}
-                {one.user === null && " (of the tenant)"}
-              </option>
-            ))}
+            <option value="script">one of my scripts</option>
+            <option value="stored">a stored application</option>
           </select>
-          {stored.length === 0 && (
-            <p className="faint">
-              None without parameters is stored: <code>zoe app put NAME FILE</code> stores one.
-            </p>
+        </div>
+        {step.kind === "script" ? (
+          <ScriptOf id={id} step={step} endings={endings} change={change} />
+        ) : (
+          <div className="field">
+            <label htmlFor={`${id}-stored`}>Application</label>
+            <select
+              id={`${id}-stored`}
+              value={step.stored}
+              onChange={(e) => change({ stored: e.target.value })}
+            >
+              <option value="">choose one</option>
+              {stored.map((one) => (
+                <option key={storedName(one)} value={storedName(one)}>
+                  {one.name}
+                  {one.user === null && " (of the tenant)"}
+                </option>
+              ))}
+            </select>
+            {stored.length === 0 && (
+              <p className="faint">
+                None without parameters is stored: <code>zoe app put NAME FILE</code> stores one.
+              </p>
+            )}
+          </div>
+        )}
+        <Needs step={step} draft={draft} change={change} />
+        <div className="row">
+          <label>
+            Name{" "}
+            <input
+              value={step.name}
+              placeholder={stepName(step)}
+              maxLength={63}
+              onChange={(e) => change({ name: e.target.value })}
+            />
+          </label>
+          {onRemove && (
+            <button type="button" onClick={onRemove} aria-label={`Remove step ${number}`}>
+              Remove
+            </button>
           )}
         </div>
-      )}
-      <Needs step={step} draft={draft} change={change} />
-      <div className="row">
-        <label>
-          Name{" "}
-          <input
-            value={step.name}
-            placeholder={stepName(step)}
-            maxLength={63}
-            onChange={(e) => change({ name: e.target.value })}
-          />
-        </label>
-        {onRemove && (
-          <button type="button" onClick={onRemove} aria-label={`Remove step ${number}`}>
-            Remove
-          </button>
-        )}
-      </div>
-    </fieldset>
+      </fieldset>
+    </Control>
   );
 }
 
