@@ -112,6 +112,8 @@ def test_a_text_is_edited_unless_it_has_changed_meanwhile(
     text.fill("one\nthree\n")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.")).to_be_visible()
+    # Back leads to the page before at once.
+    page.wait_for_function("!(history.state ?? {})['zoe-unsaved']")
     client.files.download("note.txt", tmp_path / "saved.txt")
     assert (tmp_path / "saved.txt").read_bytes() == b"one\r\nthree\r\n"
     client.files.upload(tmp_path / "note.txt", "note.txt")

@@ -17,6 +17,7 @@ const WorkflowsPage = lazy(() => import("./pages/workflows/list"));
 const NewWorkflowPage = lazy(() => import("./pages/workflows/new/page"));
 const WorkflowPage = lazy(() => import("./pages/workflows/page"));
 const NewSchedulePage = lazy(() => import("./pages/schedules/new"));
+const EditSchedulePage = lazy(() => import("./pages/schedules/edit"));
 const SchedulesPage = lazy(() => import("./pages/schedules/page"));
 const FilesPage = lazy(() => import("./pages/files/page"));
 const ClusterPage = lazy(() => import("./pages/cluster/page"));
@@ -63,6 +64,7 @@ function Pages() {
       <Route path="/workflows/:workflowId" element={<WorkflowPage key={whose} />} />
       <Route path="/schedules" element={<SchedulesPage key={whose} />} />
       <Route path="/schedules/new" element={<NewSchedulePage />} />
+      <Route path="/schedules/:name/edit" element={<EditSchedulePage key={whose} />} />
       <Route path="/files" element={<FilesPage key={whose} />} />
       <Route path="/statement" element={<StatementPage key={whose} />} />
       <Route path="/usage" element={<UsagePage key={whose} />} />

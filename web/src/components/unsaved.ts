@@ -1,18 +1,17 @@
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
+
+/** Marks the entry of the history that Back takes away first. */
+const MARK = "zoe-unsaved";
 
 /** Asks before the page goes with changes that are not saved: by Back, a reload or a closed window. */
 export function useUnsaved(unsaved: boolean, question: string): void {
-  // One entry of the history for as long as the editor is open: Back leads to the same address first.
-  const [pushed, setPushed] = useState(false);
   useEffect(() => {
     if (!unsaved) return;
-    if (!pushed) {
-      window.history.pushState(window.history.state, "");
-      setPushed(true);
-    }
+    // One entry of the history for as long as something is unsaved: Back leads to the same address first.
+    push();
     const onBack = () => {
       if (!window.confirm(question)) {
-        window.history.pushState(window.history.state, "");
+        push();
         return;
       }
       window.removeEventListener("popstate", onBack);
@@ -24,6 +23,12 @@ export function useUnsaved(unsaved: boolean, question: string): void {
     return () => {
       window.removeEventListener("popstate", onBack);
       window.removeEventListener("beforeunload", onUnload);
+      // Once all is saved, Back leads to the page before at once. Elsewhere, the entry is not the present one.
+      if (window.history.state?.[MARK]) window.history.back();
     };
-  }, [unsaved, pushed, question]);
+  }, [unsaved, question]);
+}
+
+function push(): void {
+  window.history.pushState({ ...window.history.state, [MARK]: true }, "");
 }

@@ -35,14 +35,23 @@ interface EntriesProps extends Wishes {
 export function Entries({ root, directory, entries, mayChange, chosen, onChoose, ...wishes }: EntriesProps) {
   const runAddress = useRunAddress();
   const all = entries.filter((entry) => chosen.has(entry.name));
+  const chooseAll = () => onChoose(new Set(entries.map((entry) => entry.name)));
   return (
     <>
+      {all.length === 0 && (
+        <div className="row">
+          <button type="button" onClick={chooseAll}>
+            Choose all
+          </button>
+        </div>
+      )}
       {all.length > 0 && (
         <Chosen
           root={root}
           directory={directory}
           entries={all}
           onDelete={mayChange ? () => wishes.onDelete(all) : null}
+          onAll={all.length < entries.length ? chooseAll : null}
           onNone={() => onChoose(new Set())}
         />
       )}
@@ -94,10 +103,12 @@ interface ChosenProps {
   directory: string;
   entries: Entry[];
   onDelete: (() => void) | null;
+  /** Null: all are chosen. */
+  onAll: (() => void) | null;
   onNone: () => void;
 }
 
-function Chosen({ root, directory, entries, onDelete, onNone }: ChosenProps) {
+function Chosen({ root, directory, entries, onDelete, onAll, onNone }: ChosenProps) {
   const address = archiveAddress(
     root,
     entries.map((entry) => below(directory, entry.name)),
@@ -115,6 +126,11 @@ function Chosen({ root, directory, entries, onDelete, onNone }: ChosenProps) {
       {onDelete && (
         <button type="button" className="danger" onClick={onDelete}>
           Delete the chosen
+        </button>
+      )}
+      {onAll && (
+        <button type="button" onClick={onAll}>
+          Choose all
         </button>
       )}
       <button type="button" onClick={onNone}>

@@ -132,6 +132,9 @@ function Row({ one, may, busy, onAct, onOpen }: RowProps) {
             >
               {one.held ? "Release" : "Hold"}
             </button>
+            <Link className="button" to={`/schedules/${one.name}/edit`} aria-label={`Change ${one.name}`}>
+              Change
+            </Link>
             <button
               type="button"
               className="danger"
