@@ -88,13 +88,17 @@ class UsageCommand(TyperCommand):
 def add_hint(context: Any, error: Refused) -> None:
     """Give the error for an object that a command did not find a hint, unless the server gave one."""
     if isinstance(error, NotFound):
-        hint = error.problem.hint or _hint_where_it_is_listed(context)
+        hint = error.problem.hint or _hint_where_it_is_listed(context, error.problem.detail)
         error.problem = error.problem.model_copy(update={"hint": hint})
 
 
-def _hint_where_it_is_listed(context: Any) -> str:
-    """Return the hint for an object that a command did not find; empty if no command lists such objects."""
+def _hint_where_it_is_listed(context: Any, detail: str) -> str:
+    """Return the hint for an object that a command did not find; empty if no command lists such objects. detail: what
+    the server says of it.
+    """
     if any(parameter.name in _EXECUTION_PARAMETERS for parameter in context.command.params):
+        if " has no " in detail:  # such as a service, or a port
+            return "`zoe show ID` lists the services of an execution"
         return "`zoe ls` lists executions, `zoe ls --help` shows how to choose among them"
     if context.command.listed:
         return str(context.command.listed)

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { Link } from "react-router";
-import { api, type Schemas, told } from "./api/client";
+import { api, told } from "./api/client";
 import { setOutage } from "./api/outage";
-import { asRefused, passes } from "./api/problem";
-import { useSession, useSessionState } from "./api/session";
+import { passes } from "./api/problem";
+import { useMay, useSession, useSessionState } from "./api/session";
 import { Documentation } from "./documentation";
+import { healthTexts } from "./health";
 import { Navigation } from "./navigation";
 import { Notifier } from "./notifier";
 import { chooseTheme, chosenTheme, type Theme } from "./theme";
@@ -98,26 +99,13 @@ function Health() {
     refetchInterval: STATUS_EVERY_MS,
     retry: false,
   });
-  const text = healthText(data, error);
+  const operates = useMay("operate");
+  const texts = healthTexts(data, error, operates);
   const away = error !== null && passes(error);
   useEffect(() => setOutage(away), [away]);
-  if (text === null) return null;
-  return (
-    <p className="health" role="status">
+  return texts.map((text) => (
+    <p key={text} className="health" role="status">
       {text}
     </p>
-  );
-}
-
-function healthText(data: Schemas["StatusView"] | undefined, error: unknown): string | null {
-  if (error) {
-    const { status, message } = asRefused(error);
-    if (status === 503)
-      return "The database does not answer. Running applications continue; lists, submissions and cancellations wait for it.";
-    if (passes(error)) return "Zoe does not answer. This page shows earlier data and retries by itself.";
-    return message;
-  }
-  if (data && data.master === null)
-    return "The master is not reachable. Running applications continue; submissions and cancellations are accepted and done later; live logs, charts, plans and forecasts wait for it.";
-  return null;
+  ));
 }

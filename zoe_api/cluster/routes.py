@@ -167,6 +167,7 @@ def get_status(caller: AsReader, store: StoreDep) -> StatusView:
         executions=dict(store.counts()),
         master=answer,
         master_message=message,
+        submissions_closed=store.policy().submissions_closed,
         journal_id=store.last_journal_id(),
     )
 

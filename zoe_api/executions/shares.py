@@ -14,7 +14,7 @@ from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Caller
 from zoe_client.wire import ShareList, ShareRequest, ShareView
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.store.errors import TooManyShares
+from zoe_lib.store.errors import NotFound, TooManyShares
 from zoe_lib.store.people import Principal, Share
 
 router = api_router("/executions/{execution_id}/shares", tag="executions")
@@ -58,7 +58,11 @@ def end_share(
     execution = seen_execution(caller, execution_id)
     if not caller.principal.operator:
         _check_owner(caller.principal, execution)
-    caller.services.accounts.end_share(execution.id, user)
+    try:
+        caller.services.accounts.end_share(execution.id, user)
+    except NotFound as error:
+        hint = f"`zoe shares {execution.id}` lists with whom it is shared"
+        raise ApiProblem(Code.NOT_FOUND, str(error), hint) from None
     return Response(status_code=204)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from zoe_cli.context import options
+from zoe_cli.context import on_terminal, options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
@@ -16,19 +19,59 @@ from zoe_cli.units import clock
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.documents.load import load_json
 from zoe_client.wire import PriceListView, StatementView
+from zoe_client.words.times import zone_of
 
 app = typer.Typer(help="Price lists: what executions cost, and from when on.", no_args_is_help=True)
 statements = typer.Typer(help="Statements of all tenants.", no_args_is_help=True)
 Document = Annotated[str, typer.Argument(metavar="FILE", help="Price list in JSON (`-`: standard input).")]
 Past = Annotated[bool, typer.Option("--past", help="Allow that it begins in the past, in a month that is not closed.")]
+_KEYS, _ROWS = ("currency", "zone", "until", "digits"), ("rates", "discounts", "credits")
 
 
 def set_prices(context: typer.Context, file: Document, past: Past = False) -> None:
-    """Set a price list. It applies from its `from` on; one with the same `from` that has not begun is replaced."""
+    """Set a price list. It applies from its `from` on; one with the same `from` that has not begun is replaced, after a
+    question on a terminal if it charges otherwise.
+    """
     document = _document(file)
     with options(context).client() as client:
+        client.admin.check_price_list(document, past)
+        before = _with_same_begin(client.admin.price_lists().price_lists, document)
+        if before is not None:
+            _ask_to_replace(before, document)
         stored = client.admin.set_price_list(document, past)
     emit(stored, options(context).output, _rows([stored]))
+
+
+def _with_same_begin(lists: list[PriceListView], document: dict[str, Any]) -> PriceListView | None:
+    """Return the list that begins with a valid document; None if there is none."""
+    begin = datetime.fromisoformat(document["from"])
+    if begin.tzinfo is None:
+        begin = begin.replace(tzinfo=zone_of(document.get("zone", "UTC")))
+    return next((entry for entry in lists if entry.from_s == begin.timestamp()), None)
+
+
+def _ask_to_replace(before: PriceListView, document: dict[str, Any]) -> None:
+    """Show what a document changes in the list that it replaces; on a terminal, ask unless nothing changes."""
+    note(f"note: it replaces price list {before.id}, which {before.set_by} set for the same time")
+    changes = list(changed_prices(before.document, document))
+    for line in changes or ["note: nothing that is charged changes"]:
+        note(line)
+    if changes and sys.stdin.isatty() and on_terminal():
+        typer.confirm("Replace it?", abort=True, err=True)
+
+
+def changed_prices(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    """Yield what a price list changes in another one: keys with their values, and rows without (-) and with it (+)."""
+    for key in _KEYS:
+        before, after = old.get(key), new.get(key)
+        if before != after:
+            yield f"{key}: {json.dumps(before)} -> {json.dumps(after)}"
+    for kind in _ROWS:
+        before, after = old.get(kind, []), new.get(kind, [])
+        yield from (f"- {kind}: {json.dumps(row)}" for row in before if row not in after)
+        yield from (f"+ {kind}: {json.dumps(row)}" for row in after if row not in before)
+        if before != after and len(before) == len(after) and all(row in before for row in after):
+            yield f"{kind}: the same rows in another order"
 
 
 def check_prices(context: typer.Context, file: Document, past: Past = False) -> None:

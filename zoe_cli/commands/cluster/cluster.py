@@ -117,10 +117,12 @@ def _top_of(context: typer.Context, execution_id: str) -> None:
 
 
 def status(context: typer.Context) -> None:
-    """Show the state of the installation: the master, and executions by state."""
+    """Show the state of the installation: the master, whether submissions are closed, and executions by state."""
     with options(context).client() as client:
         answer = client.status()
     rows = [("version", answer.version), ("master", _master(answer))]
+    if answer.submissions_closed:
+        rows.append(("submissions", f"closed: {answer.submissions_closed}; operators and admins can submit"))
     rows += _nodes_of(answer.master or {})
     rows += [(f"{state.value} executions", str(count)) for state, count in answer.executions.items()]
     emit(answer, options(context).output, Rows(("what", "how"), rows))

@@ -81,4 +81,7 @@ class StatusView(Wire):
     executions: dict[ExecutionState, int]
     master: dict[str, Any] | None
     master_message: str = ""
+    submissions_closed: str = Field(
+        default="", description="Sentence of an admin while users cannot submit; empty: they can. Operators can."
+    )
     journal_id: int
