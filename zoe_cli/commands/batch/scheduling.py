@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time
 from pathlib import Path
@@ -11,6 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.batch.dispatching import hint_if_unknown, show_run
+from zoe_cli.commands.batch.schedule_options import (
+    Ahead,
+    End,
+    Jitter,
+    Missed,
+    Overlap,
+    Priority,
+    RunDeadline,
+    RunName,
+    RunWishes,
+    ScheduleOptions,
+    Times,
+    What,
+    Zone,
+)
 from zoe_cli.commands.batch.stored_applications import Version
 from zoe_cli.commands.batch.workflows import (
     Key,
@@ -21,9 +35,8 @@ from zoe_cli.commands.batch.workflows import (
     refuse_with_places,
 )
 from zoe_cli.commands.running.submitting import Array, Wait
-from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, checked_budget, share_of
-from zoe_cli.commands.words.dates import coming, now_s
-from zoe_cli.commands.words.dates import duration as seconds_of
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy
+from zoe_cli.commands.words.dates import now_s
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note
@@ -37,7 +50,7 @@ from zoe_client.words.times import zone_of
 
 if TYPE_CHECKING:
     from zoe_client.documents.yaml_document import LocatedDocument
-    from zoe_client.wire import ScheduleRunView, ScheduleView
+    from zoe_client.wire import ScheduleRequest, ScheduleRunView, ScheduleView
 
 app = typer.Typer(help="Schedules: applications that run at the times of a cron expression.", no_args_is_help=True)
 
@@ -46,97 +59,56 @@ OfUser = Annotated[str | None, typer.Option("--user", help="Another user's sched
 _IN_DOCUMENT = "/document"
 _FILES = (".json", ".yaml", ".yml")
 _DATE_LENGTH = len("2026-11-01")
-_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
 
 
 def add_one(
     context: typer.Context,
     name: Name,
-    expression: Annotated[
-        str,
-        typer.Argument(
-            metavar="TIMES", help="Cron expression: minute, hour, day of the month, month, day of the week; or @daily."
-        ),
-    ],
-    what: Annotated[
-        str, typer.Argument(metavar="APP|FILE", help="Stored application, or a file with a description or a workflow.")
-    ],
-    zone: Annotated[str | None, typer.Option(help="Time zone of the times, such as Europe/Paris [UTC].")] = None,
+    expression: Times,
+    what: What,
+    zone: Zone = None,
     parameters: Parameters = None,
     version: Version = None,
-    run_name: Annotated[str | None, typer.Option("--name", help="Name of its runs.")] = None,
-    priority: Annotated[int | None, typer.Option(help="Priority of its runs.")] = None,
-    deadline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="When each run should have ended: +3h from its submission, or 08:00 in the zone."
-        ),
-    ] = None,
+    run_name: RunName = None,
+    priority: Priority = None,
+    deadline: RunDeadline = None,
     finish_by: FinishBy = None,
     confidence: Confidence = None,
     budget: Budget = None,
-    ahead: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DURATION", help="Submit each run this long before its time, such as 6h; it begins at its time."
-        ),
-    ] = None,
+    ahead: Ahead = None,
     array: Array = None,
-    missed: Annotated[
-        MissedPolicy, typer.Option(help="Times that passed while no master ran: skip them, run the latest, or all.")
-    ] = MissedPolicy.LATEST,
-    overlap: Annotated[
-        OverlapPolicy,
-        typer.Option(help="While an earlier run goes on: allow both, skip the time, queue it after, or replace it."),
-    ] = OverlapPolicy.SKIP,
-    jitter: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Delay each run by up to this time, such as 10m.")
-    ] = None,
-    end: Annotated[str | None, typer.Option(metavar="TIME", help="Last time that may run: 2026-12-31, +30d.")] = None,
+    missed: Missed = MissedPolicy.LATEST,
+    overlap: Overlap = OverlapPolicy.SKIP,
+    jitter: Jitter = None,
+    end: End = None,
 ) -> None:
     """Add a schedule, or replace the one with this name. It runs as you, from its next time on."""
-    from zoe_client.wire import ScheduleRequest
-    from zoe_client.wire.batch.schedules import AHEAD_S_MAX
-
     _check_no_script(what)
     if zone is None:
         note("note: its times are in UTC; give --zone for another time zone")
-    zone = zone or "UTC"
+    runs = RunWishes(version, run_name, priority, deadline, finish_by, confidence, budget, array, ahead)
+    asked = ScheduleOptions(zone or "UTC", runs, missed, overlap, jitter, end)
     file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
-    read: LocatedDocument | None = None if file is None else read_document(file)
+    read = None if file is None else read_document(file)
     given: dict[str, Any] = {"application": what} if read is None else {"document": read.document}
-    options_of = {
-        "version": version,
-        "run_name": run_name,
-        "priority": priority,
-        "deadline": _in_zone(deadline, zone),
-        "finish_by": _in_zone(finish_by, zone),
-        "confidence": None if confidence is None else share_of(confidence),
-        "budget": None if budget is None else checked_budget(budget),
-        "indices": array,
-        "ahead_s": None if ahead is None else seconds_of(ahead, AHEAD_S_MAX),
-    }
-    given |= {option: number for option, number in options_of.items() if number is not None}
-    body = ScheduleRequest(
-        expression=expression,
-        zone=zone,
-        parameters=given_parameters(parameters),
-        missed=missed,
-        overlap=overlap,
-        jitter_s=0.0 if jitter is None else seconds_of(jitter),
-        end_at_s=None if end is None else coming(end),
-        **given,
-    )
+    body = asked.request(expression, {**given, "parameters": given_parameters(parameters)})
+    made = _put(context, name, body, file, read)
+    for text in made.notes:
+        note(f"note: {text}")
+    emit(made, options(context).output, _rows([made]))
+
+
+def _put(
+    context: typer.Context, name: str, body: ScheduleRequest, file: Path | None, read: LocatedDocument | None
+) -> ScheduleView:
+    """Store a schedule; a refusal names the places in the file of its document."""
     with options(context).client() as client, hint_if_unknown():
         try:
-            made = client.schedules.put(name, body)
+            return client.schedules.put(name, body)
         except Refused as error:
             if file is None or read is None:
                 raise
             refuse_with_places(error, file, read, _IN_DOCUMENT if error.problem.code == "invalid_schedule" else None)
-    for text in made.notes:
-        note(f"note: {text}")
-    emit(made, options(context).output, _rows([made]))
 
 
 def _check_no_script(what: str) -> None:
@@ -147,11 +119,6 @@ def _check_no_script(what: str) -> None:
         raise typer.BadParameter(
             f"{shown} is a script: `zoe run --show {shown} > app.json` writes its description; schedule app.json"
         )
-
-
-def _in_zone(deadline: str | None, zone: str) -> str | None:
-    """Return a deadline for each run; a time of day without a zone is in the schedule's zone."""
-    return f"{deadline.strip()} {zone}" if deadline is not None and _CLOCK.fullmatch(deadline.strip()) else deadline
 
 
 def show_list(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,8 +17,11 @@ from zoe_cli.commands.running.spark_options import (
     ExecutorMemory,
     Executors,
     GivenSparkOptions,
+    Image,
     Modules,
+    Program,
     Properties,
+    Workers,
     check_both,
 )
 from zoe_cli.commands.running.submitting import (
@@ -40,6 +45,11 @@ from zoe_cli.commands.words.arguments import ExitCodeFromApp
 from zoe_cli.commands.words.documents import Settings, set_in
 from zoe_cli.registry import add
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zoe_client.running.drafts import Draft
+
 _EXAMPLES = (
     "zoe spark-submit job.py",
     "zoe spark-submit --workers 4 --memory 4GiB --follow job.py readings.csv --year 2015",
@@ -53,20 +63,23 @@ def register(app: typer.Typer) -> None:
     add(app, "spark-submit", spark_submit, _EXAMPLES, options_first=True, others=OTHERS)
 
 
+@dataclass(frozen=True, slots=True)
+class _AskedCluster:
+    """Options of Zoe for the cluster of a program; None: not given."""
+
+    image: str | None
+    workers: int | None
+    memory: str | None
+    cores: float | None
+    files: tuple[Path, ...]
+    name: str | None
+
+
 def spark_submit(
     context: typer.Context,
-    line: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PROGRAM",
-            help="Spark program in Python, and its arguments; local files go with it, up to 64 MiB in all.",
-        ),
-    ],
-    image: Annotated[str | None, typer.Option(help="Image with Spark [zoe/spark].")] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=0, max=1000, help="Number of workers [2]; 0: the program runs in one process."),
-    ] = None,
+    line: Program,
+    image: Image = None,
+    workers: Workers = None,
     memory: Memory = None,
     cores: Cores = None,
     carried: Carried = None,
@@ -93,21 +106,11 @@ def spark_submit(
     modules: Modules = None,
 ) -> None:
     """Submit a Spark program with a cluster for it. Options go before the program."""
-    from zoe_client.running.drafts import CommandOptions, Draft, spark_draft
-
     sparks = GivenSparkOptions(
         executors, executor_memory, executor_cores, driver_memory, tuple(properties or ()), modules
     )
-
-    def draft() -> Draft:
-        spark, own_workers, own_cores = sparks.read()
-        check_both(workers=(workers, own_workers), cores=(cores, own_cores), memory=(memory, spark.executor_bytes))
-        files = (*(carried or ()), *sparks.files())
-        count = workers if own_workers is None else own_workers
-        wishes = CommandOptions(image, count, memory, cores if own_cores is None else own_cores, files, name=name)
-        return spark_draft(line, wishes, spark)
-
-    document = described(context, draft, show=show)
+    asked = _AskedCluster(image, workers, memory, cores, tuple(carried or ()), name)
+    document = described(context, partial(_draft, line, asked, sparks), show=show)
     how = Submission(
         name=name,
         deadline=deadline,
@@ -120,3 +123,22 @@ def spark_submit(
     )
     document = Additions(environment, secrets, results, fetch).put_in(document)
     submit(context, set_in(document, settings), how)
+
+
+def _draft(line: list[str], asked: _AskedCluster, sparks: GivenSparkOptions) -> Draft:
+    """Return what the options of Zoe and of Spark ask for; BadParameter if they say the same thing twice."""
+    from zoe_client.running.drafts import CommandOptions, spark_draft
+
+    spark, workers, cores = sparks.read()
+    check_both(
+        workers=(asked.workers, workers), cores=(asked.cores, cores), memory=(asked.memory, spark.executor_bytes)
+    )
+    wishes = CommandOptions(
+        asked.image,
+        asked.workers if workers is None else workers,
+        asked.memory,
+        asked.cores if cores is None else cores,
+        (*asked.files, *sparks.files()),
+        name=asked.name,
+    )
+    return spark_draft(line, wishes, spark)

@@ -1,4 +1,4 @@
-"""Options of Spark's own spark-submit, for `zoe spark-submit`."""
+"""Options of `zoe spark-submit`, and those of Spark's own spark-submit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ import typer
 from zoe_client.running.spark_sizes import OWN_PROPERTIES, SparkOptions, checked_properties, heap_bytes
 
 _PANEL = "Options of Spark"
+
+Program = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PROGRAM",
+        help="Spark program in Python, and its arguments; local files go with it, up to 64 MiB in all.",
+    ),
+]
+Image = Annotated[str | None, typer.Option(help="Image with Spark [zoe/spark].")]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=0, max=1000, help="Number of workers [2]; 0: the program runs in one process."),
+]
 
 Executors = Annotated[
     int | None,

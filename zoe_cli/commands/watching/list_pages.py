@@ -33,6 +33,26 @@ class ListPage:
     """Ids of the rows in their order; None: newest first."""
 
 
+@dataclass(frozen=True, slots=True)
+class PageQuery:
+    """What a list shows: filters of the API, a number of rows, where they begin and how they are sorted. arrays: show
+    arrays beside executions.
+    """
+
+    filters: dict[str, Any]
+    limit: int
+    cursor: str | None
+    sort_by: str | None
+    arrays: bool
+
+    def read(self, client: QuickClient) -> ListPage:
+        """Return the rows as they are now."""
+        if self.sort_by is None:
+            return list_page(client, self.filters, self.limit, self.cursor, self.arrays)
+        page = list_page(client, self.filters, SORTED_MAX, self.cursor, self.arrays)
+        return sorted_page(page, self.sort_by, self.limit)
+
+
 def sorted_page(page: ListPage, key: str, limit: int) -> ListPage:
     """Return the first rows of a page that is sorted by this column, executions and arrays together."""
     rows: list[Summary | Array] = [*page.executions, *page.arrays]

@@ -12,14 +12,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zoe_cli.commands.watching.attempt_steps import steps
-from zoe_cli.commands.watching.list_pages import SORTED_MAX, ListPage, list_page, sorted_page
+from zoe_cli.commands.watching.list_pages import ListPage, PageQuery
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow
-from zoe_cli.commands.words.dates import since
 from zoe_cli.commands.words.documents import data_format
-from zoe_cli.commands.words.file_places import FORMS
-from zoe_cli.commands.words.list_options import line_format, lines, sort_key
-from zoe_cli.commands.words.states import states_option
+from zoe_cli.commands.words.list_options import (
+    AllTenants,
+    Cursor,
+    Limit,
+    Line,
+    Missed,
+    PartOfName,
+    Place,
+    Since,
+    SortBy,
+    States,
+    Unfold,
+    User,
+    Watch,
+    lines,
+)
 from zoe_cli.commands.words.usage_of import efficiency, ended_before, uses_of
 from zoe_cli.commands.words.views import (
     asks_for_bandwidth,
@@ -74,48 +86,19 @@ def register(app: typer.Typer) -> None:
 
 def ls(
     context: typer.Context,
-    place: Annotated[
-        str | None,
-        typer.Argument(metavar="[PLACE]", help=f"List the files of a place instead: {FORMS}."),
-    ] = None,
-    state: Annotated[
-        list[str] | None,
-        states_option(ExecutionState, "Only executions in these states, such as queued,running; may be repeated."),
-    ] = None,
-    user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
-    name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
-    since_s: Annotated[
-        float | None,
-        typer.Option(
-            "--since", parser=since, metavar="TIME", help="Only executions submitted since: 90m, 12h, 3d or a date."
-        ),
-    ] = None,
-    missed: Annotated[bool, typer.Option("--missed", help="Only executions that have missed their deadline.")] = False,
-    all_tenants: Annotated[
-        bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
-    ] = False,
-    sort_by: Annotated[
-        str | None,
-        typer.Option(
-            "--sort", parser=sort_key, metavar="COLUMN", help="Sort by this column; -COLUMN reverses the order."
-        ),
-    ] = None,
-    line: Annotated[
-        str | None,
-        typer.Option(
-            "--format", parser=line_format, metavar="TEXT", help="Print a line such as '{id} {state}' for each."
-        ),
-    ] = None,
-    unfold: Annotated[
-        bool, typer.Option("--unfold", help="List each execution of an array instead of one row for the array.")
-    ] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="List again every two seconds until interrupted.")
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="Maximum number of rows [50; files: all].")
-    ] = None,
-    cursor: Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")] = None,
+    place: Place = None,
+    state: States = None,
+    user: User = None,
+    name: PartOfName = None,
+    since_s: Since = None,
+    missed: Missed = False,
+    all_tenants: AllTenants = False,
+    sort_by: SortBy = None,
+    line: Line = None,
+    unfold: Unfold = False,
+    watch: Watch = False,
+    limit: Limit = None,
+    cursor: Cursor = None,
 ) -> None:
     """List executions, newest first, or files.
 
@@ -140,12 +123,10 @@ def ls(
         "arrays": None if unfold or missed else "false",
     }
     filtered = bool(state or user or name or since_s or missed or cursor)
-    rows, arrays = limit or _ROWS, not (unfold or line or missed)
+    asked = PageQuery(query, limit or _ROWS, cursor, sort_by, arrays=not (unfold or line or missed))
     with options(context).quick() as client:
         while True:
-            page = list_page(client, query, rows if sort_by is None else SORTED_MAX, cursor, arrays=arrays)
-            page = page if sort_by is None else sorted_page(page, sort_by, rows)
-            _write_list(page, options(context).output, line, filtered=filtered)
+            _write_list(asked.read(client), options(context).output, line, filtered=filtered)
             if not watch:
                 return
             time.sleep(_WATCH_S)

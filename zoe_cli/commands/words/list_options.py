@@ -1,17 +1,21 @@
-"""Sort the rows of `zoe ls`, and print them with a format string."""
+"""Options of `zoe ls`, and how they sort and print its rows."""
 
 from __future__ import annotations
 
 import string
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from zoe_cli.commands.words.dates import since
+from zoe_cli.commands.words.file_places import FORMS
+from zoe_cli.commands.words.states import states_option
 from zoe_cli.commands.words.views import run_s
 from zoe_cli.text import printable
 from zoe_client.quick.plain import Array, Summary
+from zoe_client.vocabulary import ExecutionState
 
 
 def _ran_s(row: Any, now_s: float) -> float:
@@ -77,3 +81,34 @@ def _texts(execution: Summary) -> dict[str, str]:
     reason = execution["reason"]
     values = {**execution, "reason": "" if reason is None else reason["sentence"]}
     return {name: "" if value is None else str(value) for name, value in values.items()}
+
+
+Place = Annotated[str | None, typer.Argument(metavar="[PLACE]", help=f"List the files of a place instead: {FORMS}.")]
+States = Annotated[
+    list[str] | None,
+    states_option(ExecutionState, "Only executions in these states, such as queued,running; may be repeated."),
+]
+User = Annotated[str | None, typer.Option(help="Only executions of this user.")]
+PartOfName = Annotated[str | None, typer.Option(help="Only names that contain this text.")]
+Since = Annotated[
+    float | None,
+    typer.Option(
+        "--since", parser=since, metavar="TIME", help="Only executions submitted since: 90m, 12h, 3d or a date."
+    ),
+]
+Missed = Annotated[bool, typer.Option("--missed", help="Only executions that have missed their deadline.")]
+AllTenants = Annotated[bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")]
+SortBy = Annotated[
+    str | None,
+    typer.Option("--sort", parser=sort_key, metavar="COLUMN", help="Sort by this column; -COLUMN reverses the order."),
+]
+Line = Annotated[
+    str | None,
+    typer.Option("--format", parser=line_format, metavar="TEXT", help="Print a line such as '{id} {state}' for each."),
+]
+Unfold = Annotated[
+    bool, typer.Option("--unfold", help="List each execution of an array instead of one row for the array.")
+]
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="List again every two seconds until interrupted.")]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Maximum number of rows [50; files: all].")]
+Cursor = Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")]
