@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.waiting import until
 from tests.support.web import Visitor
 from zoe_client import Client
 from zoe_embedded.stack import Stack
@@ -113,7 +114,7 @@ def test_a_text_is_edited_unless_it_has_changed_meanwhile(
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     # Back leads to the page before at once.
-    page.wait_for_function("!(history.state ?? {})['zoe-unsaved']")
+    until(lambda: page.evaluate("() => !history.state?.['zoe-unsaved']"))
     client.files.download("note.txt", tmp_path / "saved.txt")
     assert (tmp_path / "saved.txt").read_bytes() == b"one\r\nthree\r\n"
     client.files.upload(tmp_path / "note.txt", "note.txt")
@@ -146,6 +147,9 @@ def test_files_are_renamed_and_several_go_at_once(page: Page, client: Client, tm
         page.get_by_role("link", name="Download as zip", exact=True).click()
     with zipfile.ZipFile(downloading.value.path()) as archive:
         assert sorted(archive.namelist()) == ["100%.txt", "deep/", "deep/b"]
+    page.get_by_role("button", name="Choose none", exact=True).click()
+    page.get_by_role("button", name="Choose all", exact=True).click()
+    expect(page.get_by_text("2 entries chosen")).to_be_visible()
     page.get_by_role("button", name="Delete the chosen", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("drop files here")).to_be_visible()

@@ -42,7 +42,12 @@ def test_a_script_of_this_computer_runs_with_arguments_and_variables(
     expect(page.get_by_text("It would start now")).to_be_visible()
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("alert").get_by_role("listitem")).to_contain_text("Variables › line 1")
-    page.get_by_label("Variables, one in each line").fill("MODE=full")
+    variables = page.get_by_label("Variables, one in each line")
+    expect(variables).to_have_attribute("aria-invalid", "true")
+    expect(variables).to_have_accessible_description(re.compile("line 1: MODE is no variable"))
+    assert admin.violations() == []
+    variables.fill("MODE=full")
+    expect(variables).not_to_have_attribute("aria-invalid", "true")
     assert admin.violations() == []
     run_and_read(page)
     assert clicks() <= 5
@@ -76,13 +81,30 @@ def test_a_script_becomes_a_schedule(admin: Visitor, client: Client, script: Pat
     client.files.upload(script, "again.py")
     page = admin.open("/catalogue/python-script?file=again.py")
     page.get_by_label("When", exact=True).select_option("Every day")
+    expect(page.get_by_role("heading", name="It would enter the queue every day at 02:30")).to_be_visible()
     page.get_by_role("button", name="Add the schedule", exact=True).click()
     expect(page.get_by_role("alert").get_by_role("listitem")).to_contain_text("Name of the schedule")
+    page.get_by_role("button", name="Name of the schedule:").click()
+    expect(page.get_by_label("Name of the schedule")).to_be_focused()
     page.get_by_label("Name of the schedule").fill("nightly-sum")
     page.get_by_role("button", name="Add the schedule", exact=True).click()
     expect(page.get_by_role("heading", name="nightly-sum", exact=True)).to_be_visible()
     found = client.schedules.one("nightly-sum")
     assert found.expression == "30 2 * * *"
+    page.get_by_role("link", name="Change nightly-sum").click()
+    page.get_by_label("Time of the day").fill("03:15")
+    page.get_by_role("button", name="Change the schedule", exact=True).click()
+    page.get_by_role("link", name="Change nightly-sum").click()
+    expect(page.get_by_label("Time of the day")).to_have_value("03:15")
+    page.get_by_role("link", name="Change it in its form").click()
+    expect(page.get_by_label("Script", exact=True)).to_have_value("again.py")
+    page.get_by_label("Arguments", exact=True).fill("5 6")
+    page.get_by_role("button", name="Change the schedule", exact=True).click()
+    expect(page.get_by_role("heading", name="nightly-sum", exact=True)).to_be_visible()
+    changed = client.schedules.one("nightly-sum")
+    assert (changed.expression, changed.zone) == ("15 3 * * *", found.zone)
+    assert changed.document is not None
+    assert changed.document["components"][0]["command"][-2:] == ["5", "6"]
     client.schedules.remove("nightly-sum")
 
 

@@ -21,7 +21,7 @@ interface Found {
 const FoundContext = createContext<Found>({ prefix: "", labels: {}, messages: new Map() });
 
 interface FieldErrorsProps {
-  /** What was refused, if anything was. */
+  /** What was refused, if anything was; several: their findings together. */
   error: unknown;
   labels: Labels;
   /** Begins the ids of messages; one that is unique on the page, if none is given. */
@@ -33,7 +33,8 @@ interface FieldErrorsProps {
 export function FieldErrors({ error, labels, prefix, children }: FieldErrorsProps) {
   const unique = useId();
   const found = useMemo(() => {
-    const errors: Diagnostic[] = error ? asRefused(error).errors : [];
+    const refusals = (Array.isArray(error) ? error : [error]).filter(Boolean);
+    const errors: Diagnostic[] = refusals.flatMap((one) => asRefused(one).errors);
     return { prefix: prefix ?? unique, labels, messages: messagesByField(errors, labels) };
   }, [error, labels, prefix, unique]);
   return <FoundContext value={found}>{children}</FoundContext>;

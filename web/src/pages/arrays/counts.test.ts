@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countsText, endedCount } from "./counts";
+import { activeStates, countsText, endedCount } from "./counts";
 
 describe("counts of an array", () => {
   it("are told in the order of progress, without empty states", () => {
@@ -15,6 +15,9 @@ describe("counts of an array", () => {
       "1 succeeded, 3 running, 7 queued, 90 waiting",
     );
     expect(countsText(counts)).toBe("1 succeeded, 10 active, 90 waiting");
+    expect(activeStates({ queued: 10 })).toBe("queued");
+    expect(activeStates({ queued: 7, running: 3 })).toBe("3 running, 7 queued");
+    expect(activeStates({})).toBe("");
   });
 
   it("of nothing are nothing", () => {

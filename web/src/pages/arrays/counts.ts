@@ -17,8 +17,13 @@ export function countsText(counts: Counts, active: ActiveStates = {}): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-/** How many executions of active indices are in each state, in words; empty while that is not known. */
-export function activeText(active: ActiveStates): string {
+/** The states of executions of active indices, with their numbers if there are several; empty while they are not known. */
+export function activeStates(active: ActiveStates): string {
+  const some = ACTIVE_STATES.filter((state) => active[state]);
+  return some.length === 1 ? (some[0] ?? "") : activeText(active);
+}
+
+function activeText(active: ActiveStates): string {
   return ACTIVE_STATES.map((state) => text(active[state], state))
     .filter((part) => part !== "")
     .join(", ");

@@ -11,7 +11,7 @@ import { num, Table } from "../../components/table";
 import { WholePromise } from "../../components/whole-promise";
 import { moment, number } from "../../format";
 import { CancelIndices } from "./cancel-indices";
-import { activeText, countsText, INDEX_STATES } from "./counts";
+import { activeStates, countsText, INDEX_STATES } from "./counts";
 import { FoundIndices } from "./indices";
 
 const LOOK_EVERY_MS = 2000;
@@ -79,7 +79,7 @@ export default function ArrayPage() {
         <Table stacked headings={["State", num("Number"), "Indices"]}>
           {INDEX_STATES.filter((state) => array.counts[state]).map((state) => (
             <tr key={state}>
-              <td>{(state === "active" && activeText(array.active_states ?? {})) || state}</td>
+              <td>{(state === "active" && activeStates(array.active_states ?? {})) || state}</td>
               <td className="num">{number(array.counts[state] ?? 0)}</td>
               <td>
                 <code className="wrap">{array.ranges[state]}</code>

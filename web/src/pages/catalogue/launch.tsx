@@ -59,7 +59,7 @@ function Launch({ entry }: { entry: Entry }) {
   useAddress(entry, settled, launch.busy);
   const refused = placed(filled.error ?? launch.error);
   return (
-    <FieldErrors error={refused ?? placed(filled.document && unplanned)} labels={labels} prefix={FORM}>
+    <FieldErrors error={[refused, filled.document && placed(unplanned)]} labels={labels} prefix={FORM}>
       <h1>{entry.title}</h1>
       <p>{entry.summary}</p>
       <div className="columns">

@@ -113,9 +113,9 @@ function Row({ one, may, busy, onAct, onOpen }: RowProps) {
       <td>{one.application ?? "its own description"}</td>
       <td>{one.held ? "held" : one.next_at_s === null ? "none" : moment(one.next_at_s)}</td>
       <td>{one.last === null ? "" : <Came run={one.last} />}</td>
-      <td className="row">
+      <td>
         {may && (
-          <>
+          <span className="row">
             <button
               type="button"
               disabled={busy}
@@ -143,7 +143,7 @@ function Row({ one, may, busy, onAct, onOpen }: RowProps) {
             >
               Remove
             </button>
-          </>
+          </span>
         )}
       </td>
     </tr>

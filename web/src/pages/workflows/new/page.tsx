@@ -68,7 +68,7 @@ export default function NewWorkflowPage() {
   );
   const refused = placed(launch.error);
   return (
-    <FieldErrors error={refused ?? placed(check.error)} labels={labels}>
+    <FieldErrors error={[refused, placed(check.error)]} labels={labels}>
       <h1>New workflow</h1>
       <p>
         Steps that run after each other. All of them find your workspace, where one step leaves files for the
