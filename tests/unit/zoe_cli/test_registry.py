@@ -25,4 +25,4 @@ def test_it_names_the_list_of_such_objects(words: str, hint: str) -> None:
     for word in words.split():
         found = context.command.get_command(context, word)  # type: ignore[attr-defined]
         context = typer.Context(found, parent=context, info_name=word)
-    assert _hint_where_it_is_listed(context) == hint
+    assert _hint_where_it_is_listed(context, "it does not exist") == hint
