@@ -31,6 +31,7 @@ from zoe_client.vocabulary import DeadlineStatus
 from zoe_client.wire import (
     Eta,
     ExecutionList,
+    ExecutionSummary,
     ExecutionView,
     Explanation,
     ForecastView,
@@ -117,15 +118,21 @@ def list_executions(
         cursor=cursor,
     )
     page = caller.store.executions(query)
-    told = _progress(caller.services, page.executions)
-    summaries = [execution_summary(e) for e in page.executions]
-    for summary in (summary for summary in summaries if summary.id in told):
-        summary.progress = progress_view(told[summary.id])
     return ExecutionList(
-        executions=summaries,
+        executions=_summaries(caller.services, page.executions),
         next_cursor=page.next_cursor,
         searched_to_s=page.searched_to_s,
     )
+
+
+def _summaries(services: Services, executions: Sequence[Execution]) -> list[ExecutionSummary]:
+    """Return executions as rows of a list, with their progress."""
+    told = _progress(services, executions)
+    summaries = [execution_summary(execution) for execution in executions]
+    for summary in summaries:
+        if summary.id in told:
+            summary.progress = progress_view(told[summary.id])
+    return summaries
 
 
 @router.get("/{execution_id}", response_model=ExecutionView)
