@@ -33,9 +33,9 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.budget import FORECAST_STEPS, PASS_STEPS, SEARCH_STEPS, StepCount
 from zoe_master.scheduler.what_if.forecast import wait_of
 from zoe_master.scheduler.what_if.proposal import propose
-from zoe_master.state.cpu_budget import FORECAST_S, SEARCH_S, CpuBudget
 
 RUNS = 5
 UNLIKE = ((1_000, 10_000), (10_000, 50_000))
@@ -114,10 +114,11 @@ def _plans(wanted: Execution) -> list[float]:
     picture, policy, estimates = half_full(1_000), Policy(), Estimates({})
 
     def plan() -> None:
-        budget = CpuBudget()
-        assert not propose(picture, policy, wanted, budget.left, budget.spent_after(SEARCH_S)).starts_now
+        budget = StepCount()
+        too_late, give_up = budget.spent_after(PASS_STEPS), budget.spent_after(SEARCH_STEPS)
+        assert not propose(picture, policy, wanted, too_late, give_up).starts_now
         with_it = replace(picture, queued=(wanted,))
-        wait_of(with_it, policy, wanted.id, estimates, budget.spent_after(FORECAST_S))
+        wait_of(with_it, policy, wanted.id, estimates, budget.spent_after(FORECAST_STEPS))
 
     return [_cpu_s(plan) for _ in range(RUNS)]
 

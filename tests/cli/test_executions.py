@@ -190,9 +190,10 @@ def test_plan_says_whether_a_smaller_core_was_looked_for(server: Server, zoe: Zo
         zoe("plan", str(app_file)).out
         == "Executions ahead of it: 3000.\nNo smaller number of essential services would start now.\n"
     )
-    server.master.proposal |= {"change_sought": False}
-    not_all = "Not all smaller applications were tried: the queue is very long, or the search takes too long."
-    assert zoe("plan", str(app_file)).out == f"Executions ahead of it: 3000.\n{not_all}\n"
+    for steps, why in ((None, "the queue is very long"), (250_000, "the search was cut after 250,000 steps")):
+        server.master.proposal |= {"change_sought": False, "cut_after_steps": steps}
+        not_all = f"Not all smaller applications were tried: {why}."
+        assert zoe("plan", str(app_file)).out == f"Executions ahead of it: 3000.\n{not_all}\n"
 
 
 def test_eta_says_why_nothing_can_be_said(server: Server, zoe: Zoe, submitted: str) -> None:

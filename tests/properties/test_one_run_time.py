@@ -22,7 +22,7 @@ from zoe_lib.run_times.samples import kind_of, run_key, sample_of, setting_of
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_master.state.cpu_budget import CpuBudget
+from zoe_master.scheduler.placement.budget import StepCount
 from zoe_master.state.expected_ends import end_forecast
 from zoe_master.state.forecasts import ForecastRecord, forecast
 
@@ -77,7 +77,7 @@ def test_all_that_ask_for_a_run_time_get_the_same(seed: int) -> None:
         assert told is not None, f"seed {number}"
         tick = Tick(snapshot, Plan(), "", 0.0, raced=False, expected=history.nearest.expected_s)
         planned = Tick(replace(snapshot, queued=()), Plan(), "", 0.0, raced=False, expected=history.nearest.expected_s)
-        _, _, end = planned.propose(wanted.application, wanted.tenant, wanted.user, 0, CpuBudget())
+        _, _, end = planned.propose(wanted.application, wanted.tenant, wanted.user, 0, StepCount())
         asked = {
             "forecast": told.run_s,
             "plan": end.run_s,

@@ -90,8 +90,13 @@ class PlanView(Wire):
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     change_sought: bool = Field(
         default=True,
-        description="False if not all smaller changes were tried, because the queue is very long or "
-        "the search takes too long.",
+        description="False if not all smaller changes were tried, because the queue is very long or the search was "
+        "cut (`cut_after_steps`).",
+    )
+    cut_after_steps: int | None = Field(
+        default=None,
+        description="Steps of the scheduler after which the search for a smaller change, or the forecast, was cut; "
+        "null if both are whole.",
     )
     instances: list[InstancesView] = Field(
         default=[], description="Instances that it would start with, of each component with elastic ones."

@@ -18,12 +18,18 @@ from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.run_times.samples import RunKey, run_key
 from zoe_master.scheduler.ordering.estimate import RunTime
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.placement.budget import (
+    FORECAST_STEPS,
+    PASS_STEPS,
+    SEARCH_STEPS,
+    GiveUp,
+    StepCount,
+    never,
+)
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.what_if.explain import Explanation, explain
 from zoe_master.scheduler.what_if.missing_instances import missing_instances
 from zoe_master.scheduler.what_if.proposal import PlanProposal, propose
-from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.state.expected_ends import EndForecast, end_forecast
 from zoe_master.state.forecasts import ForecastRecord, forecast
 
@@ -77,27 +83,27 @@ class Tick:
         """Return the tick moved to a later time, so that forecasts count from then on."""
         return replace(self, snapshot=replace(self.snapshot, now_s=max(now_s, self.snapshot.now_s)))
 
-    def explain(self, execution_id: ExecutionId, budget: CpuBudget) -> Explanation | None:
+    def explain(self, execution_id: ExecutionId, budget: StepCount) -> Explanation | None:
         """Return why an execution is not started, per node; None if unknown. Raises OutOfBudget."""
         return explain(
-            self.snapshot, self.policy, execution_id, budget.spent_after(PASS_S), budget.spent_after(SEARCH_S)
+            self.snapshot, self.policy, execution_id, budget.spent_after(PASS_STEPS), budget.spent_after(SEARCH_STEPS)
         )
 
-    def missing_instances(self, execution_id: ExecutionId, budget: CpuBudget) -> Reason | None:
+    def missing_instances(self, execution_id: ExecutionId, budget: StepCount) -> Reason | None:
         """Return why fewer than the preferred instances of a placed execution run; None if enough do, or if it is not
         placed. Raises OutOfBudget.
         """
         execution = next((e for e in self.snapshot.active if e.id == execution_id), None)
         if execution is None:
             return None
-        return missing_instances(self.snapshot, self.policy, execution, self.plan, budget.spent_after(PASS_S))
+        return missing_instances(self.snapshot, self.policy, execution, self.plan, budget.spent_after(PASS_STEPS))
 
     def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
         """Return when a queued execution is expected to start and end; None if it is not queued."""
         return forecast(self.snapshot, self.policy, execution_id, self.forecasts, give_up)
 
     def propose(
-        self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
+        self, application: Application, tenant: str, user: str, priority: int, budget: StepCount
     ) -> tuple[PlanProposal, Forecast | None, EndForecast]:
         """Return the plan for this execution if it were submitted now, with a forecast of its start unless it starts,
         and one of its end.
@@ -108,11 +114,12 @@ class Tick:
         fresh = replace(self.fresh(application, tenant, user), priority=priority)
         queued = apply(fresh, Queued(at_s=now_s))
         snapshot = self._snapshot_with_kind(run_key(queued))
-        proposal = propose(snapshot, self.policy, queued, budget.spent_after(PASS_S), budget.spent_after(SEARCH_S))
+        too_late, give_up = budget.spent_after(PASS_STEPS), budget.spent_after(SEARCH_STEPS)
+        proposal = propose(snapshot, self.policy, queued, too_late, give_up)
         if proposal.starts_now:
             return proposal, None, end_forecast(snapshot, queued, self.forecasts, None)
         with_it = replace(snapshot, queued=(*snapshot.queued, queued))
-        start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent_after(FORECAST_S))
+        start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent_after(FORECAST_STEPS))
         unknown = Forecast(now_s, None, None)
         return proposal, start, end_forecast(with_it, queued, self.forecasts, start or unknown)
 

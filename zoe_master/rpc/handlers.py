@@ -26,9 +26,15 @@ from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
 from zoe_master.rpc.planned_together import PromiseRequest, planned_together
-from zoe_master.scheduler.placement.budget import OutOfBudget, never
+from zoe_master.scheduler.placement.budget import (
+    FORECAST_STEPS,
+    PASS_STEPS,
+    PROMISE_STEPS,
+    OutOfBudget,
+    StepCount,
+    never,
+)
 from zoe_master.scheduler.what_if.dry_run import DryRun
-from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, PROMISES_S, CpuBudget
 from zoe_master.state.expected_ends import end_by_learned, placed_forecast, present_choice, with_learned_end
 from zoe_master.storage.report import BandwidthReport
 from zoe_master.waker import TickWaker
@@ -42,7 +48,7 @@ OUTPUT = Lane("output", 8, "logs_busy")
 FILES = Lane("files", 8, "files_busy")
 TERMINALS = Lane("terminals", 6, "terminals_busy")
 # Maximum running and waiting requests: of all users, and of each. One user alone never has all threads of a lane,
-# except the scheduler's, whose requests have a budget of CPU time. All that wait for output are fewer than the
+# except the scheduler's, whose requests have a budget of steps. All that wait for output are fewer than the
 # answering threads of an API process.
 _PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
 _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
@@ -204,17 +210,18 @@ class RpcHandlers:
             waits = self._master.waits_for_prologue(question.execution_id)
         if waits is not None:
             return {"reason": encode(waits)}
-        with _in_time():
-            answer = self._tick().explain(question.execution_id, CpuBudget(left))
+        budget = StepCount(left)
+        with _within(budget):
+            answer = self._tick().explain(question.execution_id, budget)
         if answer is None:
             raise Refusal("not_queued", "the execution is not in the queue of the master; try again in a moment")
         return dict(encode(answer))
 
     def missing_instances(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return why fewer than the preferred instances of a placed execution run; null if enough do."""
-        question = _read(_AboutExecution, body)
-        with _in_time():
-            return {"reason": encode(self._tick().missing_instances(question.execution_id, CpuBudget(left)))}
+        question, budget = _read(_AboutExecution, body), StepCount(left)
+        with _within(budget):
+            return {"reason": encode(self._tick().missing_instances(question.execution_id, budget))}
 
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return when a queued execution is expected to start and end, or a placed one to end."""
@@ -229,7 +236,7 @@ class RpcHandlers:
         if execution.state in ACTIVE_STATES:
             found = placed_forecast(execution, known, tick.forecasts, learned, tick.snapshot.now_s)
             return {"forecast": asdict(found), "run_time_source": source.value}
-        forecast = tick.forecast(question.execution_id, CpuBudget(left).spent_after(FORECAST_S))
+        forecast = tick.forecast(question.execution_id, StepCount(left).spent_after(FORECAST_STEPS))
         if forecast is None:
             raise Refusal("not_queued", "the execution is not in the queue of the master; try again in a moment")
         waits = tick.forecasts.waits
@@ -243,8 +250,8 @@ class RpcHandlers:
     def plan(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return the plan for an application submitted now; nothing is stored."""
         question = _read(_AboutPlan, body)
-        budget, application = CpuBudget(left), decode(Application, question.application)
-        with _in_time():
+        budget, application = StepCount(left), decode(Application, question.application)
+        with _within(budget):
             tick = self._tick()
             proposal, forecast, end = tick.propose(
                 application, question.tenant, question.user, question.priority, budget
@@ -252,35 +259,36 @@ class RpcHandlers:
         run_times = self._master.run_times.choices(application, question.tenant, question.user)
         starts_at_s = tick.snapshot.now_s if proposal.starts_now else None
         end = end_by_learned(end, run_times[-1] if run_times else None, forecast, starts_at_s)
-        learned = {"run_times": [encode(time_) for time_ in run_times]}
+        learned = {"run_times": [encode(time_) for time_ in run_times], "cut_after_steps": budget.cut_after}
         promise = self._promise(tick, question, application, budget)
         return {**encode(proposal), "forecast": encode(forecast), "end": encode(end), "promise": promise, **learned}
 
     def _promise(
-        self, tick: Tick, question: _AboutPlan, application: Application, budget: CpuBudget
+        self, tick: Tick, question: _AboutPlan, application: Application, budget: StepCount
     ) -> dict[str, Any] | None:
         """Return the promise that would be made; None if none is requested."""
         if question.deadline_s is None or application.promise is None or self._decisions is None:
             return None
         wanted = tick.fresh(application, question.tenant, question.user, question.deadline_s)
-        with _in_time():
-            found = self._decisions.decide_new(tick, wanted, budget.spent_after(PASS_S + PROMISES_S))
+        with _within(budget):
+            found = self._decisions.decide_new(tick, wanted, budget.spent_after(PASS_STEPS + PROMISE_STEPS))
         return {"terms": encode(found.terms), "offers": encode(found.offers)}
 
     def plan_together(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return the common promise for executions submitted now; nothing is stored."""
-        members, budget = planned_together(_read(PromiseRequest, body)), CpuBudget(left)
+        members, budget = planned_together(_read(PromiseRequest, body)), StepCount(left)
         if self._decisions is None:
             raise Refusal("not_yet", "this master decides no promises")
-        with _in_time():
-            found = self._decisions.decide_new_group(self._tick(), members, budget.spent_after(PASS_S + PROMISES_S))
+        with _within(budget):
+            give_up = budget.spent_after(PASS_STEPS + PROMISE_STEPS)
+            found = self._decisions.decide_new_group(self._tick(), members, give_up)
         return {"answers": [{"terms": encode(answer.terms), "offers": encode(answer.offers)} for answer in found]}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return the effect of another policy on the present queue."""
-        policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), CpuBudget(left)
-        with _in_time():
-            present, wanted = self._tick().dry_run(policy, budget.spent_after(2 * PASS_S))  # a pass for each policy
+        policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), StepCount(left)
+        with _within(budget):
+            present, wanted = self._tick().dry_run(policy, budget.spent_after(2 * PASS_STEPS))  # a pass for each policy
         return {"present": _dry_run_view(present), "wanted": _dry_run_view(wanted)}
 
     def logs(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
@@ -391,12 +399,13 @@ class RpcHandlers:
 
 
 @contextmanager
-def _in_time() -> Iterator[None]:
+def _within(budget: StepCount) -> Iterator[None]:
     """Raise Refusal if one pass over the queue exceeds the budget, or the client has disconnected."""
     try:
         yield
     except OutOfBudget:
-        raise Refusal("queue_too_long", "one pass takes longer than the time allowed for a question") from None
+        cut = f"it was cut after {budget.cut_after:,} steps" if budget.cut_after else "its client has left"
+        raise Refusal("queue_too_long", f"one pass over the queue takes longer than a question may: {cut}") from None
 
 
 def _rates(rates: Rates) -> dict[str, int]:

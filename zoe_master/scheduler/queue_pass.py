@@ -31,7 +31,7 @@ from zoe_master.scheduler.placement.admission import (
     refusal,
     surely_refused,
 )
-from zoe_master.scheduler.placement.budget import ScanBudget
+from zoe_master.scheduler.placement.budget import NODES_OF_A_STEP_OVER_TIME, ScanBudget
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
 from zoe_master.scheduler.placement.lasting_reasons import LASTING, LastingReasons
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -259,11 +259,11 @@ class QueuePass:
 
     def _backfill_conservatively(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         run_s, profile = self._estimates.guess_s, self._reserve_all(blocked)
-        reserved = 1
+        reserved, steps = 1, 1 + len(self._placer.ledger.nodes) // NODES_OF_A_STEP_OVER_TIME
         for execution in rest:
             if reserved >= self._policy.backfill_depth_max:
                 return
-            self._placer.check_budget()
+            self._placer.check_budget(steps)
             if self._hold_back(execution):
                 continue
             self._set_own_apart(execution)

@@ -1,29 +1,24 @@
-"""Limits on the CPU time of an answer."""
+"""Limits on the CPU time of the threads beside the loop, which rest in proportion to their work."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.placement.budget import GiveUp
 
-# Each counts from the beginning of the request: until the end of a pass over the queue, of the search for a smaller
-# application that would start, and of the forecast.
-PASS_S = 1.0
-SEARCH_S = 0.5
+# For a forecast, and for decisions made together.
 FORECAST_S = 0.8
-# For decisions made together.
 PROMISES_S = 3.0
 
 
 class CpuBudget:
-    """Counts the CPU time of the calling thread from now on; `left` returns whether the client has disconnected."""
+    """Counts the CPU time of the calling thread from now on."""
 
-    def __init__(self, left: GiveUp = never, cpu_s: Callable[[], float] = time.thread_time) -> None:
-        self.left = left
+    def __init__(self, cpu_s: Callable[[], float] = time.thread_time) -> None:
         self._cpu_s = cpu_s
         self._began_s = cpu_s()
 
     def spent_after(self, seconds: float) -> GiveUp:
-        """Return a function that returns whether this many seconds are used up or the client has disconnected."""
-        return lambda: self._cpu_s() >= self._began_s + seconds or self.left()
+        """Return a function that returns whether this many seconds are used up."""
+        return lambda _=1, /: self._cpu_s() >= self._began_s + seconds

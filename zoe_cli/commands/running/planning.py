@@ -187,4 +187,11 @@ def _start(answer: PlanView) -> Iterator[str]:
     elif answer.change_sought:
         yield "No smaller number of essential services would start now."
     else:
-        yield ("Not all smaller applications were tried: the queue is very long, or the search takes too long.")
+        yield f"Not all smaller applications were tried: {_cut_words(answer)}."
+    if forecast is not None and forecast.extrapolated and answer.cut_after_steps is not None:
+        yield f"The forecast was cut after {answer.cut_after_steps:,} steps, and extrapolated from there."
+
+
+def _cut_words(answer: PlanView) -> str:
+    steps = answer.cut_after_steps
+    return "the queue is very long" if steps is None else f"the search was cut after {steps:,} steps"

@@ -16,7 +16,7 @@ from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.placement.budget import NODES_OF_A_STEP, GiveUp, OutOfBudget, never
 from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.filters import ROOM_FILTERS, STATIC_FILTERS, filter_named
 from zoe_master.scheduler.placement.free_resources import Ledger, Scores
@@ -133,15 +133,15 @@ class ServicePlacer:
         twin.leaves_s = lambda _execution: leaves_s
         return twin
 
-    def check_budget(self) -> None:
-        """Raise OutOfBudget if the caller gives up; also for walks without placements."""
-        if self._give_up():
+    def check_budget(self, steps: int = 1) -> None:
+        """Count these steps, and raise OutOfBudget if the caller gives up; also for walks without placements."""
+        if self._give_up(steps):
             raise OutOfBudget
 
     def place(self, request: Request) -> list[int]:
         """Take room for up to `count` services, best node first; return the node index of each one that got room."""
-        self.check_budget()
         eligible = self.eligible_nodes(request)
+        self.check_budget(1 + request.count + len(eligible) // NODES_OF_A_STEP)
         if len(eligible) == 1:
             return self._fill(request, eligible[0])
         weighing = self._weighing(request)

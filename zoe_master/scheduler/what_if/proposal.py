@@ -17,7 +17,7 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.booked import booked_ledger
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.placement.budget import NODES_OF_A_STEP, GiveUp, OutOfBudget, never
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.what_if.exact_reason import exact_reason
 from zoe_master.scheduler.what_if.missing_instances import missing_instances, planned_instances
@@ -113,7 +113,7 @@ def _smallest_change(
 ) -> ComponentChange | None:
 
     def starts(application: Application) -> bool:
-        if give_up():
+        if give_up(1 + len(snapshot.queued) + len(snapshot.nodes) // NODES_OF_A_STEP):
             raise OutOfBudget
         services = new_services(execution.id, application, execution.attempt)
         changed = replace(execution, application=application, services=services)

@@ -7,7 +7,7 @@ from zoe_lib.run_times.samples import run_key
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.ordering.estimate import EstimateSource
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
-from zoe_master.state.cpu_budget import CpuBudget
+from zoe_master.scheduler.placement.budget import StepCount
 
 
 def test_a_plan_knows_past_runs_of_a_kind_of_which_none_is_there() -> None:
@@ -16,7 +16,7 @@ def test_a_plan_knows_past_runs_of_a_kind_of_which_none_is_there() -> None:
     kind = run_key(wanted)
     for past, source in (({kind: 30.0}, EstimateSource.PAST_RUNS), ({}, EstimateSource.UNKNOWN)):
         tick = Tick(snapshot, Plan(), "plan-1", 0.0, raced=False, expected=past.get)
-        proposal, _, end = tick.propose(wanted.application, wanted.tenant, wanted.user, 0, CpuBudget())
+        proposal, _, end = tick.propose(wanted.application, wanted.tenant, wanted.user, 0, StepCount())
         assert proposal.starts_now
         assert (end.source, end.run_s) == (source, past.get(kind))
 
@@ -27,7 +27,7 @@ def test_forecasts_count_from_now_and_not_from_the_tick() -> None:
     for others, starts_s in (((), 14.0), ((started(busy, "n"),), 31.0)):
         snapshot = Snapshot(10.0, (node("n", cores=4),), (), others)
         tick = Tick(snapshot, Plan(), "plan-1", 0.0, raced=False).moved_to(14.0)
-        _, start, end = tick.propose(wanted.application, wanted.tenant, wanted.user, 0, CpuBudget())
+        _, start, end = tick.propose(wanted.application, wanted.tenant, wanted.user, 0, StepCount())
         assert end.end_p50_s == starts_s + 30.0
         assert (start is None) == (not others)
         assert start is None or (start.at_s, start.start_p50_s) == (14.0, starts_s)

@@ -30,7 +30,6 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.what_if import proposal
-from zoe_master.state.cpu_budget import PASS_S, SEARCH_S, CpuBudget
 from zoe_master.state.run_times import LearnedRunTimes
 
 NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
@@ -117,14 +116,14 @@ def test_eight_of_the_largest_plans_at_once(client: MasterClient, wanted: Any, m
 
 
 def test_the_search_ends_with_its_budget(client: MasterClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that only a pass moves: two passes are half a second."""
+    """Twice on one clock, since steps are counted: the answer says after how many it was cut."""
     counted = Counted(monkeypatch)
-    clock = lambda: counted.passes * SEARCH_S / 2  # noqa: E731
+    monkeypatch.setattr(tick_module, "SEARCH_STEPS", 40_000)
     monkeypatch.setattr(tick_module, "forecast", lambda *_: None)
-    monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, clock))
-    told = client.ask("plan", {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"})
-    assert (told["change"], told["change_sought"]) == (None, False)
-    assert counted.passes == 2
+    body = {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"}
+    first, passes = client.ask("plan", body), counted.passes
+    assert (first["change"], first["change_sought"], first["cut_after_steps"]) == (None, False, 40_000)
+    assert (client.ask("plan", body)["reason"], counted.passes) == (first["reason"], 2 * passes)
 
 
 LONG, LOOKS = 30_000, 100
@@ -143,7 +142,7 @@ def very_long_queue() -> tuple[Execution, ...]:
 def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     client: MasterClient, master: Master, monkeypatch: pytest.MonkeyPatch, kind: str, backfill: Any
 ) -> None:
-    """By a clock that only examinations of a pass move: a hundred of them are the budget."""
+    """A hundred examinations are the budget here."""
     policy = Policy(backfill=backfill, backfill_depth_max=LONG)
     assert master.latest is not None
     snapshot = replace(master.latest.snapshot, queued=very_long_queue())
@@ -151,12 +150,13 @@ def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     looks = [0]
     go_on = ServicePlacer.check_budget
 
-    def counted(placer: ServicePlacer) -> None:
+    def counted(placer: ServicePlacer, steps: int = 1) -> None:
         looks[0] += 1
-        go_on(placer)
+        go_on(placer, steps)
 
     monkeypatch.setattr(ServicePlacer, "check_budget", counted)
-    monkeypatch.setattr(answers, "CpuBudget", lambda left: CpuBudget(left, lambda: looks[0] * PASS_S / LOOKS))
+    for module in (answers, tick_module):
+        monkeypatch.setattr(module, "PASS_STEPS", LOOKS)
     body = {
         "plan": {"application": encode(ONE_KIND.application), "tenant": "red", "user": "ada"},
         "dry_run": {"policy": encode(policy)},
@@ -165,4 +165,5 @@ def test_a_look_at_a_very_long_queue_ends_with_its_budget(
     with pytest.raises(MasterRefused) as refused:
         client.ask(kind, body)
     assert refused.value.code == "queue_too_long"
+    assert f"cut after {(2 if kind == 'dry_run' else 1) * LOOKS} steps" in str(refused.value)
     assert looks[0] <= (2 if kind == "dry_run" else 1) * LOOKS + 1

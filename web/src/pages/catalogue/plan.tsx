@@ -86,6 +86,12 @@ function Later({ plan, when }: { plan: Plan; when: string }) {
   );
 }
 
+function cutText({ cut_after_steps: steps }: Plan) {
+  return steps == null
+    ? "the queue is very long"
+    : `the search was cut after ${steps.toLocaleString("en")} steps`;
+}
+
 function Now({ plan }: { plan: Plan }) {
   const { forecast, demand } = plan;
   return (
@@ -96,6 +102,7 @@ function Now({ plan }: { plan: Plan }) {
       {plan.starts_now && plan.instances?.map((count) => <p key={count.component}>{instancesText(count)}</p>)}
       {plan.fewer && <p>Fewer than preferred: {plan.fewer.sentence}</p>}
       {plan.change && <p>The smallest change that would start it now: {changeText(plan.change)}</p>}
+      {plan.change_sought === false && <p>Not all smaller applications were tried: {cutText(plan)}.</p>}
       {plan.deadline && (
         <p className={`notice ${plan.deadline.outlook === "cannot_be_met" ? "bad" : ""}`}>
           {plan.deadline.sentence}

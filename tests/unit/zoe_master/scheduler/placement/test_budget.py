@@ -16,7 +16,7 @@ from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit
-from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget
+from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, StepCount
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.weighers import WEIGHERS, WEIGHERS_OF_ONE
 from zoe_master.scheduler.what_if.dry_run import dry_run
@@ -24,7 +24,6 @@ from zoe_master.scheduler.what_if.explain import explain
 from zoe_master.scheduler.what_if.forecast import ForecastWait, wait_of
 from zoe_master.scheduler.what_if.proposal import propose
 from zoe_master.scheduler.what_if.reserved_wait import Reservations
-from zoe_master.state.cpu_budget import CpuBudget
 
 NODES = tuple(node(f"n{i}", cores=16, memory_gib=64) for i in range(20))
 BUSY = tuple(
@@ -38,7 +37,7 @@ LARGE = queued("x", *(component(f"c{i}", cores=0.9, memory_gib=1, essential_coun
 def after(times: int) -> GiveUp:
     """Return False for this number of calls."""
     asked = iter(range(times))
-    return lambda: next(asked, None) is None
+    return lambda _=1, /: next(asked, None) is None
 
 
 @pytest.mark.parametrize("times", [0, 1, 30, 200])
@@ -107,22 +106,42 @@ def test_reservations_of_a_forecast_end_with_its_budget(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Reservations, "reserve", counted)
     now, policy = Snapshot(10.0, NODES, waiting, BUSY), Policy(backfill="conservative")
-    told = wait_of(now, policy, "w299", Estimates({}), lambda: made[0] >= 50)
+    told = wait_of(now, policy, "w299", Estimates({}), lambda _=1, /: made[0] >= 50)
     assert made[0] == 50
     assert told is not None
     assert told.extrapolated
     assert 0 < told.seconds < math.inf
 
 
-def test_a_budget_counts_from_when_it_was_made_and_ends_with_its_asker() -> None:
-    now_s = [5.0]
+def test_a_budget_counts_steps_from_when_it_was_made_and_ends_with_its_asker() -> None:
     has_left = [False]
-    budget = CpuBudget(lambda: has_left[0], lambda: now_s[0])
-    search, forecast = budget.spent_after(0.5), budget.spent_after(0.8)
-    now_s[0] = 5.6
-    assert (search(), forecast()) == (True, False)
+    budget = StepCount(lambda: has_left[0])
+    search, forecast = budget.spent_after(5), budget.spent_after(8)
+    assert not search(5)
+    assert (search(), forecast(), budget.cut_after) == (True, False, 5)
     has_left[0] = True
     assert forecast()
+
+
+def test_the_same_snapshot_is_cut_at_the_same_place_every_time() -> None:
+    def told(steps: int) -> tuple[object, int | None]:
+        budget = StepCount()
+        return propose(NOW, Policy(), LARGE, budget.spent_after(10_000), budget.spent_after(steps)), budget.cut_after
+
+    assert told(3_000) == told(3_000)
+    assert (told(100)[1], told(100_000)[1]) == (100, None)
+
+
+def test_a_placement_costs_steps_by_its_nodes() -> None:
+    taken: list[int] = []
+
+    def count(steps: int = 1, /) -> bool:
+        taken.append(steps)
+        return False
+
+    nodes = tuple(node(f"n{i:04}", cores=10, memory_gib=64) for i in range(1_600))
+    assert isinstance(admit(queued("x", component()), ServicePlacer(ledger(*nodes), Policy(), give_up=count)), tuple)
+    assert max(taken) == 102
 
 
 def test_a_single_node_is_scored_as_among_others() -> None:
