@@ -16,6 +16,7 @@ from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.database.supervision import Mode
 from storage_controller.routes.parameters import Author, PromisableDep, RulesDep, ServicesDep
 from storage_controller.rules.adding import (
+    TRIAL_STEPS_MAX,
     expand_rules,
     keep_rules,
     move_rule,
@@ -105,7 +106,8 @@ def try_rules(rules: RulesDep, services: ServicesDep, wanted: RuleToTry) -> Stor
     """Return the effect of further rules on an object, and the present effect."""
     request = ObjectRequest(wanted.tenant, wanted.container, wanted.object, wanted.size, frozenset(wanted.tags))
     book = replace(rules.book(), metrics=services.reports.metrics())
-    more = parse_text(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
+    text = wanted.text.encode()
+    more = parse_text(text, wanted.tenant, steps_max=TRIAL_STEPS_MAX) if text.strip() else []
     for rule in more:
         guaranteed_rates(rule)
     more = expand_rules(rules, more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
@@ -21,10 +21,12 @@ from storage_controller.rules.words import expand_rule
 from storage_filters.filter_host.records import KINDS
 from storage_filters.rules.documents import SHARED
 from storage_filters.rules.placing import AT_OBJECT_SERVERS, SENTENCES, MoveReason
-from storage_filters.rules.rules import ModuleVersion, Rule, TargetKind, metrics_of
+from storage_filters.rules.rules import ModuleVersion, Rule, TargetKind, comparisons, metrics_of
 from storage_filters.transforms.modules.filters import MODULE
 
 TEXT_BYTES_MAX = 2**20
+TRIAL_STEPS_MAX = 2_000
+"""Maximum rules, actions and comparisons that a trial reads together: some tenths of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +123,30 @@ def expand_rules(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
     return found
 
 
-def parse_text(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
-    """Return the rules of a text. Raises RequestRefusedError with the line and the position of an error."""
+def parse_text(body: bytes, caller: str | None, appendix: bool = False, steps_max: int | None = None) -> list[Rule]:
+    """Return the rules of a text. Raises RequestRefusedError with the line and the position of an error, or if it takes
+    more steps: rules, actions and comparisons.
+    """
     if len(body) > TEXT_BYTES_MAX:
         raise RequestRefusedError(400, f"the rules have more than {TEXT_BYTES_MAX} bytes; add them in parts")
     try:
-        rules = list(parse_rules(body.decode(), caller))
+        rules = list(_within(parse_rules(body.decode(), caller), steps_max))
     except (RuleError, UnicodeDecodeError) as error:
         raise RequestRefusedError(400, str(error)) from None
     if not rules:
         raise RequestRefusedError(400, "the text contains no rule")
     return [apply_dialect(rule, appendix) for rule in rules]
+
+
+def _within(rules: Iterable[Rule], steps_max: int | None) -> Iterator[Rule]:
+    steps = 0
+    for number, rule in enumerate(rules, start=1):
+        terms = (rule.condition, *(term for action in rule.actions for term in action.only))
+        steps += 1 + len(rule.actions) + sum(len(comparisons(term)) for term in terms)
+        if steps_max is not None and steps > steps_max:
+            why = f"cut after {steps_max:,} steps (rules, actions and comparisons), in rule {number}"
+            raise RequestRefusedError(400, f"{why}: try fewer rules at once")
+        yield rule
 
 
 def apply_dialect(rule: Rule, appendix: bool) -> Rule:
