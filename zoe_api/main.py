@@ -168,6 +168,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
             output.close()
             services.master_status.close()
             services.password_checks.close()
+            services.long_questions.close()
             await services.files.close()
             await services.objects.close()
 
@@ -182,7 +183,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     watch = DirectoryWatch(settings, store.accounts, directories(settings))
     problems.install(app)
     app.router.default = DocsSite(otherwise=WebUi(otherwise=app.router.default))
-    app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max)
+    app.add_middleware(BodyMiddleware, bytes_max=settings.api_body_bytes_max, turns=services.turns)
     app.add_middleware(OriginMiddleware, prefixes=(PREFIX,), public_url=settings.public_url)
     app.add_middleware(JobDoor, tokens=services.job_tokens, rates=services.job_rates)
     app.add_middleware(HostDoor, settings=settings)

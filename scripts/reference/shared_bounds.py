@@ -126,6 +126,40 @@ MEMBERS: tuple[SharedBound, ...] = (
         ("tests/api/test_stream_places.py::test_streams_are_bounded_by_token_and_by_user_and_others_get_theirs",),
     ),
     SharedBound(
+        "questions (checks, plans, conversions, trials) and large bodies, of an API process",
+        "{0} of a token or session at once, {1} with those that wait",
+        ("zoe_api.http.turns:AT_ONCE_MAX", "zoe_api.http.turns:INSIDE_MAX"),
+        "a token or session",
+        "its own questions",
+        "when they are answered",
+        ("check_busy",),
+        ("tests/unit/zoe_api/http/test_turns.py::test_a_client_has_its_turns_and_delays_itself_only",),
+    ),
+    SharedBound(
+        "long checks and conversions, in processes of an API process",
+        "{0} of a tenant and {1} in all at once, {2} of a tenant and {3} in all with those that wait",
+        tuple(
+            f"zoe_api.questions.pool:{name}"
+            for name in ("OF_TENANT_AT_ONCE_MAX", "AT_ONCE_MAX", "OF_TENANT_MAX", "INSIDE_MAX")
+        ),
+        "a user, the places of the tenant; four tenants together, all",
+        "long checks of the tenant; those of others wait for their turn, and a full table takes places from the tenant "
+        "that has most",
+        "when they are answered: after 10 s of CPU time at most",
+        ("check_busy",),
+        ("tests/unit/zoe_api/questions/test_pool.py::test_a_tenant_has_one_process_and_a_few_places",),
+    ),
+    SharedBound(
+        "replays of an API process",
+        "one at a time",
+        (),
+        "an operator",
+        "replays of other operators",
+        "when it ends, or reaches a limit (settings `replay_*`)",
+        ("replay_busy",),
+        ("tests/api/test_replays.py::test_one_at_a_time",),
+    ),
+    SharedBound(
         "descriptions that are checked, of an API process",
         "{0} of a user, {1} in all",
         ("zoe_api.services.dependencies:_CHECKS.of_asker_max", "zoe_api.services.dependencies:_CHECKS.in_all_max"),
@@ -172,7 +206,7 @@ MEMBERS: tuple[SharedBound, ...] = (
                 "LOOKS",
                 "SCHEDULER",
                 "four users; **four questions of one user delay those of other users**",
-                "others wait for the CPU budget of four questions",
+                "others wait for the steps of four questions",
                 ("plan_busy",),
             ),
             ("reads of output", "READS", "OUTPUT", "six users", "others, while engines hang", ("logs_busy",)),

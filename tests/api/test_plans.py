@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from tests.support.api import Api, problem
 from tests.support.documents import job
+from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api.access.wire_forms import policy_view
-from zoe_api.executions.submissions import descriptions as routes
+from zoe_api.executions.submissions import checking
+from zoe_api.http.turns import AT_ONCE_MAX
 from zoe_client import Busy
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
+from zoe_lib.submission.checking import check_description
+from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def test_checks_of_one_user_are_bounded_and_others_go_on(shared_api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By six tokens, since the requests of one token take turns."""
     begun, may_end, statuses = [], threading.Event(), []
-    parse = routes._as_submitted
+    check_here = check_description
 
     def slow(*arguments: Any) -> Any:
         begun.append(1)
         assert may_end.wait(60)
-        return parse(*arguments)
+        return check_here(*arguments)
 
-    def check(path: str) -> None:
-        statuses.append(shared_api.http().post(f"/api/v1/{path}", json={"application": job()}).status_code)
+    def check(path: str, token: str) -> None:
+        answer = shared_api.http(token).post(f"/api/v1/{path}", json={"application": job()})
+        statuses.append(answer.status_code)
 
-    monkeypatch.setattr(routes, "_as_submitted", slow)
-    threads = [threading.Thread(target=check, args=(path,)) for path in ["validate", "plan"] * 3]
+    monkeypatch.setattr(checking, "check_description", slow)
+    asked = [(path, make_token(shared_api.store)) for path in ["validate", "plan"] * 3]
+    threads = [threading.Thread(target=check, args=one) for one in asked]
     for thread in threads:
         thread.start()
     until(lambda: statuses == [429, 429])
@@ -42,6 +50,28 @@ def test_checks_of_one_user_are_bounded_and_others_go_on(shared_api: Api, monkey
         thread.join(60)
     assert len(begun) == 4
     assert shared_api.http().post("/api/v1/validate", json={"application": job()}).status_code == 200
+
+
+def test_questions_of_one_token_take_turns(shared_api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end = [], threading.Event()
+
+    def slow(*_: Any) -> Any:
+        begun.append(1)
+        assert may_end.wait(60)
+        raise SubmissionRefused("never_fits")
+
+    monkeypatch.setattr(checking, "check_description", slow)
+    with ThreadPoolExecutor(5) as threads:
+        asked = [threads.submit(validate_job, shared_api) for _ in range(5)]
+        until(lambda: len(begun) == AT_ONCE_MAX)
+        assert shared_api.http().get("/api/v1/me").status_code == 200
+        assert len(begun) == AT_ONCE_MAX
+        may_end.set()
+        assert {one.result(60) for one in asked} == {422}
+
+
+def validate_job(api: Api) -> int:
+    return api.http().post("/api/v1/validate", json={"application": job()}).status_code
 
 
 @pytest.fixture

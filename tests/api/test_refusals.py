@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 import pytest
@@ -20,6 +21,7 @@ from tests.support.browser import Browser
 from tests.support.documents import document as described
 from tests.support.documents import job, part
 from tests.support.jobs import Job, token_of
+from tests.support.largest_questions import wide_description
 from tests.support.limits import Quota, set_quota
 from tests.support.master import NODES
 from tests.support.people import ALL_SCOPES, make_token
@@ -29,6 +31,7 @@ from zoe_api.http.attempts import guess_limit, password_checks
 from zoe_api.http.problems.codes import PROBLEMS, Code
 from zoe_api.people.sign_in.identity import Identity
 from zoe_api.people.sign_in.ldap import Ldap
+from zoe_api.questions import pool
 from zoe_api.storage.client import StorageController
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.cluster.policy import Policy
@@ -502,6 +505,11 @@ def check_busy(api: Api, _: Raise) -> httpx.Response:
     for _place in range(4):
         its.checks.take("check", who, Bounds(4, 4, "check_busy"))
     return api.http().post("/api/v1/validate", json={"application": job()})
+
+
+def check_too_long(api: Api, _: Raise) -> httpx.Response:
+    with patch.object(pool, "SECONDS_MAX", 0.001):
+        return api.http().post("/api/v1/validate", json={"application": wide_description()})
 
 
 def position_unknown(api: Api, _: Raise) -> httpx.Response:

@@ -22,6 +22,7 @@ from zoe_api.executions.families import cancel_unit
 from zoe_api.executions.submissions.job_submissions import note_submission, refused_after, was_stopped
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
+from zoe_api.questions.bounded import Bound, question
 from zoe_api.services.dependencies import Caller, Services, checking
 from zoe_client.vocabulary import IndexState
 from zoe_client.wire import (
@@ -92,6 +93,7 @@ def submit_array(
 
 
 @router.post(":plan", response_model=PromisePlan)
+@question(Bound.PROCESS, Bound.STEPS_OF_MASTER)
 def plan_array(body: ArrayRequest, caller: AsReader) -> PromisePlan:
     """Show the promise, or the offers, for an array that requests a promise, as if it were submitted now. Nothing is
     stored. 429 `plan_busy` while the master computes other plans.

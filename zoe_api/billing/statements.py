@@ -15,6 +15,7 @@ from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
+from zoe_api.questions.bounded import Bound, question
 from zoe_api.services.dependencies import ClockDep, Services, StoreDep
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.wire import (
@@ -75,6 +76,7 @@ def set_price_list(body: PriceListRequest, caller: AsAdmin) -> PriceListView:
 
 
 @router.post("/admin/price-lists:check", status_code=204)
+@question(Bound.SHORT)
 def check_price_list(clock: ClockDep, body: PriceListRequest, _principal: Admin, store: StoreDep) -> Response:
     """Check a price list without setting it; the response has all its errors."""
     try:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -14,6 +12,7 @@ from typing import Any
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
+from zoe_api.questions.children import TooLong, run
 from zoe_client.wire import ReplayRequest
 from zoe_lib.settings.config import Settings
 
@@ -51,20 +50,16 @@ def _command(settings: Settings, question: ReplayRequest, to_s: float, picture: 
 
 
 def _answer(settings: Settings, command: list[str], directory: Path) -> dict[str, Any]:
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(directory),
+    more = {
         "MPLCONFIGDIR": str(directory),
         # Threads of numpy reserve address space that the memory limit counts.
         "OPENBLAS_NUM_THREADS": "1",
         "ZOE_DATABASE_URL": settings.database_url.get_secret_value(),
     }
     try:
-        done = subprocess.run(
-            command, env=environment, cwd=directory, capture_output=True, timeout=settings.replay_s_max, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise ApiProblem(Code.REPLAY_TOO_LONG, f"it took longer than {settings.replay_s_max:g} s", _SHORTER) from None
+        done = run(command, directory, settings.replay_s_max, more)
+    except TooLong as error:
+        raise ApiProblem(Code.REPLAY_TOO_LONG, str(error), _SHORTER) from None
     words = done.stderr.decode(errors="replace").strip().splitlines()
     last = words[-1][:500] if words else f"it exited with {done.returncode}"
     if done.returncode == _REFUSED:

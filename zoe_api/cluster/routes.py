@@ -18,6 +18,7 @@ from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import MASTER_AWAY_HINT, ApiProblem
 from zoe_api.http.routing import api_router
+from zoe_api.questions.bounded import Bound, question
 from zoe_api.services.dependencies import (
     ClockDep,
     IfMatch,
@@ -121,6 +122,7 @@ def set_policy(
 
 
 @router.post("/policy/dry-run", response_model=DryRunView)
+@question(Bound.STEPS_OF_MASTER)
 def try_policy(clock: ClockDep, body: PolicyView, caller: AsOperator, store: StoreDep, master: MasterDep) -> DryRunView:
     """Compare a proposed policy with the one in force on the present queue; nothing changes."""
     _check_names(body, store.policy(), store, clock.now_s())
@@ -136,6 +138,7 @@ def try_policy(clock: ClockDep, body: PolicyView, caller: AsOperator, store: Sto
 
 
 @router.post("/replays", response_model=ReplayView)
+@question(Bound.CHILD)
 def replay_journal(body: ReplayRequest, caller: AsOperator) -> ReplayView:
     """Replay the journal since a time unchanged, and with another policy, other limits or nodes; nothing changes."""
     if body.policy:

@@ -12,12 +12,13 @@ from zoe_api.executions.cancelling import cancellation
 from zoe_api.executions.changing import change
 from zoe_api.executions.controlling import hold_event, release_event
 from zoe_api.executions.submissions.budgets import check_budget
+from zoe_api.executions.submissions.checking import check
 from zoe_api.executions.submissions.conditions import conditions_of, visible_array
 from zoe_api.executions.submissions.job_submissions import refused_after, was_stopped
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
-from zoe_api.services.dependencies import Caller, Services
+from zoe_api.services.dependencies import Caller, Services, answered, is_short
 from zoe_client.vocabulary import ACTIVE_STATES, Holder
 from zoe_client.wire import ArrayRequest, Diagnostic
 from zoe_lib.domain.executions import arrays as domain
@@ -30,7 +31,6 @@ from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import room_for
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
-from zoe_lib.submission.checking import check_description
 from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id
 from zoe_lib.submission.pricing import price_notes
@@ -46,9 +46,8 @@ _NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
 def new_array(body: ArrayRequest, caller: Caller) -> Array:
     """Return the array of a request, checked like an execution; 422 with all errors."""
     indices, at_once = _indices(body.indices, caller.services)
-    fit = check_description(
-        body.application, caller.services, caller.principal, body.priority, caller.request.state.terms
-    )
+    given = caller.principal, body.application, body.priority, caller.request.state.terms
+    fit = answered(caller, is_short(caller), check, *given)
     array_id, now_s = new_array_id(), caller.services.clock.now_s()
     plain = [entry for entry in body.after if not entry.startswith(_CORR)]
     (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], caller)

@@ -22,6 +22,7 @@ from zoe_api.http.openapi import operation_id
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
+from zoe_api.http.turns import client_of
 from zoe_client.wire import Diagnostic
 from zoe_lib.submission import refusal as refusals
 
@@ -43,6 +44,8 @@ class OneThreadRoute(APIRoute):
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        self.bounds: tuple[str, ...] = getattr(endpoint, "bounds", ())
+        """What bounds the work of a question (`zoe_api/questions/bounded.py`); empty for other routes."""
         self._waits = not inspect.iscoroutinefunction(endpoint)
         super().__init__(path, _as_coroutine(endpoint) if self._waits else endpoint, **options)
 
@@ -60,7 +63,12 @@ class OneThreadRoute(APIRoute):
                     await request.body()  # kept in the request, so that the thread need not wait for it
             except ClientDisconnect:
                 return Response(status_code=CLIENT_LEFT)
-            return await (run_in_threadpool(_run, handler, request) if self._waits else handler(request))
+            if not self.bounds:
+                return await (run_in_threadpool(_run, handler, request) if self._waits else handler(request))
+            async with request.app.state.services.turns.turn(client_of(request)):
+                if await request.is_disconnected():  # while it waited
+                    return Response(status_code=CLIENT_LEFT)
+                return await run_in_threadpool(_run, handler, request)
 
         return answer
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from fastapi import Depends, Header, Request
 from starlette.requests import HTTPConnection
@@ -15,6 +15,8 @@ from zoe_api.http.attempts.password_checks import PasswordChecks
 from zoe_api.http.attempts.sign_in_audit import SignInAudit
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem, from_master
+from zoe_api.http.turns import Turns
+from zoe_api.questions.pool import QuestionPool
 from zoe_api.services.file_programs import FilePrograms
 from zoe_api.services.job_calls import CallRates
 from zoe_api.services.journal_news import JournalNews
@@ -32,9 +34,14 @@ from zoe_lib.settings.config import Settings
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.postgres.store import PostgresStore
+from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.spending import Spending
 from zoe_lib.tokens.job_tokens import JobTokens
 
+P = ParamSpec("P")
+T = TypeVar("T")
+SHORT_BYTES_MAX = 16_384
+"""Maximum body of a question that this process answers itself."""
 _CHECK = "check"
 _CHECKS = Bounds(in_all_max=16, of_asker_max=4, busy="check_busy")
 
@@ -52,6 +59,7 @@ class Services:
     master_status: MasterStatus
     clock: Clock = SYSTEM_CLOCK
     checks: Places = field(default_factory=Places)
+    turns: Turns = field(default_factory=Turns)
     positions: Positions = field(default_factory=Positions)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     files: FilePrograms = field(default_factory=FilePrograms)
@@ -60,11 +68,13 @@ class Services:
     looks: Looks = field(default_factory=Looks)
     spending: Spending = field(default_factory=Spending)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    long_questions: QuestionPool = field(init=False)
     job_tokens: JobTokens = field(init=False)
     job_rates: CallRates = field(init=False)
 
     def __post_init__(self) -> None:
         """Make the services that depend on the settings."""
+        object.__setattr__(self, "long_questions", QuestionPool(self.settings))
         object.__setattr__(self, "job_tokens", JobTokens(self.settings.keys_dir))
         object.__setattr__(self, "job_rates", CallRates(self.settings.job_calls_per_s_max, self.clock))
 
@@ -154,6 +164,22 @@ def checking(caller: Caller) -> Iterator[None]:
         ) from None
     with caller.services.checks.release_after(_CHECK, caller.user):
         yield
+
+
+def is_short(caller: Caller) -> bool:
+    """Return whether the caller's document is short: checking it takes some milliseconds."""
+    return int(caller.request.headers.get("content-length", SHORT_BYTES_MAX + 1)) <= SHORT_BYTES_MAX
+
+
+def answered(
+    caller: Caller, short: bool, work: Callable[Concatenate[SubmissionPlace, P], T], *given: P.args, **named: P.kwargs
+) -> T:
+    """Return the result of a function of values: here if it is short, else by another process, which gets the values
+    pickled. ApiProblem, and the function's errors.
+    """
+    if short:
+        return work(caller.services, *given, **named)
+    return caller.services.long_questions.answer(caller.tenant, work, *given, **named)
 
 
 def stream_place(caller: Caller) -> AbstractContextManager[None]:

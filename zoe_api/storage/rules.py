@@ -9,6 +9,7 @@ from fastapi import Path, Query, Response
 from zoe_api.access.access import AsAdmin, AsReader, check
 from zoe_api.http.audit_changes import note_changes
 from zoe_api.http.routing import api_router
+from zoe_api.questions.bounded import Bound, question
 from zoe_api.storage.client import ControllerDep
 from zoe_client.wire import (
     StorageRuleList,
@@ -72,6 +73,7 @@ def restore_storage_rule(number: int, _: AsAdmin, controller: ControllerDep) -> 
 
 
 @router.post("/try", response_model=StorageRuleTryView)
+@question(Bound.STEPS_OF_CONTROLLER)
 def try_storage_rules(body: StorageRuleTry, caller: AsReader, controller: ControllerDep) -> StorageRuleTryView:
     """Return the filters for an object, now and with these rules added; nothing changes."""
     body.tenant = _tenant(caller.principal, body.tenant)

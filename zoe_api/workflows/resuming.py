@@ -12,11 +12,11 @@ from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.dependencies import Caller, Services
+from zoe_api.workflows.checking import place_of
 from zoe_api.workflows.runs import (
     RequestKey,
     fingerprint_of,
     known_run,
-    place_of,
     stored_parts,
 )
 from zoe_api.workflows.views import has_ended, step_state

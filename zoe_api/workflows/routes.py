@@ -15,11 +15,13 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Caller, checking
+from zoe_api.questions.bounded import Bound, question
+from zoe_api.services.dependencies import Caller, answered, checking
+from zoe_api.workflows.checking import is_short, validate
 from zoe_api.workflows.promises import accept_workflow, requests_promise, whole_promise
 from zoe_api.workflows.resuming import resume
-from zoe_api.workflows.runs import place_of, plan, submit
-from zoe_api.workflows.views import workflow_plan, workflow_summary, workflow_view
+from zoe_api.workflows.runs import plan, submit
+from zoe_api.workflows.views import workflow_summary, workflow_view
 from zoe_client.vocabulary import TERMINAL_STATES
 from zoe_client.wire import (
     AcceptRequest,
@@ -35,7 +37,6 @@ from zoe_lib.domain.applications.sharing import ALL
 from zoe_lib.store.documents.cursors import decode_cursor, encode_position
 from zoe_lib.store.people import Principal
 from zoe_lib.store.workflow_values import StoredWorkflow, WorkflowQuery
-from zoe_lib.submission.workflows import checked_applications, compile_checked
 
 router = api_router("/workflows", tag="workflows")
 _PAGE_MAX = 100
@@ -59,15 +60,16 @@ def submit_workflow(
 
 
 @router.post(":validate", response_model=WorkflowPlan)
-def validate_workflow(body: WorkflowRequest, caller: AsReader) -> WorkflowPlan:
+@question(Bound.PROCESS)
+def validate_workflow(body: WorkflowRequest, caller: AsReader) -> Response:
     """Check a workflow, and return its compiled executions. Nothing is stored."""
+    given = caller.principal, caller.request.state.terms, body
     with checking(caller):
-        whole = compile_checked(body.document, body.parameters, place_of(caller.services, "WORKFLOW"))
-        fits = checked_applications(whole.steps, caller.services, caller.principal, caller.request.state.terms)
-    return workflow_plan(whole, list(dict.fromkeys(note for fit in fits for note in fit.notes)))
+        return Response(answered(caller, is_short(body.document), validate, *given), media_type="application/json")
 
 
 @router.post(":plan", response_model=PromisePlan)
+@question(Bound.PROCESS, Bound.STEPS_OF_MASTER)
 def plan_workflow(body: WorkflowRequest, caller: AsReader) -> PromisePlan:
     """Show the promise for a workflow submitted now with this `finish_by`, or the offers. Nothing is stored. 429
     `plan_busy` while the master computes other plans.

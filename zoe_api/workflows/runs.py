@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,37 +16,20 @@ from zoe_api.arrays.whole_promises import planned_promise
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem, problem_of
-from zoe_api.services.dependencies import Caller, Services
+from zoe_api.services.dependencies import Caller, Services, answered
+from zoe_api.workflows.checking import is_short, make_executions, promised_members
 from zoe_client.wire import PromisePlan, WorkflowRequest
 from zoe_lib.domain.executions.execution import Execution
-from zoe_lib.domain.values.finish_times import CONFIDENCE, PromiseWish, budget_text
 from zoe_lib.store.errors import BatchRefused, NotFound
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.batch import workflows as rows
 from zoe_lib.store.values import ArraysBeside
 from zoe_lib.store.workflow_values import NewWorkflow
-from zoe_lib.submission.checking import Checked
 from zoe_lib.submission.ids import new_workflow_id
 from zoe_lib.submission.pricing import price_notes
-from zoe_lib.submission.workflows import (
-    WorkflowParts,
-    checked_applications,
-    compile_checked,
-    new_ids,
-    new_step,
-    parts_of,
-    step_conditions,
-    unknown_price_notes,
-    with_step_promises,
-)
-from zoe_lib.workflows import CompiledWorkflow, RunPlace
+from zoe_lib.submission.workflows import new_step, unknown_price_notes
 
 log = structlog.get_logger(__name__)
-
-
-def place_of(services: Services, workflow_id: str, run: int = 1, kept: Mapping[str, int] | None = None) -> RunPlace:
-    """Return the directory for the results of a run."""
-    return RunPlace(workflow_id, run, services.settings.workflow_results_kept_s, kept)
 
 
 def submit(body: WorkflowRequest, caller: Caller, key: str | None) -> tuple[str, Sequence[str]]:
@@ -57,7 +40,8 @@ def submit(body: WorkflowRequest, caller: Caller, key: str | None) -> tuple[str,
         return known, ()
     workflow_id, now_s = new_workflow_id(), caller.services.clock.now_s()
     warnings = check_budget(caller)
-    made = _make_executions(body, caller, workflow_id, now_s)
+    terms = caller.request.state.terms
+    made = make_executions(caller.services, caller.principal, terms, body, workflow_id, now_s)
     whole, fits, parts = made.whole, made.fits, made.parts
     new = NewWorkflow(workflow_id, whole.name, caller.tenant, caller.user, body.document, whole.parameters, now_s)
     by_id = {execution.id: execution for execution in parts.executions}
@@ -75,30 +59,6 @@ def submit(body: WorkflowRequest, caller: Caller, key: str | None) -> tuple[str,
     return workflow_id, list(dict.fromkeys(notes))
 
 
-@dataclass(frozen=True, slots=True)
-class _NewExecutions:
-    """The executions of a workflow, before they are stored."""
-
-    whole: CompiledWorkflow
-    fits: Sequence[Checked]
-    ids: Sequence[str]
-    parts: WorkflowParts
-
-
-def _make_executions(body: WorkflowRequest, caller: Caller, workflow_id: str, now_s: float) -> _NewExecutions:
-    whole = compile_checked(body.document, body.parameters, place_of(caller.services, workflow_id))
-    fits = checked_applications(whole.steps, caller.services, caller.principal, caller.request.state.terms)
-    ids = new_ids(whole.steps)
-    under = [step_conditions(step, ids, now_s) for step in whole.steps]
-    parts = parts_of(list(zip(ids, whole.steps, fits, under, strict=True)), caller.principal, now_s)
-    if body.finish_by is not None:
-        wish = PromiseWish(body.confidence or CONFIDENCE, budget_text(body.budget))
-        parts = with_step_promises(parts, workflow_id, wish, body.finish_by, now_s)
-    elif body.confidence is not None or body.budget is not None:
-        raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget need finish_by")
-    return _NewExecutions(whole, fits, ids, parts)
-
-
 def plan(body: WorkflowRequest, caller: Caller) -> PromisePlan:
     """Return the promise for a workflow submitted now; nothing is stored."""
     if body.finish_by is None:
@@ -106,13 +66,12 @@ def plan(body: WorkflowRequest, caller: Caller) -> PromisePlan:
             Code.INVALID_REQUEST, "a plan needs the time by which the whole workflow should end: finish_by"
         )
     warnings = check_budget(caller)
-    made = _make_executions(body, caller, new_workflow_id(), caller.services.clock.now_s())
-    members = [execution for execution in made.parts.executions if execution.application.promise is not None]
+    given = caller.principal, caller.request.state.terms, body, new_workflow_id(), caller.services.clock.now_s()
+    members, notes = answered(caller, is_short(body.document), promised_members, *given)
     if not members:
         raise ApiProblem(Code.INVALID_REQUEST, "none of its steps can be promised: all run after a failure")
     promise = planned_promise(caller, members)
-    notes = dict.fromkeys([*warnings, *(note for fit in made.fits for note in fit.notes)])
-    return PromisePlan(promise=promise, notes=list(notes))
+    return PromisePlan(promise=promise, notes=list(dict.fromkeys([*warnings, *notes])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastapi import Response
+
 from zoe_api.access.access import AsReader, Reader
 from zoe_api.access.wire_forms import promise_outlook
 from zoe_api.executions.submissions.budgets import budget_notes, price_of, run_times_of
+from zoe_api.executions.submissions.checking import as_submitted, convert, validate
 from zoe_api.http.problems.problems import from_description
 from zoe_api.http.routing import api_router
+from zoe_api.questions.bounded import Bound, question
 from zoe_api.services.dependencies import (
-    Caller,
     StoreDep,
+    answered,
     ask,
     checking,
+    is_short,
 )
 from zoe_client.wire import (
     AmountView,
@@ -43,27 +48,26 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
-from zoe_lib.store.quotas import check_counts, with_time_limit
-from zoe_lib.submission.checking import check_description
-from zoe_lib.submission.deadlines import check_promise, deadline_of, wanted_deadline
+from zoe_lib.store.quotas import check_counts
+from zoe_lib.submission.deadlines import check_promise, wanted_deadline
 from zoe_lib.submission.outlook import outlook_view
 
 router = api_router(tag="descriptions")
 
 
 @router.post("/validate", response_model=ValidateResponse)
-def validate_description(body: ValidateRequest, caller: AsReader) -> ValidateResponse:
+@question(Bound.PROCESS)
+def validate_description(body: ValidateRequest, caller: AsReader) -> Response:
     """Check a description, expanded, against the format, this installation and your tenant's longest time limit.
     Nothing is stored. A `deadline` in the past is refused, as for a submission.
     """
+    given = caller.principal, body.application, caller.services.clock.now_s()
     with checking(caller):
-        application, notes, _ = _as_submitted(body.application, caller)
-        _, warnings = deadline_of(None, None, application, caller.services.clock.now_s())
-        notes += [*warnings, *_unknown_run(application)]
-        return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
+        return Response(answered(caller, is_short(caller), validate, *given), media_type="application/json")
 
 
 @router.post("/plan", response_model=PlanView)
+@question(Bound.PROCESS, Bound.STEPS_OF_MASTER)
 def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
     """Return whether an application would start now; if not, when, why not, and which smallest change would start it.
     Nothing is stored.
@@ -73,7 +77,8 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
     many descriptions are checked, `plan_busy` while the master computes other plans.
     """
     with checking(caller):
-        application, notes, priority = _as_submitted(body.application, caller, body.priority)
+        submitted = caller.principal, body.application, body.priority
+        application, notes, priority = answered(caller, is_short(caller), as_submitted, *submitted)
         given = wanted_deadline(body.deadline, body.deadline_s, application, caller.services.clock.now_s())
         check_promise(application, given, caller.services.clock.now_s())
         demand = _demand(caller.store, caller.principal, application)
@@ -97,14 +102,12 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
 
 
 @router.post("/convert", response_model=ConvertResponse)
-def convert_description(body: ConvertRequest, caller: AsReader) -> ConvertResponse:
+@question(Bound.PROCESS)
+def convert_description(body: ConvertRequest, caller: AsReader) -> Response:
     """Convert a description of an older format to version 4, with notes on lost settings."""
-    try:
-        with checking(caller):
-            conversion = descriptions.convert(body.document)
-    except DescriptionError as error:
-        raise from_description(error) from None
-    return ConvertResponse(document=conversion.document, notes=[str(note) for note in conversion.notes])
+    with checking(caller):
+        converted = answered(caller, is_short(caller), convert, body.document)
+    return Response(converted, media_type="application/json")
 
 
 @router.get("/catalogue", response_model=CatalogueList)
@@ -121,6 +124,7 @@ def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
 
 
 @router.post("/catalogue/{entry_id}/fill", response_model=FillResponse)
+@question(Bound.SHORT)
 def fill_form(entry_id: str, body: FillRequest, caller: AsReader) -> FillResponse:
     """Return the description of an entry with the values of its form. Nothing is stored."""
     entry = next(
@@ -202,22 +206,6 @@ def _document_of(entry: CatalogueEntry, tenant: str, limits: Limits) -> dict[str
     if limit_s is None or longest_s is None or limit_s <= longest_s:
         return document
     return {**document, "time_limit_s": longest_s}
-
-
-def _as_submitted(
-    document: dict[str, Any], caller: Caller, priority: int | None = None
-) -> tuple[Application, list[str], int]:
-    """Return the application as stored for its tenant, the notes for its user, and its priority."""
-    fit = check_description(document, caller.services, caller.principal, priority)
-    application, limit_notes = with_time_limit(fit.application, caller.tenant, caller.store.policy().limits)
-    return application, [*fit.notes, *limit_notes], fit.priority
-
-
-def _unknown_run(application: Application) -> list[str]:
-    wanted = application.default_deadline or application.default_deadline_s
-    if wanted is None or application.expected_run_s:
-        return []
-    return ["whether its deadline can be met is not known: it declares no run time (size.run_time_s)"]
 
 
 def _demand(store: ExecutionStore, principal: Principal, application: Application) -> DemandView:

@@ -25,15 +25,26 @@ class _Job:
 
 
 class Lane:
-    """Run tasks in a few threads, taking one of each network in turn. Thread-safe."""
+    """Run tasks in a few threads, taking one of each network in turn. Thread-safe.
 
-    def __init__(self, name: str, at_once_max: int, inside_max: int, of_network_max: int) -> None:
+    Any other name of a group works like a network. `of_network_at_once_max`: threads that one of them may have.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        at_once_max: int,
+        inside_max: int,
+        of_network_max: int,
+        of_network_at_once_max: int | None = None,
+    ) -> None:
         self._lock = threading.Lock()
         self._executor = ThreadPoolExecutor(at_once_max, name)
         self._at_once_max = at_once_max
         self._inside_max = inside_max
         self._of_network_max = of_network_max
-        self._running = 0
+        self._of_network_at_once_max = of_network_at_once_max or at_once_max
+        self._running: Counter[str] = Counter()
         self._inside: Counter[str] = Counter()  # running or waiting tasks by network
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()  # the network whose turn is next comes first
 
@@ -47,7 +58,7 @@ class Lane:
     def is_busy(self) -> bool:
         """Return whether one more task would have to wait."""
         with self._lock:
-            return self._running >= self._at_once_max
+            return self._running.total() >= self._at_once_max
 
     def submit(self, network: str, work: Callable[[], T]) -> Future[T]:
         """Run the task when it is the network's turn; NoPlace, at once or later, if too many wait."""
@@ -79,20 +90,25 @@ class Lane:
         return self._waiting[most].pop().future
 
     def _start(self) -> None:
-        while self._running < self._at_once_max and self._waiting:
-            network, jobs = self._waiting.popitem(last=False)
+        while self._running.total() < self._at_once_max and (network := self._next()) is not None:
+            jobs = self._waiting.pop(network)
             job = jobs.popleft()
             if jobs:
                 self._waiting[network] = jobs
-            self._running += 1
+            self._running[network] += 1
             self._executor.submit(self._run, network, job)
+
+    def _next(self) -> str | None:
+        """Return the network whose turn is next among those with a thread left."""
+        return next((name for name in self._waiting if self._running[name] < self._of_network_at_once_max), None)
 
     def _run(self, network: str, job: _Job) -> None:
         """Free the place before the outcome is set: the caller may return at once."""
         tell = _run_job(job) if job.future.set_running_or_notify_cancel() else _drop_outcome
         try:
             with self._lock:
-                self._running -= 1
+                self._running[network] -= 1
+                self._running = +self._running
                 self._leave(network)
                 self._start()
         finally:

@@ -86,6 +86,7 @@ class Code(StrEnum):
     LOGS_BUSY = "logs_busy"
     TERMINALS_BUSY = "terminals_busy"
     CHECK_BUSY = "check_busy"
+    CHECK_TOO_LONG = "check_too_long"
     POSITION_BUSY = "position_busy"
     POSITION_UNKNOWN = "position_unknown"
     POSITION_NOT_REACHED = "position_not_reached"
@@ -193,6 +194,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.LOGS_BUSY: (429, "Too many readers of output at the moment; try again soon"),
     Code.TERMINALS_BUSY: (429, "Too many terminals are being opened; try again soon"),
     Code.CHECK_BUSY: (429, "Too many descriptions are being checked; try again soon"),
+    Code.CHECK_TOO_LONG: (422, "The check exceeded its time, CPU or memory limit"),
     Code.POSITION_BUSY: (429, "Too many requests wait for a position; try again soon"),
     Code.POSITION_UNKNOWN: (409, "The journal has no such position"),
     Code.POSITION_NOT_REACHED: (503, "The master has not reached the position yet; try again soon"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import anyio.to_thread
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zoe_api.http.problems.codes import Code
-from zoe_api.http.problems.problems import problem, problem_response, refuse_unread
+from zoe_api.http.problems.problems import ApiProblem, problem, problem_response, refuse_unread
 from zoe_api.http.problems.refusals import note_refused
+from zoe_api.http.turns import Turns, client_of
 from zoe_client.wire import Diagnostic
 from zoe_lib.descriptions import DescriptionError, load_json
 from zoe_lib.submission.refusal import diagnostics_of
@@ -35,9 +37,10 @@ class BodyMiddleware:
     uploads are passed on as they arrive; their route limits them.
     """
 
-    def __init__(self, app: ASGIApp, bytes_max: int) -> None:
+    def __init__(self, app: ASGIApp, bytes_max: int, turns: Turns) -> None:
         self._app = app
         self._bytes_max = bytes_max
+        self._turns = turns
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request with its body, or refuse it."""
@@ -54,7 +57,11 @@ class BodyMiddleware:
             return
         except _Gone:
             return
-        errors = await _check(body) if body and _is_json(headers.get(b"content-type", b"")) else []
+        try:
+            errors = await self._check(body, scope) if _is_json(headers.get(b"content-type", b"")) else []
+        except ApiProblem as refused:
+            await problem_response(refused.for_path(scope["path"]))(scope, receive, send)
+            return
         if errors:
             note_refused(scope, Code.INVALID_JSON)
             refusal = problem_response(problem(Code.INVALID_JSON, errors=errors, path=scope["path"]))
@@ -65,6 +72,12 @@ class BodyMiddleware:
     def _check_declared(self, declared: bytes) -> None:
         if not declared.isdigit() or len(declared) > _DIGITS_MAX or int(declared) > self._bytes_max:
             raise _TooLarge
+
+    async def _check(self, body: bytes, scope: Scope) -> list[Diagnostic]:
+        if len(body) <= _CHECKED_INLINE_BYTES_MAX:
+            return _findings(body) if body else []
+        async with self._turns.turn(client_of(HTTPConnection(scope))):
+            return await anyio.to_thread.run_sync(_findings, body)
 
     async def _read(self, receive: Receive) -> bytes:
         body = bytearray()
@@ -105,12 +118,6 @@ def _replay_body(body: bytes, receive: Receive) -> Receive:
 def _is_json(content_type: bytes) -> bool:
     kind = content_type.split(b";")[0].strip().lower()
     return kind == b"application/json" or (kind.startswith(b"application/") and kind.endswith(b"+json"))
-
-
-async def _check(body: bytes) -> list[Diagnostic]:
-    if len(body) > _CHECKED_INLINE_BYTES_MAX:
-        return await anyio.to_thread.run_sync(_findings, body)
-    return _findings(body)
 
 
 def _findings(body: bytes) -> list[Diagnostic]:

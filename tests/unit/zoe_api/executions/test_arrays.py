@@ -311,9 +311,10 @@ def test_an_array_runs_index_by_index_after_another_with_the_same_indices() -> N
 
 @pytest.mark.parametrize(("name", "called"), [(None, "sums"), ("mine", "mine")])
 def test_an_array_is_made_of_what_was_checked(name: str | None, called: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "check_description", lambda *_: Checked(application(), 4, ("note",)))
+    monkeypatch.setattr(arrays, "check", lambda *_: Checked(application(), 4, ("note",)))
     body = ArrayRequest(application={}, indices="0-3%2", name=name, after=[f"corr:{ID}"], deadline_s=60.0)
-    array = arrays.new_array(body, caller_of(services(), ADA, request(state={"terms": None})))
+    asked = request(headers={"content-length": "100"}, state={"terms": None})
+    array = arrays.new_array(body, caller_of(services(), ADA, asked))
     assert (array.name, array.tenant, array.user, array.priority, array.at_once) == (called, "iostack", USER, 4, 2)
     assert (array.indices.count, array.corr, array.conditions) == (4, (ID,), Conditions())
     assert array.deadline_s == pytest.approx(array.submitted_at_s + 60)

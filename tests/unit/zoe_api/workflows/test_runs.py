@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.support.plain_api import services
+from zoe_api.workflows import checking
 from zoe_api.workflows import runs as workflow_runs
 from zoe_client.vocabulary import Cause, ExecutionState
 from zoe_lib.workflows import RunPlace
@@ -18,5 +19,5 @@ def test_requests_that_differ_have_other_fingerprints() -> None:
 
 
 def test_a_run_keeps_its_results_as_long_as_settings_say() -> None:
-    place = workflow_runs.place_of(services(workflow_results_kept_s=7.0), "w1", 2, {"a": 1})
+    place = checking.place_of(services(workflow_results_kept_s=7.0), "w1", 2, {"a": 1})
     assert place == RunPlace("w1", 2, 7.0, {"a": 1})

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.applications import GIB, application, component, execution
 from tests.support.plain_api import PEER, TENANT, USER, caller_of, person, services
-from zoe_api.executions.submissions import descriptions
+from zoe_api.executions.submissions import checking, descriptions
 from zoe_client.wire import FillRequest
 from zoe_lib.domain.checks.finding import Finding
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
@@ -87,7 +87,7 @@ def test_the_obstacle_of_the_component_that_ends_the_application_comes_first(mon
     ],
 )
 def test_a_deadline_without_a_run_time_is_noted(changes: dict[str, Any], noted: bool) -> None:
-    assert bool(descriptions._unknown_run(application(**changes))) is noted
+    assert bool(checking.unknown_run(application(**changes))) is noted
 
 
 def test_demand_has_the_limits_of_tenant_and_user() -> None:

@@ -95,3 +95,14 @@ def test_running_request_is_answered_after_close(waits: int) -> None:
     lane.close()
     begin.set()
     assert asked[0].result(60)
+
+
+def test_one_network_has_so_many_threads() -> None:
+    lane = Lane("test", 2, 100, 100, of_network_at_once_max=1)
+    released = threading.Event()
+    of_a = [lane.submit("a", lambda: released.wait(60)) for _ in range(3)]
+    assert lane.submit("b", lambda: "answered").result(60) == "answered"
+    assert lane.inside == 3
+    released.set()
+    assert all(one.result(60) for one in of_a)
+    lane.close()

@@ -10,6 +10,7 @@ import pytest
 from tests.support.plain_api import run
 from zoe_api.http.serving import body
 from zoe_api.http.serving.body import BodyMiddleware
+from zoe_api.http.turns import Turns
 
 
 def sent(
@@ -41,7 +42,7 @@ def sent(
             assert (await inner())["type"] == "http.disconnect"
 
     scope = {"type": kind, "method": method, "path": path, "headers": list((headers or {}).items())}
-    run(BodyMiddleware(app, bytes_max)(scope, receive, send))
+    run(BodyMiddleware(app, bytes_max, Turns())(scope, receive, send))
     got = read[0].get("body") if read else None
     return got, answered[0]["status"] if answered else None, scope
 
