@@ -151,6 +151,6 @@ def test_random_begins_are_promised_and_kept(seed: int) -> None:
         world.run(chance.uniform(0.0, 60.0), check_invariants)
     world.run(4000.0, check_invariants)
     promised = [text for text in asked if world.get(text).promise is not None]
-    assert len(promised) >= 10
+    assert len(promised) >= 8
     assert [text for text in promised if world.get(text).missed is not None] == []
     assert [text for text in promised if world.get(text).marks[Mark.PLACED] < asked[text]] == []

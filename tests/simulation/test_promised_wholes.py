@@ -79,7 +79,7 @@ def test_late_pipeline_gets_offers_as_a_whole() -> None:
     assert all(offers is not None and offers.offers[0].kind is OfferKind.EARLIEST for offers in offered)
     ends = [offers.offers[0].terms.finish_s for offers in offered if offers is not None]
     assert ends[0] < ends[1] <= ends[3] or ends[0] < ends[2] <= ends[3]
-    takes_s = ends[3] - (offered[0].ends_s if offered[0] is not None else 0.0)
+    takes_s = ends[3] - found[0].submitted_at_s
     assert 400.0 < takes_s < 440.0, "not side by side: promises hold no more than their share of the cores"
     rooms = {booking.execution_id for booking in world.master._cache.promises.bookings()}
     assert {f"{ids[0]}#1", ids[0]} & rooms == {f"{ids[0]}#1"}
@@ -119,7 +119,7 @@ def test_it_is_said_which_of_budget_time_and_room_is_missing() -> None:
         offers = world.get(ids[0]).offers
         assert offers is not None
         assert said in offers.why
-        assert [offer.kind for offer in offers.offers] == kinds
+        assert list(dict.fromkeys(offer.kind for offer in offers.offers)) == kinds, "at once, and with time to answer"
         for id_ in ids:
             world.accept(id_, 1)
         world.run(2500.0, check_invariants)

@@ -66,7 +66,7 @@ class Promising(World):
     def accept(self, execution_id: str, number: int) -> None:
         execution = self.get(execution_id)
         assert execution.offers is not None
-        terms = execution.offers.terms(number)
+        terms = execution.offers.terms(number, self.clock.now_s())
         assert terms is not None
         event = ev.Promised(at_s=self.clock.now_s(), terms=terms, offer=number, user="ada")
         self.store.append(execution_id, [event], execution.version, None)

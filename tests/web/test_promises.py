@@ -47,7 +47,7 @@ def test_an_offer_is_seen_before_the_launch_and_accepted_after_it(admin: Visitor
     asked = page.url.rsplit("/", 1)[-1]
     offers = page.get_by_role("region", name="Offers", exact=True)
     expect(offers).to_contain_text("It cannot be promised: ")
-    expect(offers).to_contain_text(re.compile(rf"can be accepted until {IN_FULL} \(in "))
+    expect(offers).to_contain_text(re.compile(rf"Without an answer by {IN_FULL} \(in "))
     found = client.execution(asked).offers
     assert found is not None
     assert found.offers[0].kind is OfferKind.EARLIEST

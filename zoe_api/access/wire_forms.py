@@ -292,18 +292,24 @@ def promise_outlook(told: Mapping[str, Any] | None) -> PromiseOutlookView | None
         return None
     offers = None if told["offers"] is None else decode(PromiseOffers, told["offers"])
     terms = None if told["terms"] is None else FinishTermsView.model_validate(told["terms"])
-    return PromiseOutlookView(terms=terms, offers=offers_view(offers))
+    return PromiseOutlookView(terms=terms, offers=offers_view(offers, at_s=0.0))
 
 
-def offers_view(offers: PromiseOffers | None) -> OffersView | None:
-    """Return offers with their numbers."""
+def offers_view(
+    offers: PromiseOffers | None, at_s: float | None = None, clock: Clock = SYSTEM_CLOCK
+) -> OffersView | None:
+    """Return offers as they are if accepted at that time (None: now), with their numbers."""
     if offers is None:
         return None
-    several = [
-        OfferView(number=number, kind=entry.kind, terms=FinishTermsView.model_validate(entry.terms))
-        for number, entry in enumerate(offers.offers, start=1)
-    ]
+    now_s = clock.now_s() if at_s is None else at_s
+    several = [_offer_view(offers, number, now_s) for number in range(1, len(offers.offers) + 1)]
     return OffersView(why=offers.why, ends_s=offers.ends_s, offers=several)
+
+
+def _offer_view(offers: PromiseOffers, number: int, now_s: float) -> OfferView:
+    offer, ends_s = offers.offers[number - 1], offers.ends_of(number)
+    terms = FinishTermsView.model_validate(offer.terms_at(min(now_s, ends_s)))
+    return OfferView(number=number, kind=offer.kind, terms=terms, moves=offer.moves_until_end, ends_s=ends_s)
 
 
 def conditions_view(conditions: Conditions) -> ConditionsView | None:

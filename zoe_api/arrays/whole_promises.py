@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from zoe_api.access.visibility import seen_execution
-from zoe_api.executions.controlling import already_promised
+from zoe_api.executions.controlling import already_promised, terms_of_offer
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.dependencies import Caller, ask
@@ -18,7 +18,7 @@ from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowRisk
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.arrays import member_of
-from zoe_lib.domain.executions.events import Promised
+from zoe_lib.domain.executions.events import promised_event
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.finish_times import FinishTerms, PromiseOffers
@@ -37,7 +37,8 @@ def planned_promise(caller: Caller, members: Sequence[Execution]) -> WorkflowPro
     if len(promised) == len(answers):
         return WorkflowPromiseView(terms=_common_terms(promised), why="", ends_s=None, offers=[])
     offered = [decode(PromiseOffers, answer["offers"]) for answer in answers if answer["offers"] is not None]
-    return WorkflowPromiseView(terms=None, why=offered[0].why, ends_s=None, offers=_offers(offered))
+    offers = _offers(offered, at_s=0.0)
+    return WorkflowPromiseView(terms=None, why=offered[0].why, ends_s=None, offers=offers)
 
 
 def _question(members: Sequence[Execution]) -> dict[str, Any]:
@@ -75,7 +76,8 @@ def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> Wor
     offered = [member.offers for member in members if member.offers is not None]
     if offered:
         first = offered[0]
-        return WorkflowPromiseView(terms=None, why=first.why, ends_s=first.ends_s, offers=_offers(offered))
+        offers = _offers(offered, clock.now_s())
+        return WorkflowPromiseView(terms=None, why=first.why, ends_s=first.ends_s, offers=offers)
     why = next((member.message for member in members if member.cause is Cause.NO_PROMISE), "")
     return WorkflowPromiseView(terms=None, why=why, ends_s=None, offers=[])
 
@@ -84,15 +86,16 @@ def accept_for(caller: Caller, ids: Sequence[str], number: int) -> bool:
     """Promise the terms of an offer to all of these in one transaction; no effect if that was done before. Return
     whether it had an effect. 409 if they have another promise, or if the offer does not exist or has expired.
     """
+    now_s = caller.services.clock.now_s()  # the same for all: their times move together
     for _ in range(_ATTEMPTS_MAX):
         members = [seen_execution(caller, id_, ShareLevel.CONTROL) for id_ in ids]
-        left = _to_be_promised(members, number, clock=caller.services.clock)
+        left = _to_be_promised(members, number, now_s)
         if not left:
             return False
         changes = []
         for execution, terms in left:
             cause, user = caller.request_id, caller.user
-            event = Promised(at_s=caller.services.clock.now_s(), cause_id=cause, terms=terms, offer=number, user=user)
+            event = promised_event(execution, terms, at_s=now_s, cause_id=cause, offer=number, user=user)
             changes.append(ExecutionChange(execution, [event], apply(execution, event)))
         stored = caller.store.append_all(changes, None)
         caller.services.master.hint()
@@ -101,9 +104,7 @@ def accept_for(caller: Caller, ids: Sequence[str], number: int) -> bool:
     raise ApiProblem(Code.CONFLICT, "the executions change too often; try again")
 
 
-def _to_be_promised(
-    members: Sequence[Execution], number: int, clock: Clock = SYSTEM_CLOCK
-) -> list[tuple[Execution, FinishTerms]]:
+def _to_be_promised(members: Sequence[Execution], number: int, now_s: float) -> list[tuple[Execution, FinishTerms]]:
     """Return the executions without a promise, each with its part of this offer."""
     left = [member for member in members if member.promise is None and not member.terminal]
     other = next(
@@ -119,16 +120,12 @@ def _to_be_promised(
     if gone and len(gone) + len(left) == len(members):
         why = f"its offers are for the whole, and parts have ended since: {shortened_list(gone, _NAMED_MAX)}"
         raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
-    found, now_s = [], clock.now_s()
+    found = []
     for execution in left:
         offers = execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
             raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
-        terms = offers.terms(number)
-        if terms is None:
-            hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
-            raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
-        found.append((execution, terms))
+        found.append((execution, terms_of_offer(offers, number, now_s)))
     return found
 
 
@@ -165,16 +162,23 @@ def _status(
     return DeadlineStatus.MET if succeeded else None
 
 
-def _offers(offered: Sequence[PromiseOffers]) -> list[WorkflowOfferView]:
-    """Return the offers for the group, with their numbers."""
+def _offers(offered: Sequence[PromiseOffers], at_s: float) -> list[WorkflowOfferView]:
+    """Return the offers for the group as they are if accepted at that time, with their numbers."""
+    first = offered[0]
     return [
-        WorkflowOfferView(number=number, kind=offer.kind, terms=_common_terms(_terms_with_number(offered, number)))
-        for number, offer in enumerate(offered[0].offers, start=1)
+        WorkflowOfferView(
+            number=number,
+            kind=offer.kind,
+            terms=_common_terms(_terms_with_number(offered, number, min(at_s, first.ends_of(number)))),
+            moves=offer.moves_until_end,
+            ends_s=first.ends_of(number),
+        )
+        for number, offer in enumerate(first.offers, start=1)
     ]
 
 
-def _terms_with_number(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms]:
-    return [terms for offers in offered if (terms := offers.terms(number)) is not None]
+def _terms_with_number(offered: Sequence[PromiseOffers], number: int, at_s: float) -> list[FinishTerms]:
+    return [terms for offers in offered if (terms := offers.terms(number, at_s)) is not None]
 
 
 def _common_terms(several: Sequence[FinishTerms]) -> WorkflowTermsView:

@@ -130,7 +130,7 @@ def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
         if not array.open_count:
             raise ApiProblem(Code.ALREADY_ENDED, f"its state is {array.state}")
         after = domain.cancel(array, states, caller.user, only)
-        what = {"user": caller.user} | ({} if only is None else {"what": f"indices {only}"})
+        what = {"user": caller.user} | ({} if only is None else {"what": f"indices {only}", "indices": str(only)})
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, what)
 
     def cancel_event(execution: Execution) -> Event | None:

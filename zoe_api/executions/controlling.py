@@ -21,7 +21,7 @@ from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.arrays import is_array
 from zoe_lib.domain.executions.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.executions.guaranteed import guaranteed_counts
-from zoe_lib.domain.values.finish_times import Promise
+from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseOffers
 from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.submission.checking import check_description, checked_priority
 from zoe_lib.submission.deadlines import given_deadline
@@ -138,6 +138,19 @@ def modify(
     return change(caller, execution_id, if_match, decide)
 
 
+def terms_of_offer(offers: PromiseOffers, number: int, now_s: float) -> FinishTerms:
+    """Return the terms of an offer accepted now; 409 if there is no such offer, or it has expired."""
+    terms, several = offers.terms(number, now_s), len(offers.offers)
+    if terms is None:
+        hint = f"it has the offers 1 to {several}" if several else ""
+        raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
+    if now_s >= offers.ends_of(number):
+        others = [str(other) for other in range(1, several + 1) if now_s < offers.ends_of(other)]
+        hint = f"still open: offer {', '.join(others)}" if others else "submit it again, for other offers"
+        raise ApiProblem(Code.ILLEGAL_STATE, f"offer {number} has expired", hint)
+    return terms
+
+
 def already_promised(promise: Promise) -> str:
     """Return why no offer can be accepted any more."""
     return f"its offer {promise.offer} was accepted already" if promise.offer else "it is promised already as asked for"
@@ -166,11 +179,9 @@ def accept(
         now_s, offers = caller.services.clock.now_s(), execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
             raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
-        terms = offers.terms(number)
-        if terms is None:
-            hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
-            raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
-        return ev.Promised(at_s=now_s, cause_id=caller.request_id, terms=terms, offer=number, user=caller.user)
+        terms = terms_of_offer(offers, number, now_s)
+        how: Mapping[str, Any] = {"at_s": now_s, "cause_id": caller.request_id, "user": caller.user}
+        return ev.promised_event(execution, terms, offer=number, **how)
 
     return change(caller, execution_id, if_match, decide)
 

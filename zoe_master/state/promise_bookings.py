@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.executions.guaranteed import as_guaranteed, awaits_promise
+from zoe_lib.domain.values.finish_times import Promise
 from zoe_lib.domain.values.frozen import changed
 from zoe_master.scheduler.booking.bookings import Booking, booked_for, offer_name
 
@@ -42,7 +43,7 @@ class PromiseBookings:
         _put(self._active, execution, promised and execution.state in ACTIVE_STATES)
         _put(self._started, as_guaranteed(execution), promised and execution.state in ACTIVE_STATES)
         if execution.promise is not None and execution.promise.offer and execution.id not in self._places:
-            self._keep_offer(execution.id, execution.promise.offer)
+            self._keep_offer(execution.id, execution.promise)
         self._frozen = None
 
     def drop(self, execution_id: ExecutionId) -> None:
@@ -84,11 +85,14 @@ class PromiseBookings:
             self._frozen = (*self._places.values(), *without)
         return self._frozen
 
-    def _keep_offer(self, execution_id: ExecutionId, offer: int) -> None:
-        """Convert the room of an accepted offer to the execution's booking."""
-        booking = self._places.get(offer_name(execution_id, offer))
+    def _keep_offer(self, execution_id: ExecutionId, promise: Promise) -> None:
+        """Convert the room of an accepted offer to the execution's booking, at the time of its acceptance."""
+        booking, terms = self._places.get(offer_name(execution_id, promise.offer)), promise.terms
         if booking is not None:
-            self._places[execution_id] = changed(booking, execution_id=execution_id, whole="")
+            begins_s, ends_s = max(booking.begins_s, terms.begin_by_s), min(booking.ends_s, terms.finish_s)
+            self._places[execution_id] = changed(
+                booking, execution_id=execution_id, whole="", begins_s=begins_s, ends_s=ends_s
+            )
 
     @property
     def started_executions(self) -> Mapping[ExecutionId, Execution]:

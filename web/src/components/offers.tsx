@@ -1,6 +1,12 @@
-import { inWhat } from "../promise";
+import { inWhat, standsSentence } from "../promise";
 
-type Offer = { number: number; kind: Parameters<typeof inWhat>[0]["kind"]; sentence: string };
+type Offer = {
+  number: number;
+  kind: Parameters<typeof inWhat>[0]["kind"];
+  moves: boolean;
+  ends_s?: number | null;
+  sentence: string;
+};
 
 /** Offers of other times; `accept` null: they cannot be accepted here, or not any more. */
 export function OfferList({
@@ -18,6 +24,7 @@ export function OfferList({
             Offer {one.number}: {inWhat(one)}
           </strong>
           <p>{one.sentence}</p>
+          <p>{standsSentence(one)}</p>
           {accept && (
             <button
               type="button"

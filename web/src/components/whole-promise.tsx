@@ -38,9 +38,7 @@ export function WholePromise({ promise, open, accept: send, onSettled }: Props) 
         offers={promise.offers.map((one) => ({ ...one, sentence: wholeSentence(one.terms) }))}
         accept={may && open ? accept : null}
       />
-      {open && promise.ends_s !== null && (
-        <p>They can be accepted until {fullMoment(promise.ends_s)}. Without an answer it ends then.</p>
-      )}
+      {open && promise.ends_s !== null && <p>Without an answer by {fullMoment(promise.ends_s)} it ends.</p>}
       <ErrorBox error={accept.error} />
     </section>
   );

@@ -92,8 +92,10 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
         notes += budget_notes(caller)
     answer = ask(caller.services.master, "plan", question, caller.request, caller.user)
     forecast_s = (answer.get("forecast") or {}).get("run_s")
-    price = price_of(caller, application, forecast_s)
     end = answer.pop("end", None)  # an older master has none
+    if end is not None and end["source"] == "past_runs":  # also if it starts now, so that its start needs no forecast
+        forecast_s = end["run_s"]
+    price = price_of(caller, application, forecast_s)
     deadline = None if given is None else outlook_view(given, end, application, caller.services.clock.now_s())
     run_times = run_times_of(caller, application, answer.pop("run_times", ()))
     promise = promise_outlook(answer.pop("promise", None))

@@ -10,7 +10,7 @@ import typer
 
 from zoe_cli.commands.watching.promising import checked_budget, share_of
 from zoe_cli.commands.words.dates import deadline
-from zoe_cli.commands.words.promise_words import IN_WHAT, risk_words
+from zoe_cli.commands.words.promise_words import offer_words, risk_words
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note, write
@@ -116,7 +116,7 @@ def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]
     elif promise.why:
         yield f"It cannot be promised: {promise.why}."
     for offer in promise.offers:
-        yield f"Offer {offer.number} ({IN_WHAT[offer.kind]}): {_words(offer.terms)}."
+        yield f"{offer_words(offer.model_dump(), _words(offer.terms))}."
     if accept and promise.offers and promise.ends_s is not None and time.time() < promise.ends_s:
         yield f"`{accept} NUMBER` accepts one until {in_full(promise.ends_s)}."
 

@@ -88,9 +88,17 @@ def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[s
     """Return why there is no promise, and the offers; execution_id: the execution that can accept one now."""
     yield f"It cannot be promised: {offers['why']}."
     for offer in offers["offers"]:
-        yield f"Offer {offer['number']} ({IN_WHAT[OfferKind(offer['kind'])]}): {terms_words(offer['terms'])}."
+        yield f"{offer_words(offer, terms_words(offer['terms']))}."
     if offers["offers"] and execution_id:
         yield f"`zoe accept {execution_id} NUMBER` accepts one until {in_full(offers['ends_s'])}."
+
+
+def offer_words(offer: Mapping[str, Any], terms: str) -> str:
+    """Return an offer as text: its terms if accepted now, and until when it stands."""
+    now = ", if accepted now; later, it ends as much later" if offer.get("moves") else ""
+    ends_s = offer.get("ends_s")
+    until = "" if ends_s is None else f"; it stands until {in_full(ends_s)}"
+    return f"Offer {offer['number']} ({IN_WHAT[OfferKind(offer['kind'])]}): {terms}{now}{until}"
 
 
 def terms_words(terms: Mapping[str, Any]) -> str:

@@ -136,7 +136,9 @@ class WorkflowOfferView(Wire):
 
     number: int
     kind: OfferKind = Field(description="How the terms differ from the request.")
-    terms: WorkflowTermsView
+    terms: WorkflowTermsView = Field(description="The terms if it is accepted now.")
+    moves: bool = Field(default=False, description="Whether it ends later if it is accepted later.")
+    ends_s: float | None = Field(default=None, description="Until when it can be accepted.")
 
 
 class WorkflowRiskView(Wire):

@@ -68,11 +68,13 @@ class OfferView(Wire):
 
     number: int
     kind: OfferKind = Field(description="How the terms differ from the request.")
-    terms: FinishTermsView
+    terms: FinishTermsView = Field(description="The terms if it is accepted now.")
+    moves: bool = Field(default=False, description="Whether it ends later if it is accepted later.")
+    ends_s: float | None = Field(default=None, description="Until when it can be accepted.")
 
 
 class OffersView(Wire):
-    """Offers instead of the requested promise, and why that cannot be given. Room is booked for each until `ends_s`."""
+    """Offers instead of the requested promise, and why that cannot be given. `ends_s`: the latest end of any."""
 
     why: str
     ends_s: float

@@ -23,10 +23,14 @@ _LOSSES = (
 
 
 def expected_run_s(execution: Execution) -> float | None:
-    """Return the declared run time, else the forecast one; None without. A time limit says little."""
+    """Return the declared run time, else that of its promise, else the forecast one; None without. A time limit says
+    little.
+    """
     application, told = execution.application, execution.forecast
     limit_s = application.time_limit_s
     expected_s = application.expected_run_s
+    if not expected_s and execution.promise is not None:
+        expected_s = execution.promise.terms.run_s
     if not expected_s and told is not None and told.run_s != limit_s:
         expected_s = told.run_s
     return expected_s if not expected_s or limit_s is None else min(expected_s, limit_s)

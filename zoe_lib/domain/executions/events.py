@@ -16,7 +16,7 @@ from zoe_lib.domain.values.forecast import Forecast
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.locality import InputPlaces
 from zoe_lib.domain.values.reasons import Reason
-from zoe_lib.domain.values.storage import InputRead
+from zoe_lib.domain.values.storage import Bandwidth, InputRead
 from zoe_lib.domain.values.transfers import StoreTransfers
 
 
@@ -127,13 +127,32 @@ class Scaled(Event):
 @value(frozen=True, slots=True, kw_only=True)
 class Promised(Event):
     """It is promised to end by a time; the resources in the terms are guaranteed to it from now on.
-    offer: the number of the accepted offer; 0: the promise is as requested.
+    offer: the number of the accepted offer; 0: the promise is as requested. deadline_before_s, bandwidth_before: what
+    it had requested until then.
     """
 
     kind: ClassVar[str] = "promised"
     terms: FinishTerms
     offer: int = 0
     user: str = ""
+    deadline_before_s: float | None = None
+    bandwidth_before: Bandwidth | None = None
+
+
+def promised_event(
+    execution: Execution, terms: FinishTerms, *, at_s: float, cause_id: str, offer: int = 0, user: str = ""
+) -> Promised:
+    """Return the event of a promise, with what it replaces."""
+    storage = execution.application.storage
+    return Promised(
+        at_s=at_s,
+        cause_id=cause_id,
+        terms=terms,
+        offer=offer,
+        user=user,
+        deadline_before_s=execution.deadline_s,
+        bandwidth_before=None if storage is None else storage.bandwidth,
+    )
 
 
 @value(frozen=True, slots=True, kw_only=True)

@@ -256,7 +256,7 @@ def _apply_promised(event: ev.Promised, execution: Execution, version: int) -> E
     """Put the promise in force: the deadline is now the promised time."""
     if execution.promise is not None:
         raise IllegalTransition(execution, event, "it has a promise already")
-    if event.offer and (execution.offers is None or execution.offers.terms(event.offer) != event.terms):
+    if event.offer and (execution.offers is None or execution.offers.terms(event.offer, event.at_s) != event.terms):
         raise IllegalTransition(execution, event, f"it has no offer {event.offer} with these terms")
     deadline_s = event.terms.finish_s
     return changed(

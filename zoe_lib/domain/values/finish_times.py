@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 from zoe_client.vocabulary import OfferKind, PromiseRisk
-from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.frozen import changed, value
 
 CONFIDENCE = 0.9
 """Default confidence of a promise."""
@@ -105,23 +106,50 @@ class Promise:
 
 @value(frozen=True, slots=True)
 class Offer:
-    """Alternative terms; kind: their difference from the request."""
+    """Alternative terms; kind: their difference from the request.
+    moves_from_s: accepted later than this, all times of the terms are later by as much; None: they stay. ends_s: until
+    when it can be accepted; None: as long as the others. Both in seconds since the epoch.
+    """
 
     kind: OfferKind
     terms: FinishTerms
+    moves_from_s: float | None = None
+    ends_s: float | None = None
+
+    @property
+    def moves_until_end(self) -> bool:
+        """Return whether its times depend on when it is accepted."""
+        return self.moves_from_s is not None and (self.ends_s is None or self.ends_s > self.moves_from_s)
+
+    def terms_at(self, at_s: float) -> FinishTerms:
+        """Return the terms if it is accepted at this time: they move by full seconds."""
+        late_s = 0 if self.moves_from_s is None else math.ceil(at_s - self.moves_from_s)
+        if late_s <= 0:
+            return self.terms
+        return changed(self.terms, finish_s=self.terms.finish_s + late_s, begin_by_s=self.terms.begin_by_s + late_s)
 
 
 @value(frozen=True, slots=True)
 class PromiseOffers:
     """Offers in place of the requested promise, and why that cannot be given; the first has number 1.
 
-    Each can be accepted until `ends_s`, seconds since the epoch; room is booked for all of them until then.
+    No offer can be accepted after `ends_s`, seconds since the epoch; room is booked for all of them until then.
     """
 
     why: str
     ends_s: float
     offers: tuple[Offer, ...] = ()
 
-    def terms(self, number: int) -> FinishTerms | None:
-        """Return the terms of the offer with this number; None if there is none."""
-        return self.offers[number - 1].terms if 1 <= number <= len(self.offers) else None
+    def offer(self, number: int) -> Offer | None:
+        """Return the offer with this number; None if there is none."""
+        return self.offers[number - 1] if 1 <= number <= len(self.offers) else None
+
+    def terms(self, number: int, at_s: float) -> FinishTerms | None:
+        """Return the terms of the offer with this number if it is accepted at this time; None if there is none."""
+        offer = self.offer(number)
+        return None if offer is None else offer.terms_at(at_s)
+
+    def ends_of(self, number: int) -> float:
+        """Return until when the offer with this number can be accepted, in seconds since the epoch."""
+        offer = self.offer(number)
+        return self.ends_s if offer is None or offer.ends_s is None else offer.ends_s

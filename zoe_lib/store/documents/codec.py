@@ -15,7 +15,7 @@ T = TypeVar("T")
 _examined: set[Any] = set()
 _examining = threading.Lock()
 # Fields of events that are nearly always empty: the journal leaves them out then.
-_SELDOM = ("conditions", "memory_bytes", "memory_before")
+_SELDOM = ("conditions", "memory_bytes", "memory_before", "bandwidth_before")
 Json = Any  # None, bool, int, float, str, list or tuple of Json, dict of str to Json
 
 

@@ -35,7 +35,7 @@ from zoe_master.scheduler.promising.choices import (
     total_s,
 )
 from zoe_master.scheduler.promising.choosing import PromiseAnswer, PromiseSearch
-from zoe_master.scheduler.promising.future import FutureNodes
+from zoe_master.scheduler.promising.future import FutureNodes, lasting
 from zoe_master.scheduler.promising.lateness import median_beyond
 from zoe_master.scheduler.promising.wholes import answer_group, groups_to_promise, in_order, limits_of_neighbours
 from zoe_master.state.run_times import LearnedRunTimes
@@ -305,12 +305,15 @@ def _with_rates(
 def offer_rooms(offers: Iterable[tuple[Execution, int]], later: FutureNodes) -> Iterator[Booking]:
     """Yield room for offers that have none, because another master made them; by execution and number."""
     for execution, number in offers:
-        terms = execution.offers.terms(number) if execution.offers is not None else None
-        if terms is not None:
-            booking = _missing_room(changed(execution, promise=Promise(terms, later.now_s)), later)
+        terms = execution.offers.terms(number, later.now_s) if execution.offers is not None else None
+        if execution.offers is not None and terms is not None:
+            promised = changed(execution, promise=Promise(terms, later.now_s))
+            booking = _missing_room(promised, later)
             if booking is not None and booking.ends_s <= terms.finish_s:
                 name, whole = offer_name(execution.id, number), execution.conditions.whole
-                yield changed(booking, execution_id=name, whole=whole)
+                late_s = math.ceil(max(execution.offers.ends_of(number) - booking.begins_s, 0.0))
+                longer = lasting(booking, later.movable_s([(as_guaranteed(promised), booking)], late_s))
+                yield changed(longer, execution_id=name, whole=whole)
 
 
 def promise_rooms(promised: Iterable[Execution], later: FutureNodes) -> Iterator[Booking]:

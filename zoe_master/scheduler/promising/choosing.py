@@ -30,6 +30,7 @@ from zoe_master.scheduler.promising.choices import (
     total_s,
 )
 from zoe_master.scheduler.promising.future import FutureNodes
+from zoe_master.scheduler.promising.movable import ANSWER_S, MOVING, PromiseRoom
 
 OFFERS_MAX = 3
 LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
@@ -45,6 +46,10 @@ class PromiseAnswer:
     terms: FinishTerms | None = None
     offers: PromiseOffers | None = None
     bookings: tuple[Booking, ...] = ()
+
+
+_Found = tuple[FinishTerms, Booking]
+"""Terms, and the room for them."""
 
 
 class PromiseSearch:
@@ -85,9 +90,12 @@ class PromiseSearch:
         allowed = self.allowed_choices(self.wish.confidence)
         affordable = [cost for cost in allowed if self._affordable(cost)]
         found = self._in_time(affordable, self.wish.confidence)
+        soonest = None if found is not None else self._soonest(affordable)
+        if soonest is not None and soonest[1].ends_s <= self._asked_s:  # not among the begins tried for the time
+            found = changed(soonest[0], finish_s=self._asked_s), soonest[1]
         if found is not None:
             return PromiseAnswer(terms=found[0], bookings=(found[1],))
-        return self._counter(allowed, affordable)
+        return self._counter(allowed, affordable, soonest)
 
     def _no_terms(self, why: str) -> PromiseAnswer:
         return PromiseAnswer(offers=PromiseOffers(why, self._later.now_s))
@@ -128,14 +136,12 @@ class PromiseSearch:
         return one.run.seconds <= (self.execution.application.time_limit_s or math.inf)
 
     def _within_share(self, choice: PromiseChoice) -> bool:
-        wanted = self._under_terms(
+        wanted = self.under_terms(
             self._terms(PromiseCost(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0)
         )
         return wanted.application.core_resources().cores_milli <= self._later.share_milli
 
-    def _in_time(
-        self, costed: Iterable[PromiseCost], confidence: float, not_before_s: float = 0.0
-    ) -> tuple[FinishTerms, Booking] | None:
+    def _in_time(self, costed: Iterable[PromiseCost], confidence: float, not_before_s: float = 0.0) -> _Found | None:
         """Return the first choice that ends by the requested time, and begins no earlier than this one."""
         for entry in least_rate_first(costed):
             found = self.latest(entry, confidence, self._asked_s, not_before_s)
@@ -143,9 +149,7 @@ class PromiseSearch:
                 return found
         return None
 
-    def latest(
-        self, one: PromiseCost, confidence: float, finish_s: float, not_before_s: float = 0.0
-    ) -> tuple[FinishTerms, Booking] | None:
+    def latest(self, one: PromiseCost, confidence: float, finish_s: float, not_before_s: float = 0.0) -> _Found | None:
         """Return terms and room with which it ends by this time, and begins as late as possible, but no earlier than
         allowed.
         """
@@ -153,73 +157,85 @@ class PromiseSearch:
         if begin_by_s < from_s:
             return None
         terms = self._terms(one, confidence, finish_s, begin_by_s)
-        booking = self._later.latest(self._under_terms(terms), begin_by_s, total_s(one.run.seconds), from_s)
+        booking = self._later.latest(self.under_terms(terms), begin_by_s, total_s(one.run.seconds), from_s)
         if booking is None:
             return None
         return changed(terms, begin_by_s=booking.begins_s), self._with_rate(booking, one.choice)
 
-    def earliest(self, one: PromiseCost, confidence: float, from_s: float) -> tuple[FinishTerms, Booking] | None:
-        """Return terms and room with which it ends as early as possible, if it begins no earlier than allowed."""
+    def earliest(self, one: PromiseCost, confidence: float, from_s: float) -> _Found | None:
+        """Return terms and room with which it ends as early as possible, if it begins no earlier than allowed. The
+        promised end is a full second.
+        """
         terms = self._terms(one, confidence, 0.0, 0.0)
-        booking = self._later.earliest(self._under_terms(terms), total_s(one.run.seconds), max(self.begins_s, from_s))
+        booking = self._later.earliest(self.under_terms(terms), total_s(one.run.seconds), max(self.begins_s, from_s))
         if booking is None:
             return None
-        terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
+        terms = changed(terms, finish_s=float(math.ceil(booking.ends_s)), begin_by_s=booking.begins_s)
         return terms, self._with_rate(booking, one.choice)
 
-    def _soonest(self, costed: Sequence[PromiseCost]) -> tuple[FinishTerms, Booking] | None:
-        """Return the earliest end of all choices."""
-        best: tuple[FinishTerms, Booking] | None = None
+    def _soonest(self, costed: Sequence[PromiseCost], not_before_s: float = 0.0) -> _Found | None:
+        """Return the earliest end of all choices that begin no earlier than this."""
+        best: _Found | None = None
         for entry in sorted(costed, key=lambda entry: entry.run.seconds):
             takes_s = total_s(entry.run.seconds)
-            if best is not None and max(self.begins_s, self._offers_end_s) + takes_s >= best[0].finish_s:
+            if best is not None and max(self.begins_s, not_before_s) + takes_s >= best[0].finish_s:
                 break
-            # It may be accepted at the last moment.
-            found = self.earliest(entry, self.wish.confidence, self._offers_end_s)
+            found = self.earliest(entry, self.wish.confidence, not_before_s)
             if found is not None and (best is None or found[0].finish_s < best[0].finish_s):
                 best = found
         return best
 
-    def _counter(self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost]) -> PromiseAnswer:
-        found: list[tuple[OfferKind, FinishTerms, Booking]] = []
-        for kind, entry in self._candidates(allowed, affordable) if self._makes_offers else ():
-            if entry is not None and _adds(kind, entry[0], [known for _, known, _ in found]):
-                found.append((kind, *entry))
-            if len(found) == OFFERS_MAX:
+    def _counter(
+        self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost], soonest: _Found | None
+    ) -> PromiseAnswer:
+        made: list[tuple[Offer, Booking]] = []
+        for kind, found in self._candidates(allowed, affordable, soonest) if self._makes_offers else ():
+            if found is not None and _adds(kind, found[0], [offer.terms for offer, _ in made]):
+                made.append(self._offer(kind, found))
+            if len(made) == OFFERS_MAX:
                 break
-        why = self._refusal_sentence(allowed, affordable, found)
-        if not found:
+        why = self._refusal_sentence(allowed, affordable, [offer.kind for offer, _ in made])
+        if not made:
             return self._no_terms(why)
-        offers = PromiseOffers(why, self._offers_end_s, tuple(Offer(kind, terms) for kind, terms, _ in found))
+        ends_s = max(offer.ends_s or 0.0 for offer, _ in made)
         bookings = [
             changed(booking, execution_id=offer_name(self.execution.id, number))
-            for number, (_, _, booking) in enumerate(found, start=1)
+            for number, (_, booking) in enumerate(made, start=1)
         ]
+        offers = PromiseOffers(why, ends_s, tuple(offer for offer, _ in made))
         return PromiseAnswer(offers=offers, bookings=tuple(bookings))
 
+    def _offer(self, kind: OfferKind, found: _Found) -> tuple[Offer, Booking]:
+        """Return an offer with its room, which lasts for a later acceptance where there is more."""
+        terms, booking = found
+        room = PromiseRoom([(self.under_terms(terms), booking)], self._later, self._offers_end_s, kind in MOVING)
+        return Offer(kind, terms, room.moves_from_s, room.ends_s), room.bookings[0]
+
     def _candidates(
-        self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost]
-    ) -> Iterator[tuple[OfferKind, tuple[FinishTerms, Booking] | None]]:
+        self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost], soonest: _Found | None
+    ) -> Iterator[tuple[OfferKind, _Found | None]]:
+        """Yield the offers; those in time leave a user some seconds to answer."""
         confidence = self.wish.confidence
+        answered_s = min(self._later.now_s + ANSWER_S, self._offers_end_s)
         if affordable:
-            yield OfferKind.EARLIEST, self._soonest(affordable)
+            yield OfferKind.EARLIEST, soonest
         if len(affordable) < len(allowed):
-            yield (
-                OfferKind.DEARER,
-                self._in_time((entry for entry in allowed if entry not in affordable), confidence, self._offers_end_s),
-            )
+            dearer = (entry for entry in allowed if entry not in affordable)
+            yield OfferKind.DEARER, self._in_time(dearer, confidence, answered_s)
         if not affordable:  # the time without the budget
-            yield OfferKind.EARLIEST, self._soonest(allowed)
-        yield OfferKind.LESS_SURE, self._less_sure()
+            yield OfferKind.EARLIEST, (soonest := self._soonest(allowed))
+        if soonest is not None and self._offer(OfferKind.EARLIEST, soonest)[0].ends_s != self._offers_end_s:
+            yield OfferKind.EARLIEST, self._soonest(affordable or allowed, self._offers_end_s)
+        yield OfferKind.LESS_SURE, self._less_sure(answered_s)
         yield OfferKind.CHEAPEST, self._soonest((affordable or allowed)[:1])
 
-    def _less_sure(self) -> tuple[FinishTerms, Booking] | None:
+    def _less_sure(self, answered_s: float) -> _Found | None:
         for confidence in LESS_SURE:
             if confidence < self.wish.confidence:
                 costed = (choice for choice in self.costed_choices(confidence) if self._affordable(choice))
                 costed = (entry for entry in costed if self._within_time_limit(entry))
                 found = self._in_time(
-                    (entry for entry in costed if self._within_share(entry.choice)), confidence, self._offers_end_s
+                    (entry for entry in costed if self._within_share(entry.choice)), confidence, answered_s
                 )
                 if found is not None:
                     return found
@@ -229,11 +245,11 @@ class PromiseSearch:
         self,
         allowed: Sequence[PromiseCost],
         affordable: Sequence[PromiseCost],
-        found: Sequence[tuple[OfferKind, FinishTerms, Booking]],
+        offered: Sequence[OfferKind],
     ) -> str:
         if not affordable:
             return beyond_budget(self.budget, [allowed[0].price])
-        if any(kind is OfferKind.DEARER for kind, _, _ in found):
+        if OfferKind.DEARER in offered:
             return "Guarantees with which it would end in time cost more than its budget"
         quickest = min(allowed, key=lambda entry: entry.run.seconds)
         if self.begins_s + total_s(quickest.run.seconds) > self._asked_s:
@@ -259,7 +275,7 @@ class PromiseSearch:
             wide=one.run.wide,
         )
 
-    def _under_terms(self, terms: FinishTerms) -> Execution:
+    def under_terms(self, terms: FinishTerms) -> Execution:
         """Return the execution as it would be placed under these terms."""
         promised = changed(self.execution, promise=Promise(terms, self._later.now_s))
         return as_guaranteed(promised)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, ServiceState
 from zoe_lib.domain.executions.gateway import held_resources
+from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.scheduler.booking.bookings import Booking, BookingRoom, Leaving, booked_for
 from zoe_master.scheduler.booking.spans import Span
@@ -22,9 +23,10 @@ from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.promising.shares_later import FutureShares
 
-# Maximum begins tried for one choice; each costs a scan of all nodes.
+# Maximum begins tried for one choice; each costs a scan of all nodes. If there are more, the earliest is sought among
+# some of them, and then among those just before the first with room.
 _LATER_MAX = 12
-_EARLIER_MAX = 24
+_EARLIER_MAX = 64
 
 
 class FutureNodes:
@@ -71,16 +73,45 @@ class FutureNodes:
         before_others = {booking.begins_s - run_s for booking in self.bookings}
         earlier = {at_s for at_s in before_others.union(self._turns()) if first_s < at_s < begin_by_s}
         begins = _spread([begin_by_s, *sorted(earlier, reverse=True), first_s], _LATER_MAX)
-        return self._first_booking(wanted, begins, lambda begins_s: begins_s + run_s)
+        return self._first_booking(wanted, begins, run_s)
 
     def earliest(self, wanted: Execution, run_s: float, from_s: float = 0.0) -> Booking | None:
-        """Return a booking of this duration that begins as early as possible, not before `from_s`, and ends at a full
-        second; None if there is no reliable room.
+        """Return a booking of this duration that begins as early as possible, not before `from_s`; None if there is no
+        reliable room.
         """
         first_s = max(self.now_s, from_s)
         begins = [first_s, *(at_s for at_s in self._turns() if at_s > first_s)]
-        return self._first_booking(
-            wanted, _spread(begins, _EARLIER_MAX), lambda begins_s: float(math.ceil(begins_s + run_s))
+        tried = _spread(begins, _EARLIER_MAX)
+        found = self._first_booking(wanted, tried, run_s)
+        if found is None or len(tried) == len(begins) or found.begins_s == first_s:
+            return found
+        before_s = tried[tried.index(found.begins_s) - 1]
+        between = [at_s for at_s in begins if before_s < at_s < found.begins_s]
+        return self._first_booking(wanted, _spread(between, _EARLIER_MAX), run_s) or found
+
+    def movable_s(self, wanted: Sequence[tuple[Execution, Booking]], most_s: int) -> int:
+        """Return by how many full seconds all these bookings can begin later, at any moment until then; at most this
+        many.
+        """
+        ends = {booking.ends_s for _, booking in wanted}
+        until = (closes_s - ends_s for closes_s in self._closings() for ends_s in ends)
+        tries = sorted({most_s, *(int(late_s) for late_s in until if 1 <= late_s < most_s)}, reverse=True)
+        return next((late_s for late_s in tries[:_LATER_MAX] if late_s > 0 and self._may_move(wanted, late_s)), 0)
+
+    def _may_move(self, wanted: Sequence[tuple[Execution, Booking]], late_s: int) -> bool:
+        longer = [(execution, lasting(booking, late_s)) for execution, booking in wanted]
+        rooms = [booking for _, booking in longer]
+        with self.trial():
+            self.with_bookings(rooms)
+            return self.still_free(rooms) and all(self._allowed(execution, booking) for execution, booking in longer)
+
+    def _allowed(self, wanted: Execution, booking: Booking) -> bool:
+        """Return whether holds of nodes, the share of promises and limits allow a booking."""
+        begins_s, ends_s, index = booking.begins_s, booking.ends_s, self._base.index
+        return (
+            all(self._base.nodes[index[name]].open_to(wanted.tenant, begins_s, ends_s) for name, _ in booking.places)
+            and self._within_share(wanted, begins_s, ends_s)
+            and self.shares.fit(wanted, self.bookings, begins_s, ends_s)
         )
 
     def still_free(self, bookings: Sequence[Booking]) -> bool:
@@ -121,19 +152,22 @@ class FutureNodes:
 
     def _turns(self) -> list[float]:
         """Return the times at which room becomes free."""
-        ends = {ends_s for ends_s, _, _ in self._leaving if ends_s > self.now_s}
-        return [
-            self.now_s,
-            *sorted(ends | {booking.ends_s for booking in self.bookings if booking.ends_s > self.now_s}),
-        ]
+        ends = {ends_s for ends_s, _, _ in self._leaving}
+        ends |= {booking.ends_s for booking in self.bookings}
+        ends |= {booking.bandwidth_span(self.now_s)[1] for booking in self.bookings if booking.read_bytes_per_s}
+        ends |= {hold.until_s for node in self._base.nodes for hold in node.holds if hold.until_s is not None}
+        return [self.now_s, *sorted(at_s for at_s in ends if at_s > self.now_s)]
 
-    def _first_booking(
-        self, wanted: Execution, begins: Iterable[float], finish: Callable[[float], float]
-    ) -> Booking | None:
+    def _closings(self) -> Iterator[float]:
+        """Yield the times from which room is taken."""
+        yield from (booking.begins_s for booking in self.bookings)
+        yield from (hold.since_s for node in self._base.nodes for hold in node.holds)
+
+    def _first_booking(self, wanted: Execution, begins: Iterable[float], run_s: float) -> Booking | None:
         for begins_s in begins:
             if begins_s == math.inf:
                 return None
-            ends_s = finish(begins_s)
+            ends_s = begins_s + run_s
             if not self._within_share(wanted, begins_s, ends_s):
                 continue
             if not self.shares.fit(wanted, self.bookings, begins_s, ends_s):
@@ -210,6 +244,11 @@ def _returned_amounts(
             goes = stopping or service.state is ServiceState.STOPPING or (takes_back and not service.core)
             if goes and service.node in ledger.index:
                 yield ledger.index[service.node], amount
+
+
+def lasting(booking: Booking, late_s: float) -> Booking:
+    """Return the booking with room for the same time if it begins this much later."""
+    return changed(booking, ends_s=booking.ends_s + late_s)
 
 
 def _spread(times: Sequence[float], most: int) -> Sequence[float]:

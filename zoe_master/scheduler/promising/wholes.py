@@ -29,6 +29,7 @@ from zoe_master.scheduler.promising.choosing import (
     beyond_budget,
 )
 from zoe_master.scheduler.promising.future import FutureNodes
+from zoe_master.scheduler.promising.movable import ANSWER_S, MOVING, PromiseRoom
 
 PACES = (math.inf, 4.0, 2.0, 1.25, 1.0)
 """Factors of the quickest choice's time that each execution may take."""
@@ -154,9 +155,14 @@ class _GroupSearch:
             if why:
                 return self._no_terms(f"{name}: {why[0].lower()}{why[1:]}")
         found = self._in_time(confidence, self._later.now_s)
+        soonest = None if found is not None else self._soonest(confidence)
+        if soonest is not None and self._meets_times(soonest):  # not among those tried for the time
+            found = soonest
         if found is not None:
             return {name: PromiseAnswer(terms=terms, bookings=(room,)) for name, (terms, room) in found.items()}
-        return self._make_offers() if self._offers_end_s is not None else self._no_terms(self._refusal_sentence())
+        if self._offers_end_s is None:
+            return self._no_terms(self._refusal_sentence())
+        return self._make_offers(soonest, self._offers_end_s)
 
     def _no_terms(self, why: str) -> Mapping[ExecutionId, PromiseAnswer]:
         offers = PromiseOffers(why, self._later.now_s)
@@ -201,8 +207,23 @@ class _GroupSearch:
                 end_by_s[before] = min(end_by_s[before], one[1].begins_s)
         return found
 
-    def _earliest(self, pace: float, confidence: float, *, at_any_price: bool = False) -> _Found | None:
-        """Return terms with which all end as early as possible, if they are accepted at the last moment."""
+    def _soonest(self, confidence: float, not_before_s: float = 0.0, *, at_any_price: bool = False) -> _Found | None:
+        """Return the terms with the earliest end of all paces."""
+        some = (self._earliest(pace, confidence, not_before_s, at_any_price=at_any_price) for pace in reversed(PACES))
+        return min((found for found in some if found is not None), key=_end_s, default=None)
+
+    def _meets_times(self, found: _Found) -> bool:
+        """Return whether all end by their deadline, and by the begin of promised dependents."""
+        return all(
+            found[search.execution.id][1].ends_s
+            <= min(search.execution.deadline_s or 0.0, self._limits.get(search.execution.id, GroupLimits()).end_s)
+            for search in self._searches
+        )
+
+    def _earliest(
+        self, pace: float, confidence: float, not_before_s: float, *, at_any_price: bool = False
+    ) -> _Found | None:
+        """Return terms with which all end as early as possible, if they begin no earlier than this."""
         found: dict[ExecutionId, tuple[FinishTerms, Booking]] = {}
         choices = self._choices(confidence, pace)
         if not at_any_price and not self._affordable(choices):
@@ -212,7 +233,7 @@ class _GroupSearch:
                 name = search.execution.id
                 begin_s = self._limits.get(name, GroupLimits()).begin_s
                 ends_s = [found[before][0].finish_s for before in self._before[name]]
-                one = search.earliest(choice, confidence, max(self._offers_end_s or 0.0, begin_s, *ends_s, 0.0))
+                one = search.earliest(choice, confidence, max(not_before_s, begin_s, *ends_s, 0.0))
                 if one is None:
                     return None
                 found[name] = one
@@ -225,16 +246,28 @@ class _GroupSearch:
         prices = [choice.price for choice in choices]
         return all(price is not None for price in prices) and _sum(prices) <= self._budget
 
-    def _candidates(self) -> Iterator[tuple[OfferKind, _Found | None]]:
-        confidence, end_s = self._searches[0].wish.confidence, self._offers_end_s or 0.0
-        dear = self._beyond_budget()
-        paces = (self._earliest(pace, confidence, at_any_price=dear) for pace in reversed(PACES))
-        yield OfferKind.EARLIEST, _first_found(paces)
+    def _candidates(self, soonest: _Found | None, offers_end_s: float) -> Iterator[tuple[OfferKind, _Found | None]]:
+        """Yield the offers; those in time leave a user some seconds to answer."""
+        confidence, dear = self._searches[0].wish.confidence, self._beyond_budget()
+        answered_s = min(self._later.now_s + ANSWER_S, offers_end_s)
+        if dear:
+            soonest = self._soonest(confidence, at_any_price=True)
+        yield OfferKind.EARLIEST, soonest
         if self._budget is not None:
-            yield OfferKind.DEARER, self._in_time(confidence, end_s, at_any_price=True)
-        less = (self._in_time(entry, end_s) for entry in LESS_SURE if entry < confidence)
+            yield OfferKind.DEARER, self._in_time(confidence, answered_s, at_any_price=True)
+        if soonest is not None and self._room(OfferKind.EARLIEST, soonest, offers_end_s).ends_s != offers_end_s:
+            yield OfferKind.EARLIEST, self._soonest(confidence, offers_end_s, at_any_price=dear)
+        less = (self._in_time(entry, answered_s) for entry in LESS_SURE if entry < confidence)
         yield OfferKind.LESS_SURE, _first_found(less)
-        yield OfferKind.CHEAPEST, self._earliest(math.inf, confidence, at_any_price=dear)
+        yield OfferKind.CHEAPEST, self._earliest(math.inf, confidence, 0.0, at_any_price=dear)
+
+    def _room(self, kind: OfferKind, found: _Found, offers_end_s: float) -> PromiseRoom:
+        """Return the room of an offer, in the order of its terms."""
+        rooms = [
+            (search.under_terms(found[search.execution.id][0]), found[search.execution.id][1])
+            for search in self._searches
+        ]
+        return PromiseRoom(rooms, self._later, offers_end_s, kind in MOVING)
 
     def _beyond_budget(self) -> bool:
         """Return whether even the cheapest choices cost more than the budget."""
@@ -272,30 +305,38 @@ class _GroupSearch:
             "seconds that each execution may take to begin, which exceeds the time left"
         )
 
-    def _make_offers(self) -> Mapping[ExecutionId, PromiseAnswer]:
-        assert self._offers_end_s is not None
+    def _make_offers(self, soonest: _Found | None, offers_end_s: float) -> Mapping[ExecutionId, PromiseAnswer]:
         made: list[tuple[OfferKind, _Found]] = []
-        for kind, found in self._candidates():
+        for kind, found in self._candidates(soonest, offers_end_s):
             cheaper = kind is not OfferKind.CHEAPEST or all(_price(found) < _price(entry) for _, entry in made)
             if found is not None and cheaper and not any(_same(found, entry) for _, entry in made):
                 made.append((kind, found))
         why, made = self._refusal_sentence(kind for kind, _ in made), made[:OFFERS_MAX]
         if not made:
             return self._no_terms(why)
+        rooms = [self._room(kind, found, offers_end_s) for kind, found in made]
+        ends_s = max(room.ends_s for room in rooms)
         answers = {}
-        for search in self._searches:
-            name = search.execution.id
-            offers = tuple(Offer(kind, found[name][0]) for kind, found in made)
-            rooms = tuple(
-                changed(found[name][1], execution_id=offer_name(name, number), whole=search.execution.conditions.whole)
-                for number, (_, found) in enumerate(made, start=1)
+        for place, search in enumerate(self._searches):
+            name, whole = search.execution.id, search.execution.conditions.whole
+            offers = tuple(
+                Offer(kind, found[name][0], room.moves_from_s, room.ends_s)
+                for (kind, found), room in zip(made, rooms, strict=True)
             )
-            answers[name] = PromiseAnswer(offers=PromiseOffers(why, self._offers_end_s, offers), bookings=rooms)
+            bookings = tuple(
+                changed(room.bookings[place], execution_id=offer_name(name, number), whole=whole)
+                for number, room in enumerate(rooms, start=1)
+            )
+            answers[name] = PromiseAnswer(offers=PromiseOffers(why, ends_s, offers), bookings=bookings)
         return answers
 
 
 def _first_found(found: Iterator[_Found | None]) -> _Found | None:
     return next((entry for entry in found if entry is not None), None)
+
+
+def _end_s(found: _Found) -> float:
+    return max(terms.finish_s for terms, _ in found.values())
 
 
 def _same(one: _Found, other: _Found) -> bool:

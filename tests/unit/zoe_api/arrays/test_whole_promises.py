@@ -220,7 +220,7 @@ def test_partly_accepted_offer_is_completed() -> None:
 def test_at_most_five_ended_parts_are_named_and_indices_by_their_ids() -> None:
     gone = [replace(ENDED, id=f"a0123456789abcd_{n}", name="many") for n in range(6)]
     with refusal(Code.ILLEGAL_STATE) as found:
-        whole_promises._to_be_promised([waiting(1), *gone], 1)
+        whole_promises._to_be_promised([waiting(1), *gone], 1, 0.0)
     assert found.problem.detail.count("a0123456789abcd_") == 5
     assert "many" not in found.problem.detail
 

@@ -200,7 +200,8 @@ function Outlook({ promise: { terms, offers } }: { promise: Schemas["PromiseOutl
       <ul>
         {offers.offers.map((one) => (
           <li key={one.number}>
-            {inWhat(one)}: {termsSentence(one.terms)}
+            {inWhat(one)}: {termsSentence(one.terms)}{" "}
+            {one.moves && "If you accept it later, it ends as much later."}
           </li>
         ))}
       </ul>

@@ -89,8 +89,7 @@ function Offers({ execution, offers }: { execution: Execution; offers: Schemas["
       />
       {open && offers.offers.length > 0 && (
         <p>
-          They can be accepted until {fullMoment(offers.ends_s)} ({distance(offers.ends_s, now)}). Without an
-          answer it ends then.
+          Without an answer by {fullMoment(offers.ends_s)} ({distance(offers.ends_s, now)}) it ends.
         </p>
       )}
       <ErrorBox error={accept.error} />
