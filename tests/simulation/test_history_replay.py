@@ -16,7 +16,7 @@ from tests.support.limits import tenant_limit, user_limit
 from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.events import Event
+from zoe_lib.domain.executions.events import EVENT_TYPES, Event
 from zoe_lib.domain.executions.execution import Cause, Execution, Outcome
 from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
 from zoe_lib.domain.values.conditions import Conditions, Dependency
@@ -123,7 +123,8 @@ def as_it_was(recording: Recording) -> list[Decision]:
 
 def events_of(recording: Recording) -> list[tuple[str, Event]]:
     """All that a master wrote."""
-    return [(e.execution_id, to_event(e)) for m in recording.moments for e in m.wrote if e.execution_id is not None]
+    entries = (entry for moment in recording.moments for entry in moment.wrote)
+    return [(e.execution_id, to_event(e)) for e in entries if e.execution_id is not None and e.kind in EVENT_TYPES]
 
 
 def replayed(recording: Recording, change: Change | None = None) -> list[Decision]:

@@ -67,6 +67,10 @@ class AttemptRunner:
         self._running: set[subprocess.Popen[bytes]] = set()
         self._closed = False
 
+    def is_set(self, kind: AttemptProgramKind) -> bool:
+        """Return whether a program of this kind is set."""
+        return kind in self.programs
+
     def result(self, call: AttemptProgramCall, variables: Mapping[str, str]) -> AttemptProgramEnd | None:
         """Return how a program ended; begin it at the first call, and return None until it has ended."""
         if call not in self._calls:

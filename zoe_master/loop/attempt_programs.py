@@ -61,6 +61,10 @@ class ProgramRunner(Protocol):
         """Return the paths of the programs that are set."""
         ...
 
+    def is_set(self, kind: AttemptProgramKind) -> bool:
+        """Return whether a program of this kind can be run, or its result is known."""
+        ...
+
     def result(self, call: AttemptProgramCall, variables: Mapping[str, str]) -> AttemptProgramEnd | None:
         """Return how a program ended; begin it at the first call, and return None until it has ended."""
         ...
@@ -127,7 +131,7 @@ class AttemptPrograms:
 
     def _end(self, execution: Execution, kind: AttemptProgramKind, may_begin: bool = True) -> AttemptProgramEnd | None:
         call = AttemptProgramCall(kind, execution.id, execution.attempt)
-        if self._runner is None or kind not in self._runner.programs:
+        if self._runner is None or not self._runner.is_set(kind):
             return AttemptProgramEnd(0, _NOT_SET)
         if not may_begin and not self._runner.is_begun(call):
             return AttemptProgramEnd(None, _UNKNOWN)

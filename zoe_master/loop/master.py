@@ -40,6 +40,7 @@ from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.loop.tick_recorder import Inputs, TickInputs, TickRecorder, without_own
+from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.state.crash_points import Hit, never_crash
@@ -77,6 +78,7 @@ class Master:
         paths: Look | None = None,
         changes_per_set: int = CHANGES_PER_SET,
         programs: ProgramRunner | None = None,
+        bookings: Iterable[Booking] | None = None,
     ) -> None:
         spark_config = spark_config or SparkConfig()
         self._store = store
@@ -112,7 +114,9 @@ class Master:
         self._can: tuple[BackendCapabilities, StoreCapacity | None] | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.run_times = self._cache.run_times
-        self._answers = PromiseAnswers(self._cache)
+        # A replay may begin with the bookings of a record; other masters reserve room for what their predecessors
+        # promised.
+        self._answers = PromiseAnswers(self._cache, bookings)
         self.latest: Tick | None = None
 
     def due_lists(self) -> list[Array]:
@@ -276,7 +280,14 @@ class Master:
             return
         nodes = without_own(snapshot.nodes, snapshot.active)
         inputs = Inputs(
-            nodes, self._image_gate.absent, snapshot.storage, snapshot.locality, self._locator.awaited, snapshot.paths
+            nodes,
+            self._image_gate.absent,
+            snapshot.storage,
+            snapshot.locality,
+            self._locator.awaited,
+            snapshot.paths,
+            {booking.execution_id: booking for booking in snapshot.bookings if booking.places},
+            snapshot.scan_from,
         )
         waiting = bool(snapshot.queued) or any(s.node is None for e in snapshot.active for s in e.services if s.alive)
         self._tick_recorder.keep(TickInputs(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))

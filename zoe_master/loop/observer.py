@@ -43,7 +43,9 @@ class ServiceObserver:
         for some in self._cache.in_sets(self._due(self._cache.active(), tick)):
             self._follow(some, observations, tick)
         self.unfinished = len(self._cache.backlog.submitted_executions) > INTAKE_MAX
-        arrived = islice(self._cache.backlog.submitted_executions, INTAKE_MAX)
+        # As they are stored: the backlog has promised ones with guaranteed services as essential ones.
+        submitted = (execution.id for execution in islice(self._cache.backlog.submitted_executions, INTAKE_MAX))
+        arrived = [known for name in submitted if (known := self._cache.get(name)) is not None]
         for some in self._cache.in_sets(self._due(arrived, tick)):
             self._follow(some, observations, tick)
         self._hit(CrashPoint.OBSERVATIONS_KEPT)

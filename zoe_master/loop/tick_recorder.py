@@ -1,7 +1,8 @@
 """Record inputs of ticks outside the journal, for replays; and read these records.
 
 Only changes are recorded, and only for ticks that wrote events or could have decided. Once a day, and when a master
-begins to lead, the record is complete: a replay may begin there. Counts of containers leave out Zoe's own.
+begins to lead, the record is complete, and has the number of its format: a replay may begin there. Counts of containers
+leave out Zoe's own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
+from typing import TypeVar
 
 from zoe_lib.domain.applications.path_use import PathUse
 from zoe_lib.domain.cluster.cluster import Node
@@ -22,7 +24,17 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.documents.codec import decode, encode
 from zoe_lib.store.values import TickRecord
 from zoe_master.backends.base import ImageStatus
+from zoe_master.scheduler.booking.bookings import Booking
 
+T = TypeVar("T")
+FORMAT = 2
+"""Number of the present format of records and entries. Before 2, records had no bookings of promises, and entries about
+arrays did not say what had been changed.
+"""
+_FORMAT = "format"
+_BY_NAME = ("nodes", "bookings")
+# It changes with each pass over a long queue, so that it causes no record of its own.
+_SCAN = "scan_from"
 _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING)
 
 
@@ -31,7 +43,8 @@ class Inputs:
     """The inputs of a tick beside the journal: nodes by name, and missing images.
 
     From the object store: the guaranteeable bandwidth, and how much of the queue's inputs each node holds; `awaited`:
-    inputs with unknown places. `paths`: the traffic of each node.
+    inputs with unknown places. `paths`: the traffic of each node. `bookings`: room for promises and offers after the
+    decisions that this tick took, by name. `scan_from`: where the pass over a long queue began.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
@@ -40,6 +53,8 @@ class Inputs:
     locality: Mapping[Located, Places | None] = field(default_factory=dict)
     awaited: frozenset[Located] = frozenset()
     paths: Mapping[str, PathUse] = field(default_factory=dict)
+    bookings: Mapping[str, Booking] = field(default_factory=dict)
+    scan_from: int = 0
 
 
 @value(frozen=True, slots=True)
@@ -67,8 +82,9 @@ class TickRecorder:
         """Write a record if a replay needs one."""
         day = int(seen.at_s // DAY_S)
         whole = day != self._day
-        changes = encode(seen.inputs) if whole else _changes(self._last, seen.inputs)
-        if not (whole or seen.wrote or (changes and (seen.waiting or _nodes_changed(self._last, seen.inputs)))):
+        changes = {_FORMAT: FORMAT, **encode(seen.inputs)} if whole else _changes(self._last, seen.inputs)
+        matters = seen.waiting or _nodes_changed(self._last, seen.inputs) or "bookings" in changes
+        if not (whole or seen.wrote or (changes.keys() - {_SCAN} and matters)):
             return
         record = TickRecord(seen.plan_id, seen.at_s, self._epoch, seen.read_to, whole, changes)
         self._store.add_tick(record, self._epoch)
@@ -81,15 +97,24 @@ def inputs_after(inputs: Inputs, record: TickRecord) -> Inputs:
     if record.whole:
         return decode(Inputs, readable)
     changed = dict(readable)
-    nodes = dict(inputs.nodes)
-    touched = changed.pop("nodes", {})
-    assert isinstance(touched, Mapping)
-    for name, node in touched.items():
-        if node is None:
-            nodes.pop(name, None)
-        else:
-            nodes[name] = decode(Node, node)
-    return replace(decode(Inputs, {**encode(replace(inputs, nodes={})), **changed}), nodes=nodes)
+    nodes = _merged(Node, inputs.nodes, changed.pop("nodes", {}))
+    bookings = _merged(Booking, inputs.bookings, changed.pop("bookings", {}))
+    rest = encode(replace(inputs, nodes={}, bookings={}))
+    return replace(decode(Inputs, {**rest, **changed}), nodes=nodes, bookings=bookings)
+
+
+def format_of(record: TickRecord) -> int:
+    """Return the number of the format of a complete record."""
+    number = record.inputs.get(_FORMAT, 1)
+    assert isinstance(number, int)
+    return number
+
+
+def _merged(kind: type[T], before: Mapping[str, T], changes: object) -> Mapping[str, T]:
+    """Return values by name after these changes, in which null removes one."""
+    assert isinstance(changes, Mapping)
+    after = {name: one for name, one in before.items() if changes.get(name, one) is not None}
+    return after | {name: decode(kind, one) for name, one in changes.items() if one is not None}
 
 
 def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
@@ -126,12 +151,13 @@ def own_services(executions: Iterable[Execution]) -> Counter[str]:
 
 
 def _changes(before: Inputs, now: Inputs) -> dict[str, object]:
-    nodes: dict[str, object] = {
-        name: encode(node) for name, node in now.nodes.items() if before.nodes.get(name) != node
-    }
-    nodes.update(dict.fromkeys(before.nodes.keys() - now.nodes.keys()))
-    result: dict[str, object] = {"nodes": nodes} if nodes else {}
-    for name in ("images", "supply", "locality", "awaited", "paths"):
+    result: dict[str, object] = {}
+    for name in _BY_NAME:
+        old, new = getattr(before, name), getattr(now, name)
+        if old is not new and old != new:
+            some = {key: encode(one) for key, one in new.items() if old.get(key) != one}
+            result[name] = some | dict.fromkeys(old.keys() - new.keys())
+    for name in ("images", "supply", "locality", "awaited", "paths", _SCAN):
         if getattr(now, name) != getattr(before, name):
             result[name] = encode(getattr(now, name))
     return result

@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _replay(arguments: argparse.Namespace) -> int:
     store = PostgresStore(Settings().database_url.get_secret_value(), pool_size=1, read_only=True)
     try:
-        recording = read_recording(store, arguments.from_s, arguments.to_s)
+        prices = [stored.prices for stored in store.billing.price_lists()]
+        recording = read_recording(store, arguments.from_s, arguments.to_s, prices)
     finally:
         store.close()
     added = _added_nodes(recording, arguments.add_node)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zoe_lib.domain.executions.events import EVENT_TYPES
 from zoe_lib.domain.executions.execution import Execution
 from zoe_simulator.history_replay.outcome import Decision, Happened, Outcome, decisions, outcome
 from zoe_simulator.history_replay.recording import Recording, to_event
@@ -26,20 +27,22 @@ class SelfTest:
 
 def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any], dict[str, Outcome]]:
     """Return figures and their basis for the replay as recorded, which must repeat the recorded decisions, and with the
-    change.
+    change. Both are of replays, so that the change alone makes the difference.
     """
     before = [(_id(entry.execution_id), to_event(entry)) for entry in recording.before]
     happened = [
         (_id(entry.execution_id), to_event(entry))
         for moment in recording.moments
         for entry in (*moment.news, *moment.wrote)
-        if entry.execution_id is not None
+        if entry.execution_id is not None and entry.kind in EVENT_TYPES
     ]
-    again = list(Rerun(recording).run())
-    sides = {"as it was": _outcome(recording, [*before, *happened], ())}
+    as_it_was = Rerun(recording)
+    again = list(as_it_was.run())
+    sides = {"as it was": _outcome(recording, as_it_was, [*before, *again], ())}
     if change is not None:
-        changed = list(Rerun(recording, change).run())
-        sides["changed"] = _outcome(recording, [*before, *changed], change.nodes)
+        rerun = Rerun(recording, change)
+        changed = list(rerun.run())
+        sides["changed"] = _outcome(recording, rerun, [*before, *changed], change.nodes)
     test = _self_test(*(decisions(events, recording.from_s, recording.to_s) for events in (happened, again)))
     result = {
         "from_s": recording.from_s,
@@ -63,8 +66,8 @@ def thin_points(side: Outcome) -> Sequence[tuple[float, int, float]]:
     return side.series[::step]
 
 
-def _outcome(recording: Recording, events: Sequence[Happened], added: Sequence[Any]) -> Outcome:
-    executions: dict[str, Execution] = dict(recording.fresh)
+def _outcome(recording: Recording, rerun: Rerun, events: Sequence[Happened], added: Sequence[Any]) -> Outcome:
+    executions: dict[str, Execution] = {**rerun.executions, **recording.fresh}
     nodes = [*(recording.moments[-1].inputs if recording.moments else recording.inputs).nodes.values(), *added]
     cores = sum(node.total.cores_milli for node in nodes) / 1000
     return outcome(executions, events, recording.from_s, recording.to_s, cores)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from zoe_lib.clock import Clock
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.cluster.platform import BackendCapabilities
+from zoe_lib.domain.executions.arrays import member_of
 from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionId, ServiceId
 from zoe_master.backends.base import (
     BackendError,
@@ -60,7 +61,8 @@ class RecordedBackend:
     """Services by record; nodes, images and bandwidth as the ticks saw them (`inputs`), and `added` nodes.
 
     `tick` is the number of the recorded tick that is being replayed, or was the last one; `cut_short` holds the ticks
-    during which their master died.
+    during which their master died. `unchanged`: everything has been as recorded so far, so that services are handed
+    over at the recorded tick or, where a program or a credential was awaited, at a later one.
     """
 
     def __init__(self, services: Mapping[ServiceId, ServiceRecord], clock: Clock, added: Sequence[Node] = ()) -> None:
@@ -79,6 +81,7 @@ class RecordedBackend:
         self.inputs = Inputs()
         self.tick = -1
         self.cut_short: set[int] = set()
+        self.unchanged = True
         self.executions: Callable[[], Iterable[Execution]] = tuple
 
     # The Protocol
@@ -204,6 +207,8 @@ class RecordedBackend:
         """
         if record.handed_tick in self.cut_short:
             return True
+        if self.unchanged:
+            return record.handed_tick is not None and record.handed_tick <= self.tick
         return (record.handed_tick, record.handed_s) == (self.tick, self._clock.now_s())
 
     def _like(self, start: ServiceStart, record: ServiceRecord | None) -> ServiceRecord | None:
@@ -215,7 +220,18 @@ class RecordedBackend:
         if same is not None:
             return same
         others = (r for (x, name, _), r in self._ends.items() if (x, name) == slot[:2])
-        return next(others, None)
+        return next(others, None) or self._like_other_index(start)
+
+    def _like_other_index(self, start: ServiceStart) -> ServiceRecord | None:
+        """Return the record of another index of its array: this one did not run in the recorded time."""
+        member = member_of(start.execution_id)
+        if member is None:
+            return None
+        records = (
+            r for (_, name, index), r in self._ends.items() if (name, index) == (start.component.name, start.index)
+        )
+        alike = (r for r in records if (other := member_of(r.execution_id)) and other.array_id == member.array_id)
+        return next(alike, None)
 
     def _observation(self, service_id: ServiceId, running: _Running) -> Observation:
         now_s = self._clock.now_s()

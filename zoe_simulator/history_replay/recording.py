@@ -7,17 +7,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from zoe_client.documents.shortening import shortened_list
 from zoe_lib.domain.applications.application import with_counts, with_memory
 from zoe_lib.domain.applications.sharing import ALL, Visibility
 from zoe_lib.domain.cluster.policy import Policy
-from zoe_lib.domain.executions.events import Event, Modified, OwnerChanged, Requeued, Scaled, Submitted
-from zoe_lib.domain.executions.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
+from zoe_lib.domain.executions.arrays import ArrayEventKind
+from zoe_lib.domain.executions.events import (
+    Event,
+    Forecasted,
+    Modified,
+    OwnerChanged,
+    Promised,
+    Requeued,
+    Scaled,
+    Submitted,
+)
+from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.conditions import NO_CONDITIONS
+from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.documents.codec import decode, event_of
 from zoe_lib.store.values import ExecutionQuery, JournalEntry, TickRecord
-from zoe_master.loop.tick_recorder import Inputs, inputs_after
+from zoe_master.loop.tick_recorder import FORMAT, Inputs, format_of, inputs_after
+from zoe_simulator.history_replay.arrays import RecordedArrays, read_arrays
+from zoe_simulator.history_replay.kinds import ARRAYS, POLICY_SET, PROMISES, RESTORED, from_others, unknown_kinds
 from zoe_simulator.history_replay.services import ServiceRecord, records_of
 
 _PAGE = 500
@@ -25,7 +39,8 @@ _PAGE = 500
 _ENDED_BEFORE_MAX = 2_000
 # No tenant has this name, so the journal returns only the entries of the installation.
 _NOBODY = "-"
-_CHANGE_WHAT_IS_ASKED = frozenset(kind.kind for kind in (Submitted, Modified, Scaled, Requeued, OwnerChanged))
+_NAMED_MAX = 5
+_CHANGE_WHAT_IS_ASKED = frozenset(kind.kind for kind in (Submitted, Modified, Promised, Scaled, Requeued, OwnerChanged))
 
 
 class ReplayRefusedError(Exception):
@@ -36,6 +51,7 @@ class ReplayRefusedError(Exception):
 class Moment:
     """A tick: its inputs, foreign entries since the previous tick, and its own entries.
 
+    `raced`: the foreign entries that the next tick read; some may have come while this one decided and wrote.
     `cut_short`: its master died before the end.
     """
 
@@ -45,13 +61,15 @@ class Moment:
     news: tuple[JournalEntry, ...]
     wrote: tuple[JournalEntry, ...]
     cut_short: bool = False
+    raced: tuple[JournalEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
     """Executions as they were at the begin (`present`) or had ended before (`ended`), and everything that followed.
 
-    `fresh` has every execution as submitted; `before` has the events until the begin.
+    `fresh` has every execution as submitted; `before` has the events until the begin. `epoch`: of the master that led
+    then; None if the replay begins with the first tick of one. `prices`: the price lists.
     """
 
     from_s: float
@@ -64,22 +82,28 @@ class Recording:
     before: tuple[JournalEntry, ...]
     moments: tuple[Moment, ...]
     services: Mapping[ServiceId, ServiceRecord] = field(default_factory=dict)
+    arrays: RecordedArrays = field(default_factory=RecordedArrays)
+    epoch: int | None = None
+    prices: Sequence[PriceList] = ()
 
 
-def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recording:
+def read_recording(store: ExecutionStore, from_s: float, to_s: float, prices: Sequence[PriceList] = ()) -> Recording:
     """Return everything that a replay of this time needs. Raises ReplayRefusedError if it is not stored, or no
-    longer.
+    longer, or if another version of Zoe wrote what this one cannot replay.
     """
     ticks = _ticks(store, from_s, to_s)
     executions = list(_pages(store, ExecutionQuery(submitted_to_s=to_s, ended_from_s=from_s, limit=_PAGE)))
     entries = sorted((e for x in executions for e in _journal(store, x.id)), key=lambda entry: entry.id)
     facts = list(_journal(store, None))
     split = _Split(ticks, from_s, to_s)
-    moments = split.moments([*entries, *facts])
+    arrays, of_arrays = read_arrays(store, from_s, to_s, split.is_before)
+    in_time = [entry for entry in (*entries, *facts, *of_arrays) if entry.at_s <= to_s]
+    _check_known(in_time, [entry for entry in in_time if not split.is_before(entry)], ticks)
+    moments = split.moments([*entries, *facts, *of_arrays])
     before = tuple(entry for entry in entries if split.is_before(entry))
     fresh = _first_asked({x.id: as_submitted(x) for x in executions}, entries)
     present = [x for x in _states(fresh, before) if not x.terminal]
-    policies = [decode(Policy, fact.data) for fact in facts if split.is_before(fact) and fact.kind == "policy_set"]
+    policies = [decode(Policy, fact.data) for fact in facts if split.is_before(fact) and fact.kind == POLICY_SET]
     return Recording(
         from_s=from_s,
         to_s=to_s,
@@ -91,16 +115,35 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recordi
         before=before,
         moments=moments,
         services=records_of(fresh, before, [(m.at_s, m.wrote) for m in moments]),
+        arrays=arrays,
+        epoch=split.epoch,
+        prices=prices,
     )
 
 
-def from_others(entry: JournalEntry) -> bool:
-    """Return whether users or admins wrote it, not a master: submissions, cancellations, policies."""
-    if entry.kind in ("submitted", "policy_set", "released", "modified", "scaled", "owner_changed"):
-        return True
-    if entry.kind == "held":  # the master puts executions on hold that can no longer run after others
-        return bool(entry.data.get("user"))
-    return entry.kind in ("stopping", "refused") and entry.data.get("cause") in (Cause.CANCELLED, Cause.REQUEUED)
+def _check_known(entries: Sequence[JournalEntry], later: Sequence[JournalEntry], ticks: Sequence[TickRecord]) -> None:
+    """Raise ReplayRefusedError by the name of what cannot be replayed. `later`: entries since the begin."""
+    if unknown := unknown_kinds(entries):
+        names = shortened_list(unknown, _NAMED_MAX)
+        raise ReplayRefusedError(f"this version of Zoe cannot replay the kinds of entries: {names}")
+    restored = next((entry for entry in later if entry.kind == RESTORED), None)
+    if restored is not None:
+        raise ReplayRefusedError(
+            f"the installation was restored from a backup at {_date(restored.at_s)}; end before, or begin later"
+        )
+    formats = {format_of(tick) for tick in ticks if tick.whole}
+    if newer := [number for number in formats if number > FORMAT]:
+        raise ReplayRefusedError(f"the records have format {max(newer)}; this version of Zoe replays up to {FORMAT}")
+    if min(formats, default=FORMAT) >= FORMAT:
+        return
+    if left_out := sorted({entry.kind for entry in entries} & (ARRAYS | PROMISES)):
+        first_s = next((tick.at_s for tick in ticks if tick.whole and format_of(tick) == FORMAT), None)
+        later_on = "from the next day on" if first_s is None else f"from {_date(first_s)} on"
+        names = shortened_list(left_out, _NAMED_MAX)
+        raise ReplayRefusedError(
+            f"an earlier version of Zoe did not record all that a replay of these entries needs: {names}; "
+            f"times {later_on} can be replayed"
+        )
 
 
 def to_event(entry: JournalEntry) -> Event:
@@ -147,7 +190,15 @@ def _undone(execution: Execution, event: Event) -> Execution:
             return replace(execution, user=event.former)
         case Requeued():
             return replace(execution, application=with_memory(execution.application, event.memory_before))
-    return execution
+    return _before_promise(execution, event) if isinstance(event, Promised) else execution
+
+
+def _before_promise(execution: Execution, event: Promised) -> Execution:
+    """Return the execution with the time and the bandwidth that it had requested."""
+    application, storage = execution.application, execution.application.storage
+    if storage is not None:
+        application = replace(application, storage=replace(storage, bandwidth=event.bandwidth_before))
+    return replace(execution, application=application, deadline_s=event.deadline_before_s or execution.deadline_s)
 
 
 class _Split:
@@ -159,11 +210,12 @@ class _Split:
         self._ticks: list[tuple[TickRecord, Inputs]] = []
         self.inputs = Inputs()
         self._read_to = 0
+        self.epoch: int | None = None
         inputs = Inputs()
         for tick in ticks:
             inputs = inputs_after(inputs, tick)
             if tick.at_s < from_s:
-                self.inputs, self._read_to = inputs, tick.read_to
+                self.inputs, self._read_to, self.epoch = inputs, tick.read_to, tick.epoch
             else:
                 self._ticks.append((tick, inputs))
         self._plans = {tick.plan_id for tick, _ in self._ticks}
@@ -176,10 +228,11 @@ class _Split:
 
     def moments(self, entries: Iterable[JournalEntry]) -> tuple[Moment, ...]:
         """Return every tick from the start on, including those whose master died before it could write its record."""
+        entries = (e for e in entries if e.kind != ArrayEventKind.ENDED)  # it follows from others
         later = sorted((e for e in entries if not self.is_before(e)), key=lambda entry: entry.id)
         wrote: dict[str, list[JournalEntry]] = {}
         for entry in later:
-            if not from_others(entry) and entry.kind != "forecasted":
+            if not from_others(entry) and entry.kind != Forecasted.kind:
                 wrote.setdefault(entry.cause_id, []).append(entry)
         news = [entry for entry in later if from_others(entry)]
         ticks = [*self._ticks, *(self._unfinished_tick(plan, wrote[plan]) for plan in wrote.keys() - self._plans)]
@@ -191,7 +244,8 @@ class _Split:
             news = news[len(seen) :]
             written = tuple(wrote.get(tick.plan_id, ()))
             result.append(Moment(tick.at_s, tick.epoch, inputs, seen, written, tick.plan_id not in self._plans))
-        return tuple(result)
+        nexts = (*(moment.news for moment in result[1:]), tuple(news))
+        return tuple(replace(moment, raced=later) for moment, later in zip(result, nexts, strict=True))
 
     def _unfinished_tick(self, plan_id: str, entries: Sequence[JournalEntry]) -> tuple[TickRecord, Inputs]:
         at_s = max(entry.at_s for entry in entries)

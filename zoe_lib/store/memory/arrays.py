@@ -22,6 +22,7 @@ from zoe_lib.domain.executions.events import submission_event
 from zoe_lib.domain.executions.execution import Execution, ExecutionState
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.frozen import changed
+from zoe_lib.store.documents.array_entries import change_data, submission_data
 from zoe_lib.store.documents.cursors import decode_cursor, encode_position
 from zoe_lib.store.documents.text import check_array, shown_key
 from zoe_lib.store.errors import IdempotencyConflict, NotFound
@@ -52,9 +53,8 @@ class MemoryArrays(MemoryInstallation):
             application, notes = with_time_limit(array.application, array.tenant, state.policy.limits)
             new = fresh(array, application, notes)
             state.array_states[array.id] = bytearray(array.indices.count)
-            state.put_array(
-                new, array.submitted_at_s, cause_id, Fact(ArrayEventKind.SUBMITTED, array.submitted_at_s, cause_id, {})
-            )
+            fact = Fact(ArrayEventKind.SUBMITTED, array.submitted_at_s, cause_id, submission_data(new))
+            state.put_array(new, array.submitted_at_s, cause_id, fact)
         state.notify_subscribers()
         return new
 
@@ -105,7 +105,7 @@ class MemoryArrays(MemoryInstallation):
             if decided is None:
                 return before
             state.array_states[array_id] = states
-            fact = Fact(decided.kind, at_s, cause_id, decided.data)
+            fact = Fact(decided.kind, at_s, cause_id, change_data(before, decided.array, decided.data))
             after = state.put_array(changed(decided.array, version=before.version + 1), at_s, cause_id, fact)
         state.notify_subscribers()
         return after
@@ -140,6 +140,11 @@ class MemoryArrays(MemoryInstallation):
             known = state.array_entries.get(array_id, ())
             return {position: known[position] for position in positions if 0 <= position < len(known)}
 
+    def _room(self, array: Array) -> int | None:
+        """Return how many executions the limits of its owner still admit; None: any number."""
+        state, owner = self._state, (array.tenant, array.user)
+        return room_for(*owner, state.policy.limits, state.active_of[array.tenant], state.active_of_user[owner])
+
     def make_of_array(
         self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str, leader_epoch: int
     ) -> Sequence[Execution] | None:
@@ -149,9 +154,7 @@ class MemoryArrays(MemoryInstallation):
             stored = state.arrays.get(array.id)
             if stored is None or stored.version != array.version:
                 return None
-            owner = (array.tenant, array.user)
-            there = (state.active_of[array.tenant], state.active_of_user[owner])
-            some = admit_wanted(stored, wanted, room_for(*owner, state.policy.limits, *there))
+            some = admit_wanted(stored, wanted, self._room(array))
             states = state.array_states[array.id]
             positions = [position for position, _ in some]
             if any(states[position] for position in positions):

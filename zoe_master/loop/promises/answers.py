@@ -26,12 +26,13 @@ _TAKEN = "Room for it was found several times, and taken by others each time"
 class PromiseAnswers:
     """Decisions from other threads, until a tick takes them."""
 
-    def __init__(self, cache: StateCache) -> None:
+    def __init__(self, cache: StateCache, bookings: Iterable[Booking] | None = None) -> None:
         self._cache = cache
         self._told: SimpleQueue[PromiseDecision] = SimpleQueue()
         self.taken = 0
         """Number of decisions taken so far; the deciding thread waits until its own are among them."""
-        self._looked = False
+        self._looked = bookings is not None
+        self._cache.promises.book(bookings or ())
         self._refused: dict[ExecutionId, int] = {}  # for executions to decide again
 
     def add_decisions(self, decisions: Iterable[PromiseDecision]) -> None:
@@ -133,7 +134,7 @@ class PromiseAnswers:
     def _events(self, execution: Execution, answer: PromiseAnswer, tick: TickContext) -> Sequence[ev.Event]:
         event: ev.Event
         if answer.terms is not None:
-            event = ev.Promised(at_s=tick.now_s, cause_id=tick.plan_id, terms=answer.terms)
+            event = ev.promised_event(execution, answer.terms, at_s=tick.now_s, cause_id=tick.plan_id)
         elif answer.offers is not None:
             event = ev.PromiseOffered(at_s=tick.now_s, cause_id=tick.plan_id, offers=answer.offers)
         else:

@@ -68,7 +68,8 @@ def test_an_offer_is_accepted_for_all_indices_and_moves_the_deadline() -> None:
     assert found.store.array(ID).deadline_s == 9e11 + 1
     entries = found.store.journal(0, 100, execution_id=ID)
     assert entries[-1].kind == "array_accepted"
-    assert entries[-1].data == {"user": "ada", "offer": 2, "deadline_s": 9e11 + 1, "what": "offer 2"}
+    said = {"user": "ada", "offer": 2, "deadline_s": 9e11 + 1, "what": "offer 2"}
+    assert entries[-1].data == {**said, "before": {"deadline_s": 1e12}, "after": {"deadline_s": 9e11 + 1}}
     array_promises.accept_array(caller_of(found, ADA, request()), one, 2)
     assert len(found.store.journal(0, 100, execution_id=ID)) == len(entries)
 

@@ -27,6 +27,7 @@ from zoe_lib.domain.executions.execution import Execution, Mark
 from zoe_lib.domain.executions.indices import read_indices
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.values.frozen import changed
+from zoe_lib.store.documents.array_entries import change_data, submission_data
 from zoe_lib.store.documents.codec import decode, encode
 from zoe_lib.store.documents.cursors import decode_cursor, encode_position
 from zoe_lib.store.documents.documents import Applications
@@ -86,7 +87,7 @@ def submit(
         audit.add(connection, entry)
     if beside is not None:
         beside(connection)
-    record(connection, stored, ArrayEventKind.SUBMITTED, stored.submitted_at_s, cause_id, {})
+    record(connection, stored, ArrayEventKind.SUBMITTED, stored.submitted_at_s, cause_id, submission_data(stored))
     return stored
 
 
@@ -160,7 +161,7 @@ def change(
     after = with_end_time(changed(decided.array, version=before.version + 1), at_s)
     connection.execute(update(arrays).where(arrays.c.id == array_id), changing_columns(applications, after))
     write_states(connection, array_id, old, bytes(new))
-    record(connection, after, decided.kind, at_s, cause_id, decided.data)
+    record(connection, after, decided.kind, at_s, cause_id, change_data(before, decided.array, decided.data))
     if after.ended_at_s is not None and before.ended_at_s is None:
         record_end(connection, after, at_s, cause_id)
     return after
