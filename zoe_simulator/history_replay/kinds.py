@@ -1,4 +1,4 @@
-"""The kinds of entries in the journal that a replay knows, and who writes them: ticks of a master, or others."""
+"""Kinds of journal entries that a replay knows, by their writers: ticks of a master, or others."""
 
 from __future__ import annotations
 

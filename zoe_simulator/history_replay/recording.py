@@ -122,7 +122,7 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float, prices: Se
 
 
 def _check_known(entries: Sequence[JournalEntry], later: Sequence[JournalEntry], ticks: Sequence[TickRecord]) -> None:
-    """Raise ReplayRefusedError by the name of what cannot be replayed. `later`: entries since the begin."""
+    """Raise ReplayRefusedError, naming the entry that cannot be replayed. `later`: entries since the begin."""
     if unknown := unknown_kinds(entries):
         names = shortened_list(unknown, _NAMED_MAX)
         raise ReplayRefusedError(f"this version of Zoe cannot replay the kinds of entries: {names}")

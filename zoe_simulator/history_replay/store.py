@@ -77,6 +77,6 @@ class ReplayStore(MemoryStore):
 
 
 def _changed_by(entry: JournalEntry) -> tuple[str | None, ...]:
-    """Return the ids of what an entry of a tick changed: a new execution of an array changes both."""
+    """Return the ids of the changed execution and array: a new execution of an array changes both."""
     member = member_of(entry.execution_id or "") if entry.kind == Submitted.kind else None
     return (entry.execution_id,) if member is None else (entry.execution_id, member.array_id)
