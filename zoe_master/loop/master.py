@@ -232,6 +232,7 @@ class Master:
             self._locator.due_s(),
             self._cache.conditional.next_time_s(now_s),
             self._cache.arrays.due_s(now_s),
+            self._cache.promises.next_begin_s(now_s),
         )
         times = (*(due_at_s(e, policy) for e in maybe), *own)
         return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)

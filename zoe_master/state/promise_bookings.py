@@ -74,6 +74,13 @@ class PromiseBookings:
             del self._places[name]
             self._frozen = None
 
+    def next_begin_s(self, now_s: float) -> float | None:
+        """Return when the next booked execution in the queue must begin, in seconds since the epoch; None without
+        one.
+        """
+        begins = (booking.begins_s for name, booking in self._places.items() if name in self._waiting)
+        return min((at_s for at_s in begins if at_s > now_s), default=None)
+
     def bookings(self) -> tuple[Booking, ...]:
         """Return all bookings. A promised execution that waits and has no room yet has one without places."""
         if self._frozen is None:
