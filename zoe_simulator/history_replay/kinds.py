@@ -1,4 +1,4 @@
-"""Kinds of journal entries that a replay knows, by their writers: ticks of a master, or others."""
+"""The kinds of entries in the journal that a replay knows, and their writers: ticks of a master, or users."""
 
 from __future__ import annotations
 

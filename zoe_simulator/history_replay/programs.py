@@ -20,7 +20,8 @@ _ENDS = {ev.PrologueEnded: AttemptProgramKind.PROLOGUE, ev.EpilogueEnded: Attemp
 class RecordedPrograms:
     """A `ProgramRunner`. `moment`: the recorded tick that is replayed; None once something has changed.
 
-    After a change, programs are those of the last recorded attempt, and take as long as they did; others take no time.
+    After a change, programs are those of the last recorded attempt, and take as long as they did; programs without
+    a record take no time.
     """
 
     def __init__(self, moments: Sequence[Moment], clock: Clock) -> None:

@@ -61,7 +61,7 @@ class Change:
 class Rerun:
     """One replay.
 
-    It ticks when the master ticked, with the recorded input of that tick, until the change makes a difference: from
+    It ticks when the master ticked, with the same input from other writers, until the change makes a difference: from
     then on, it also ticks whenever something is due, and decides on promises itself.
     """
 

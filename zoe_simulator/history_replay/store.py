@@ -31,7 +31,7 @@ class ReplayStore(MemoryStore):
     def begin_tick(
         self, racing: Sequence[JournalEntry], wrote: Sequence[JournalEntry], made: frozenset[ExecutionId] | None
     ) -> None:
-        """Begin a recorded tick. `racing`: entries of others during or after it; `wrote`: its own; `made`: its new
+        """Begin a recorded tick. `racing`: users' entries during or after it; `wrote`: its own; `made`: its new
         executions of arrays; None: any.
 
         An entry came during the tick if the master now writes more of an execution than it wrote before that entry.
@@ -77,6 +77,6 @@ class ReplayStore(MemoryStore):
 
 
 def _changed_by(entry: JournalEntry) -> tuple[str | None, ...]:
-    """Return the ids of the changed execution and array: a new execution of an array changes both."""
+    """Return the ids that an entry of a tick changed: a new execution of an array changes both."""
     member = member_of(entry.execution_id or "") if entry.kind == Submitted.kind else None
     return (entry.execution_id,) if member is None else (entry.execution_id, member.array_id)
