@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.support.long import of_storage
 from tests.support.object_store import logged_in
 from zoe_embedded.swift.store import ObjectStore
 
@@ -16,6 +17,7 @@ ROUNDS = 3
 PAUSE_S = 1.5
 
 
+@of_storage
 def test_no_request_of_64_clients_fails_while_memcached_has_no_processor(swift: ObjectStore) -> None:
     """Each logs in, makes a container, writes and reads, several times; a pause of memcached costs time alone."""
     began = threading.Event()

@@ -10,6 +10,7 @@ import pytest
 from storage_controller.answers import RequestRefusedError
 from storage_controller.swift.http import SwiftAdmin, SwiftHttp
 from storage_controller.swift.storage_policies import NewStoragePolicy, PolicyMaker
+from tests.support.long import of_storage
 from tests.support.object_store import ADMIN, logged_in, object_store
 from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket
@@ -31,6 +32,7 @@ def copies(store: ObjectStore, index: int) -> int:
     return len(list(store.directory.glob(f"devices/*/*/objects-{index}/*/*/*/*.data")))
 
 
+@of_storage
 def test_containers_use_what_was_made_also_after_the_store_was_started_again() -> None:
     content = secrets.token_bytes(200_000)
     with object_store(make=ObjectStore, nodes=2, replicas=1) as store:

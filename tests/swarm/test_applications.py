@@ -8,7 +8,7 @@ from http.client import HTTPConnection
 import docker
 
 from tests.support.images import provide
-from tests.support.swarm_installation import LONG, OWNER, Installation, document, service_of
+from tests.support.swarm_installation import LONG, OWNER, Installation, document, needs_time, service_of
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
 from zoe_embedded.demos.data import Dataset
@@ -22,6 +22,7 @@ def test_a_batch_application_runs_to_its_end(installation: Installation) -> None
     assert installation.output(ended, "main") == "hello from main-0\n"
 
 
+@needs_time
 def test_the_energy_report_is_right_and_the_tenants(swarm: Cluster, installation: Installation) -> None:
     provide(swarm, "zoe/spark")
     data = Dataset(installation.workspace / "energy-report", OWNER, rows=ROWS)

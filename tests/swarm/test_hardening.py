@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, small
+from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.swarm.engine import engine_events
@@ -106,6 +107,7 @@ def test_probe_of_a_killed_master_is_removed_while_the_next_leads(
     harness.until(lambda: made["Id"] not in {container["Id"] for container in api.containers(all=True)})
 
 
+@needs_time
 def test_short_lives_keep_their_output(closing: SwarmHarness) -> None:
     """Many that end while engines are still asked about them and about themselves, and are forgotten at once."""
     closing.until(lambda: all(node.ready for node in closing.backend.nodes()))

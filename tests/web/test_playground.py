@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.support.long import of_web
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.waiting import until
 from tests.support.web import PICTURES, Visitor
@@ -112,6 +113,7 @@ def check_pages(browser: Browser, client: Client, password: str) -> None:
     assert visitor.errors == []
 
 
+@of_web
 def test_it_is_filled_once_with_all_that_pages_show(place: Path, browser: Browser) -> None:
     with playground(place) as client:
         executions = everything(client)
