@@ -235,13 +235,13 @@ def test_a_tried_rule_is_told_the_requests_of_the_last_hour(whole: Whole, ann: P
 
 
 def test_broken_off_request_counts_as_failed(whole: Whole, ann: Person) -> None:
-    ann.put("cut")
-    ann.put("cut/large", b"x" * 8_000_000)
+    ann.put("broken-off")  # test_requests_that_break_off.py fills one called "cut"
+    ann.put("broken-off/large", b"x" * 8_000_000)
     address = httpx.URL(ann.account_url)
     head = f"Host: {address.host}\r\nX-Auth-Token: {ann.token}\r\n"
     for request, wanted in (
-        (f"PUT {address.path}/cut/half HTTP/1.1\r\n{head}Content-Length: 100000\r\n\r\nhalf", 0),
-        (f"GET {address.path}/cut/large HTTP/1.1\r\n{head}\r\n", 10_000),
+        (f"PUT {address.path}/broken-off/half HTTP/1.1\r\n{head}Content-Length: 100000\r\n\r\nhalf", 0),
+        (f"GET {address.path}/broken-off/large HTTP/1.1\r\n{head}\r\n", 10_000),
     ):
         with socket.create_connection((str(address.host), address.port or 80)) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -251,9 +251,9 @@ def test_broken_off_request_counts_as_failed(whole: Whole, ann: Person) -> None:
                 got += len(connection.recv(4096))
     failed = "zoe_object_store_requests_total failed"
     for method in ("PUT", "GET"):
-        seen = partial(totals, whole, container="cut", method=method)
+        seen = partial(totals, whole, container="broken-off", method=method)
         until(lambda seen=seen: seen().get(failed) == 1, lambda method=method, seen=seen: f"{method}: {seen()}")
-    assert totals(whole, container="cut", method="PUT")["zoe_object_store_requests_total refused"] == 0
+    assert totals(whole, container="broken-off", method="PUT")["zoe_object_store_requests_total refused"] == 0
 
 
 def test_requests_whose_answers_nobody_reads_are_counted(whole: Whole, ann: Person) -> None:

@@ -75,7 +75,7 @@ class QuestionPool:
             raise
         self._idle.append(used)
         if isinstance(result, MemoryError):
-            raise TooLong(f"it took more than {worker.MEMORY_BYTES_MAX} bytes of memory")
+            raise TooLong(f"it took more than {worker.MEMORY_BYTES_MAX >> 30} GiB of memory")
         if not done:
             raise result
         return result
