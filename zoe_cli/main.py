@@ -35,7 +35,7 @@ app = typer.Typer(
         "Begin with:  zoe catalogue,  zoe run FILE --follow,  zoe ls,  zoe explain ID\n\n"
         f"Documentation: /docs/ of your server, such as {page_address(DEFAULT_URL)}\n\n"
         "Exit codes: 0 ok, 1 application failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 can never fit, "
-        "8 would wait, 75 server unreachable, 124 timed out"
+        "8 would wait, 9 no promise, 75 server unreachable, 124 timed out, 130 interrupted, 141 output closed"
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,

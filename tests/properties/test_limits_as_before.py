@@ -136,7 +136,7 @@ def old_answer(one: Execution, quota: OldQuota, executions: int, executions_of_u
         longest = f"{longest_s:.15g} s ({longest_s / 3600:.6g} h)"
         notes = (*notes, f"no time limit is set: it gets the longest that {one.tenant} may have, {longest}")
         asked_s = longest_s
-    tail = "waiting or running at the same time"
+    tail = "that have not ended, held ones too; `zoe quota` shows how many there are"
     if quota.executions_max is not None and executions >= quota.executions_max:
         return f"maximum for {one.tenant}: {count_with_noun(quota.executions_max, 'execution')} {tail}"
     if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:

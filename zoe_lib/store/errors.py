@@ -34,7 +34,8 @@ class QuotaExceeded(StoreError):  # noqa: N818
 
     def __init__(self, holder: str, executions_max: int) -> None:
         super().__init__(
-            f"maximum for {holder}: {count_with_noun(executions_max, 'execution')} waiting or running at the same time"
+            f"maximum for {holder}: {count_with_noun(executions_max, 'execution')} that have not ended, held ones too; "
+            "`zoe quota` shows how many there are"
         )
 
 

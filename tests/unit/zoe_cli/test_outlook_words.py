@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from zoe_cli.commands.running.submitting import Conditions, _outlook_words
@@ -11,7 +13,7 @@ from zoe_client.wire import DeadlineOutlookView
 
 def found(outlook: DeadlineOutlook) -> DeadlineOutlookView:
     values = dict.fromkeys(("end_p50_s", "end_p90_s", "run_s"))
-    return DeadlineOutlookView(at_s=1, text="noon", outlook=outlook, sentence=f"It is {outlook}.", **values)
+    return DeadlineOutlookView(at_s=time.time() + 600, text="noon", outlook=outlook, sentence=f"It is {outlook}.", **values)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,7 @@ def found(outlook: DeadlineOutlook) -> DeadlineOutlookView:
         (Conditions(hold=True), "depends on when it may begin"),
         (Conditions(after=("ok:x",)), "depends on when it may begin"),
         (Conditions(begin="+9s"), "depends on when it may begin"),
+        (Conditions(begin="+1h"), "noon cannot be met: it is not later than the begin time"),
         (Conditions(array="0-9"), "For one index: It is at_risk."),
     ],
 )

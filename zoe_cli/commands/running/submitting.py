@@ -136,12 +136,20 @@ def _begin(text: str | None) -> dict[str, float]:
     return {"begin_in_s": duration(after[1:])} if after.startswith("+") else {"begin_at_s": coming(text)}
 
 
+def _begin_s(text: str) -> float:
+    """Return a begin time in seconds since the epoch."""
+    given = _begin(text)
+    return given.get("begin_at_s", time.time() + given.get("begin_in_s", 0.0))
+
+
 def _check_dependency(text: str, in_array: bool) -> None:
     kind, _, on = text.partition(":")
     if kind == _CORR and not in_array:
         raise typer.BadParameter(f"{text!r} is for arrays, whose same index runs after that of another array")
     if kind not in (*DependencyKind, _CORR) or not on:
-        raise typer.BadParameter(f"{text!r} is not a dependency; use ok:ID, fail:ID or any:ID")
+        raise typer.BadParameter(
+            f"{text!r} is not a dependency; use ok:ID, fail:ID, any:ID or, for the same index of an array, corr:ARRAY"
+        )
 
 
 def counting_instances(document: dict[str, Any]) -> dict[str, Any]:
@@ -249,6 +257,8 @@ def _outlook_words(found: DeadlineOutlookView, conditions: Conditions) -> str:
     # A deadline that cannot be met now cannot be met later either; nothing better is known.
     if found.outlook is DeadlineOutlook.CANNOT_BE_MET:
         return found.sentence
+    if conditions.begin and _begin_s(conditions.begin) >= found.at_s:
+        return f"The deadline {found.text} cannot be met: it is not later than the begin time."
     if conditions.hold or conditions.after or conditions.begin:
         return f"Whether the deadline {found.text} can be met is not known: it depends on when it may begin."
     if conditions.array is not None:

@@ -149,6 +149,8 @@ def _about(answer: Eta) -> list[str]:
         lines.append(f"Its expected run time: {run} ({why}).")
     if answer.forecast_age_s is not None and answer.forecast_age_s >= _OLD_S:
         lines.append(f"This was computed {duration(answer.forecast_age_s)} ago: things may have changed since.")
+    if forecast.start_p50_s is not None and answer.reason is not None and answer.state not in ACTIVE_STATES:
+        lines.append("Executions ahead count with their declared or learned run times, else with their time limits.")
     if forecast.extrapolated:
         lines.append("The queue is too long to simulate all of it; the rest is extrapolated.")
     if answer.told:

@@ -77,7 +77,7 @@ def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[obj
         array["state"],
         f"{counts.get('succeeded', 0)}/{array['size']}",
         duration(now_s - array["submitted_at_s"]),
-        duration(end_s - array["submitted_at_s"]) if array["state"] != "submitted" else "",
+        duration(end_s - array["submitted_at_s"]) if array["state"] not in ("submitted", "queued") else "",
         *([""] if with_progress else []),
         *([array_deadline_cell(array)] if with_deadline else []),
         reason["sentence"] if reason else counts_text(counts, array["active_states"]),
