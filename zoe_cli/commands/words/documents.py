@@ -17,6 +17,7 @@ from zoe_cli.text import printable
 from zoe_client.documents.bounds import DOCUMENT_BYTES_MAX
 from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_client.documents.load import load_json
+from zoe_client.documents.scripts import INTERPRETERS
 
 _DATA = (".csv", ".tsv", ".parquet", ".ipynb", ".txt")
 """Suffixes of files that a program reads, and that describe no application."""
@@ -38,6 +39,9 @@ def load(file: Path) -> Any:
         if text.startswith("#!"):
             script = f"`zoe sbatch {_name(file)}` submits it, `zoe sbatch --show {_name(file)}` prints its description"
             raise typer.BadParameter(f"{_name(file)} is a script: {script}") from None
+        if file.suffix in INTERPRETERS:
+            ways = f"`zoe run {_name(file)}` runs it, `zoe run --show {_name(file)} > app.json` writes its description"
+            raise typer.BadParameter(f"{_name(file)} is a script: {ways}") from None
         if file.suffix.lower() in _DATA:
             raise typer.BadParameter(
                 f"{_name(file)} is not a description in JSON, nor a script (.py, .sh); `zoe run PROGRAM.py -- "
