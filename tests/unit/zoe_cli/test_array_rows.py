@@ -10,10 +10,17 @@ from zoe_cli.commands.words.array_rows import array_rows, counts_text
 
 
 @pytest.mark.parametrize(
-    ("counts", "ready"),
-    [({"cancelled": 6}, "0/6"), ({"succeeded": 4, "failed": 2}, "4/6"), ({"active": 6}, "0/6")],
+    ("counts", "active", "ready", "ran"),
+    [
+        ({"cancelled": 6}, {}, "0/6", ""),
+        ({"succeeded": 4, "failed": 2}, {}, "4/6", "8.0s"),
+        ({"active": 6}, {"queued": 6}, "0/6", ""),
+        ({"active": 6}, {"queued": 5, "running": 1}, "0/6", "8.0s"),
+    ],
 )
-def test_ready_counts_successes(counts: dict[str, int], ready: str) -> None:
+def test_ready_counts_successes_and_ran_begins_with_the_first(
+    counts: dict[str, int], active: dict[str, int], ready: str, ran: str
+) -> None:
     array: Any = {
         "id": "a1m8nq15zesfbcr",
         "name": "sweep",
@@ -23,14 +30,15 @@ def test_ready_counts_successes(counts: dict[str, int], ready: str) -> None:
         "indices": "0-5",
         "at_once_max": None,
         "counts": counts,
-        "active_states": {},
+        "active_states": active,
         "submitted_at_s": 1.0,
         "ended_at_s": 9.0,
         "deadline_s": None,
         "reason": None,
     }
     table = array_rows([array])
-    assert dict(zip(table.columns, table.rows[0], strict=True))["ready"] == ready
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (row["ready"], row["ran"]) == (ready, ran)
 
 
 @pytest.mark.parametrize(

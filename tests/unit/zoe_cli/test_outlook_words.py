@@ -13,7 +13,9 @@ from zoe_client.wire import DeadlineOutlookView
 
 def found(outlook: DeadlineOutlook) -> DeadlineOutlookView:
     values = dict.fromkeys(("end_p50_s", "end_p90_s", "run_s"))
-    return DeadlineOutlookView(at_s=time.time() + 600, text="noon", outlook=outlook, sentence=f"It is {outlook}.", **values)
+    return DeadlineOutlookView(
+        at_s=time.time() + 600, text="noon", outlook=outlook, sentence=f"It is {outlook}.", **values
+    )
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ class Array:
 
 
 def state_of(counts: Mapping[IndexState, int], active: Mapping[ExecutionState, int]) -> ExecutionState:
-    """Return the state of an array: submitted before its first execution; then running, starting or stopping if one of
+    """Return the state of an array: submitted before its first execution, also if indices were cancelled; then running, starting or stopping if one of
     its executions is, else queued; and how it ended. counts: number of indices by state. active: number of executions
     of active indices by state.
     """
@@ -116,7 +116,7 @@ def state_of(counts: Mapping[IndexState, int], active: Mapping[ExecutionState, i
         if counts.get(IndexState.FAILED):
             return ExecutionState.FAILED
         return ExecutionState.CANCELLED if counts.get(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
-    if waiting == sum(counts.values()):
+    if waiting + counts.get(IndexState.CANCELLED, 0) == sum(counts.values()):
         return ExecutionState.SUBMITTED
     return next((state for state in _FURTHEST if active.get(state)), ExecutionState.QUEUED)
 

@@ -15,6 +15,7 @@ SUCCEEDED, FAILED, CANCELLED = IndexState.SUCCEEDED, IndexState.FAILED, IndexSta
     ("counts", "active", "state"),
     [
         ({WAITING: 9}, {}, ExecutionState.SUBMITTED),
+        ({WAITING: 8, CANCELLED: 1}, {}, ExecutionState.SUBMITTED),
         ({ACTIVE: 9}, {ExecutionState.QUEUED: 9}, ExecutionState.QUEUED),
         ({ACTIVE: 9}, {ExecutionState.SUBMITTED: 9}, ExecutionState.QUEUED),
         ({WAITING: 5, ACTIVE: 4}, {ExecutionState.QUEUED: 3, ExecutionState.STARTING: 1}, ExecutionState.STARTING),
