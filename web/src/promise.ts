@@ -57,7 +57,11 @@ export function termsSentence(terms: Terms): string {
 }
 
 /** When an offer must be accepted, and whether a later answer makes it end later. */
-export function standsSentence({ moves, ends_s: end }: { moves: boolean; ends_s?: number | null }): string {
+export function standsSentence(
+  { moves, ends_s: end }: { moves: boolean; ends_s?: number | null },
+  nowS: number,
+): string {
+  if (end != null && end <= nowS) return `It could be accepted until ${fullMoment(end)}.`;
   const now = moves ? "These are the times if you accept now; later, it ends as much later." : "";
   const until = end == null ? "" : `It can be accepted until ${fullMoment(end)}.`;
   return [now, until].filter(Boolean).join(" ");

@@ -1,4 +1,5 @@
 import { inWhat, standsSentence } from "../promise";
+import { useNow } from "./now";
 
 type Offer = {
   number: number;
@@ -16,6 +17,7 @@ export function OfferList({
   offers: Offer[];
   accept: { mutate: (offer: number) => void; isPending: boolean; isSuccess: boolean } | null;
 }) {
+  const nowS = useNow();
   return (
     <ul>
       {offers.map((one) => (
@@ -24,8 +26,8 @@ export function OfferList({
             Offer {one.number}: {inWhat(one)}
           </strong>
           <p>{one.sentence}</p>
-          <p>{standsSentence(one)}</p>
-          {accept && (
+          <p>{standsSentence(one, nowS)}</p>
+          {accept && (one.ends_s == null || one.ends_s > nowS) && (
             <button
               type="button"
               aria-label={`Accept offer ${one.number}`}

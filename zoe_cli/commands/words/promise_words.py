@@ -94,10 +94,11 @@ def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[s
 
 
 def offer_words(offer: Mapping[str, Any], terms: str) -> str:
-    """Return an offer as text: its terms if accepted now, and until when it stands."""
-    now = ", if accepted now; later, it ends as much later" if offer.get("moves") else ""
+    """Return an offer as text: its terms if accepted now, and until when it stands or stood."""
     ends_s = offer.get("ends_s")
-    until = "" if ends_s is None else f"; it stands until {in_full(ends_s)}"
+    lapsed = ends_s is not None and ends_s <= time.time()
+    now = ", if accepted now; later, it ends as much later" if offer.get("moves") and not lapsed else ""
+    until = "" if ends_s is None else f"; it {'stood' if lapsed else 'stands'} until {in_full(ends_s)}"
     return f"Offer {offer['number']} ({IN_WHAT[OfferKind(offer['kind'])]}): {terms}{now}{until}"
 
 

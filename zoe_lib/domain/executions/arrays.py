@@ -107,9 +107,9 @@ class Array:
 
 
 def state_of(counts: Mapping[IndexState, int], active: Mapping[ExecutionState, int]) -> ExecutionState:
-    """Return the state of an array: submitted before its first execution, also if indices were cancelled; then running, starting or stopping if one of
-    its executions is, else queued; and how it ended. counts: number of indices by state. active: number of executions
-    of active indices by state.
+    """Return the state of an array: submitted before its first execution, also if indices were cancelled; then running,
+    starting or stopping if one of its executions is, else queued; and how it ended. counts: number of indices by state.
+    active: number of executions of active indices by state.
     """
     waiting = counts.get(IndexState.WAITING, 0)
     if waiting + counts.get(IndexState.ACTIVE, 0) == 0:
