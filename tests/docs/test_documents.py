@@ -72,7 +72,7 @@ def test_every_word_of_the_glossary_is_used_elsewhere() -> None:
 
 def test_decisions_have_their_parts() -> None:
     pages = decisions()
-    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    assert len({page.name[:4] for page in pages}) == len(pages)
     for page in pages:
         text = page.read_text("utf-8")
         assert text.startswith(f"# {int(page.name[:4])}. "), f"{page.name}: the heading has another number"
