@@ -151,11 +151,39 @@ print(context.master, context.parallelize(range(1000), 8).sum())
 """
 
 
-def test_a_cell_computes_in_one_process_on_one_node(api: Client) -> None:
+LONG = """
+import time
+for number in range(6):
+    print(number, flush=True)
+    time.sleep(1)
+print("last")
+"""
+
+
+def outputs_without_a_page(stack: Stack, inside: Notebook) -> str:
+    """Return the output of a cell, in the notebook's file, whose page was closed while it ran."""
+    cell: dict[str, Any] = {
+        "cell_type": "code", "id": "long", "metadata": {}, "source": LONG, "outputs": [], "execution_count": None,
+    }  # fmt: skip
+    file = stack.workspace / "left.ipynb"
+    file.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    file.chmod(0o666)
+    inside.leave("left.ipynb", "long", LONG)
+
+    def ended() -> str | None:
+        (left,) = json.loads(file.read_text())["cells"]
+        said = "".join("".join(output["text"]) for output in left["outputs"])
+        return said if "last" in said and left["execution_count"] == 1 else None
+
+    return until(ended, deadline_s=60)
+
+
+def test_a_cell_computes_in_one_process_on_one_node(stack: Stack, api: Client) -> None:
     submitted = api.submit(document("spark-notebook-one-node.json"))
     ready = until(lambda: (e := api.execution(submitted.id)).state == "running" and e, deadline_s=120)
     inside = through_the_proxy(api.open_port(ready.id, ready.services[0].id, "lab").url)
     assert inside.execute(ONE_NODE) == "local[2] 499500\n"
+    assert outputs_without_a_page(stack, inside) == "0\n1\n2\n3\n4\n5\nlast\n"
     api.cancel(ready.id)
     assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
 

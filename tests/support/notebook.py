@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
+from itertools import accumulate
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from tests.support.waiting import until
 
@@ -36,6 +38,7 @@ R_SAYS = "R north 7 south 3"
 CELL_DEADLINE_S = 120.0
 _ASK_AGAIN_S = 0.5
 _JSON = "application/json"
+_BINARY = Subprotocol("v1.kernel.websocket.jupyter.org")
 
 
 @dataclass(frozen=True)
@@ -55,24 +58,40 @@ class Notebook:
             assert stranger.ask("GET", "/api/kernels")[0] == 403
             assert stranger.ask("POST", "/api/kernels")[0] == 403
 
-    def ask(self, method: str, path: str) -> tuple[int, Any]:
+    def ask(self, method: str, path: str, content: object = None) -> tuple[int, Any]:
         """Status and answer of a request."""
         connection = HTTPConnection(self.host, self.port, timeout=30)
         with closing(connection):
             named = {"Host": f"{self.name}:{self.port}"} if self.name else {}
-            body = "{}" if method == "POST" else None
+            body = json.dumps(content or {}) if method == "POST" else None
             connection.request(method, path, body=body, headers={**self._headers, **named})
             answer = connection.getresponse()
             said = answer.read()
             return answer.status, json.loads(said) if answer.headers.get_content_type() == _JSON else said.decode()
 
+    def leave(self, path: str, cell_id: str, code: str) -> None:
+        """Run a cell of a notebook as JupyterLab does, and close the page when the cell has begun."""
+        asked = {"path": path, "type": "notebook", "name": "", "kernel": {"name": "python3"}}
+        status, session = self.ask("POST", "/api/sessions", asked)
+        assert status == 201, session
+        with self._channels(session["kernel"]["id"], [_BINARY]) as channel:
+            sent = _header("execute_request")
+            channel.send(_binary("shell", sent, {}, {"cellId": cell_id}, _cell(code)))
+            while f'"{sent["msg_id"]}"'.encode() not in channel.recv(CELL_DEADLINE_S, decode=False):
+                pass
+
+    def _channels(self, kernel_id: str, protocols: list[Subprotocol]) -> ClientConnection:
+        url = f"ws://{self.name or self.host}:{self.port}/api/kernels/{kernel_id}/channels"
+        raw = socket.create_connection((self.host, self.port))
+        return connect(
+            url, sock=raw, additional_headers=self._headers, subprotocols=protocols or None, open_timeout=30, proxy=None
+        )
+
     def execute(self, code: str) -> str:
         """Return the output of a cell in a new kernel."""
         status, kernel = self.ask("POST", "/api/kernels")
         assert status == 201, kernel
-        url = f"ws://{self.name or self.host}:{self.port}/api/kernels/{kernel['id']}/channels"
-        raw = socket.create_connection((self.host, self.port))
-        with connect(url, sock=raw, additional_headers=self._headers, open_timeout=30, proxy=None) as channel:
+        with self._channels(kernel["id"], []) as channel:
             _wait_for_kernel(channel)
             sent = _send(channel, "execute_request", _cell(code))
             printed = ""
@@ -130,12 +149,24 @@ def _is_idle(message: dict[str, Any]) -> bool:
 
 def _send(channel: ClientConnection, kind: str, content: dict[str, Any]) -> str:
     """Send a request on the shell channel; its id."""
-    header = {
-        "msg_id": uuid.uuid4().hex, "session": uuid.uuid4().hex, "username": "", "version": "5.3", "msg_type": kind,
-    }  # fmt: skip
+    header = _header(kind)
     request = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
     channel.send(json.dumps(request))
     return header["msg_id"]
+
+
+def _header(kind: str) -> dict[str, str]:
+    return {
+        "msg_id": uuid.uuid4().hex, "session": uuid.uuid4().hex, "username": "", "version": "5.3", "msg_type": kind,
+    }  # fmt: skip
+
+
+def _binary(channel: str, *parts: object) -> bytes:
+    """A message of the binary protocol: the number of offsets, the offsets, the name of the channel, and the parts."""
+    texts = [channel.encode(), *(json.dumps(part).encode() for part in parts)]
+    offsets = accumulate(map(len, texts), initial=8 * (len(texts) + 2))
+    numbers = [len(texts) + 1, *offsets]
+    return b"".join(number.to_bytes(8, "little") for number in numbers) + b"".join(texts)
 
 
 def _cell(code: str) -> dict[str, Any]:

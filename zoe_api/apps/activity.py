@@ -16,6 +16,9 @@ EVERY_S = 60.0
 _REMEMBERED_MAX = 10_000
 _REPEATED = ("GET", "HEAD", "OPTIONS", "PUT")
 _NAVIGATE = "navigate"
+_SHARED_DOCUMENTS = "/api/collaboration/room/"
+# In the protocol of Yjs, the first byte is the kind of the message, the second one that of a synchronization.
+_CHANGE = b"\x00\x02"
 
 
 def is_use(request: Request) -> bool:
@@ -25,6 +28,14 @@ def is_use(request: Request) -> bool:
     requests (Fetch Metadata, W3C) for hosts that they trust: over HTTPS, and below `localhost`. A request without the
     mark counts as activity."""
     return request.method not in _REPEATED or request.headers.get("sec-fetch-mode", _NAVIGATE) == _NAVIGATE
+
+
+def is_use_of_socket(path: str, message: str | bytes) -> bool:
+    """Return whether a person acts by a message of a WebSocket. Pages of JupyterLab with shared documents also tell
+    each other every few seconds that they are there; there, only changes of the document count."""
+    if not path.startswith(_SHARED_DOCUMENTS):
+        return True
+    return isinstance(message, bytes) and message.startswith(_CHANGE)
 
 
 class Activity:

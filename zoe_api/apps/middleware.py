@@ -17,7 +17,7 @@ from websockets.exceptions import WebSocketException
 
 from zoe_api.apps import forwarding, pages, sockets
 from zoe_api.apps.access import ENTRANCE, Accesses
-from zoe_api.apps.activity import Activity, is_use
+from zoe_api.apps.activity import Activity, is_use, is_use_of_socket
 from zoe_api.apps.ended import is_over, page_of, zoe_url_of
 from zoe_api.apps.port_numbers import read_label
 from zoe_api.apps.request_target import origin_form
@@ -160,6 +160,10 @@ class AppsMiddleware:
         async def access() -> AppAccess | None:
             return await self._accesses.find_access(browser, execution_id, number)
 
+        async def used(message: str | bytes) -> None:
+            if is_use_of_socket(browser.url.path, message):
+                await self._activity.record_use(execution_id)
+
         try:
             # A browser always sends the origin of a WebSocket; a client without an origin is not a browser and has no
             # cookie.
@@ -170,9 +174,7 @@ class AppsMiddleware:
                 target = await self._targets.find_target(execution_id, number)
                 if target is None:
                     raise ApiProblem(Code.SOCKET_REFUSED, "the application is not running")
-                await sockets.forward(
-                    browser, target, request_target, access, lambda: self._activity.record_use(execution_id)
-                )
+                await sockets.forward(browser, target, request_target, access, used)
         except ApiProblem as refused:
             await _end(browser, refused)
         except (OSError, WebSocketException, MasterUnreachable, StoreUnavailable):

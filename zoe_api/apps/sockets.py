@@ -36,11 +36,11 @@ async def forward(
     target: Target,
     request_target: bytes,
     allowed: Callable[[], Awaitable[object]],
-    used: Callable[[], Awaitable[None]],
+    used: Callable[[str | bytes], Awaitable[None]],
 ) -> None:
     """Forward messages until one side ends the socket; OSError or WebSocketException if the application refuses.
 
-    Each message from the browser calls `used`."""
+    `used` is called with each message from the browser."""
     headers = [
         (name, value)
         for name, value in to_application(browser.headers.items(), target, browser.scope["scheme"])
@@ -86,15 +86,18 @@ async def _open_socket(
         yield connection
 
 
-async def _up(browser: WebSocket, application: ClientConnection, used: Callable[[], Awaitable[None]]) -> None:
+async def _up(
+    browser: WebSocket, application: ClientConnection, used: Callable[[str | bytes], Awaitable[None]]
+) -> None:
     with suppress(WebSocketDisconnect, ConnectionClosed):
         while True:
             message = await browser.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            await used()
             text = message.get("text")
-            await application.send(message["bytes"] if text is None else text)
+            content = message["bytes"] if text is None else text
+            await used(content)
+            await application.send(content)
 
 
 async def _down(browser: WebSocket, application: ClientConnection) -> None:

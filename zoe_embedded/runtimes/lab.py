@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.install_progress import announced
 from zoe_embedded.runtimes.interpreters import ANY, find_python
+from zoe_embedded.runtimes.jupyter_files import configure_jupyter, jupyter_files
 from zoe_embedded.runtimes.runtime import CLONE, Runtime, add_client, find_client_in, make_virtual_environment
 from zoe_embedded.runtimes.store import Recipe, present, provide
 
 SIZE_MB = 390
 _LOCK = CLONE / "requirements" / "notebook.lock"
-_PAGE_CONFIG = CLONE / "app_descriptions" / "images" / "notebook" / "page_config.json"
+_IMAGE = CLONE / "app_descriptions" / "images" / "notebook"
 _WHAT = "JupyterLab, pandas and matplotlib"
 
 
@@ -36,9 +36,7 @@ def _recipe() -> Recipe:
     def build(directory: Path) -> None:
         with announced(_WHAT, SIZE_MB, directory):
             make_virtual_environment(directory, python, _LOCK)
-            pages = directory / "etc" / "jupyter" / "labconfig"
-            pages.mkdir(parents=True)
-            shutil.copy(_PAGE_CONFIG, pages)
+            configure_jupyter(directory, _IMAGE)
             find_client_in(directory)
 
-    return Recipe("lab", (_LOCK.read_bytes(), _PAGE_CONFIG.read_bytes(), str(python).encode()), build)
+    return Recipe("lab", (_LOCK.read_bytes(), *jupyter_files(_IMAGE), str(python).encode()), build)

@@ -20,6 +20,7 @@ from zoe_embedded.home import Home, HomeError, cache_directory
 from zoe_embedded.runtimes.class_archive import Parts, java_home
 from zoe_embedded.runtimes.install_progress import announced, quiet_option
 from zoe_embedded.runtimes.interpreters import SPARK, RuntimeBuildError, find_python
+from zoe_embedded.runtimes.jupyter_files import configure_jupyter, jupyter_files
 from zoe_embedded.runtimes.pip_configuration import download_environment
 from zoe_embedded.runtimes.store import Recipe, is_built, lock_file, make_readable, present, provide
 
@@ -28,7 +29,7 @@ _REQUIREMENTS = CLONE / "requirements"
 _NOTEBOOK_LOCK = _REQUIREMENTS / "jupyter.lock"
 _NOTEBOOK_IMAGE = CLONE / "app_descriptions" / "images" / "jupyter-spark"
 _SPARK_JAVA = CLONE / "app_descriptions" / "spark"
-_PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "zoe-dask"
+_DASK = _NOTEBOOK_IMAGE / "zoe-dask"
 _SPARK = "pyspark"
 PYTHON_OF_IMAGES = "3.11"
 """The Python of Debian 12, on which the images are based, whichever is installed here."""
@@ -95,8 +96,8 @@ def ensure_notebook(home: Home) -> Runtime:
 def _recipe() -> Recipe:
     """Return the recipe of the runtime, including the additions for notebooks, so that these are added once."""
     python = find_python(SPARK, "Spark")
-    files = (_REQUIREMENTS / "runtime.lock", _NOTEBOOK_LOCK, _PAGE_CONFIG, _DASK)
-    parts = (f"{_LAYOUT} {python}".encode(), *(file.read_bytes() for file in files))
+    files = (_REQUIREMENTS / "runtime.lock", _NOTEBOOK_LOCK, _DASK)
+    parts = (f"{_LAYOUT} {python}".encode(), *(file.read_bytes() for file in files), *jupyter_files(_NOTEBOOK_IMAGE))
     return Recipe("spark", parts, lambda directory: _build(directory, python))
 
 
@@ -122,9 +123,7 @@ def _install_notebook(directory: Path, again: bool) -> None:
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     whole = ("--reinstall",) if again else ()
     _run(uv, "pip", "install", *quiet_option(), *target, *whole, "--require-hashes", "-r", _NOTEBOOK_LOCK)
-    pages = directory / "etc" / "jupyter" / "labconfig"
-    pages.mkdir(parents=True, exist_ok=True)
-    shutil.copy(_PAGE_CONFIG, pages)
+    configure_jupyter(directory, _NOTEBOOK_IMAGE)
     install_program(_DASK, directory)
     find_client_in(directory)
     make_readable(directory)

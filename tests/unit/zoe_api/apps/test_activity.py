@@ -7,7 +7,7 @@ import pytest
 from tests.support.manual_clock import ManualClock
 from tests.support.plain_api import request, run
 from zoe_api.apps import activity
-from zoe_api.apps.activity import EVERY_S, Activity, is_use
+from zoe_api.apps.activity import EVERY_S, Activity, is_use, is_use_of_socket
 from zoe_lib.store.errors import StoreUnavailable
 
 
@@ -28,6 +28,21 @@ from zoe_lib.store.errors import StoreUnavailable
 )
 def test_a_page_that_is_left_open_is_no_use(method: str, mode: str | None, use: bool) -> None:
     assert is_use(request(method, headers={} if mode is None else {"sec-fetch-mode": mode})) is use
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "use"),
+    [
+        ("/api/kernels/k/channels", b"\x01", True),
+        ("/api/kernels/k/channels", "run", True),
+        ("/api/collaboration/room/json:notebook:f", b"\x00\x02change", True),
+        ("/api/collaboration/room/json:notebook:f", b"\x00\x01state", False),
+        ("/api/collaboration/room/json:notebook:f", b"\x01here", False),
+        ("/api/collaboration/room/json:notebook:f", "save", False),
+    ],
+)
+def test_pages_that_share_a_document_use_it_by_changes_only(path: str, message: str | bytes, use: bool) -> None:
+    assert is_use_of_socket(path, message) is use
 
 
 class Store:
