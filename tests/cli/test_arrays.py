@@ -28,11 +28,13 @@ def test_its_deadline_is_shown(zoe: Zoe, app_file: Path) -> None:
     assert ["deadline", "2060-12-01"] in [words[:2] for words in shown]
 
 
-def test_reasons_and_forecasts_are_those_of_its_executions(zoe: Zoe, app_file: Path) -> None:
-    array_id = array_of(zoe, app_file)
+def test_reasons_and_forecasts_are_also_those_of_an_array_without_executions(zoe: Zoe, app_file: Path) -> None:
+    held, array_id = array_of(zoe, app_file, "--hold"), array_of(zoe, app_file)
     for command in ("explain", "eta"):
         done = zoe(command, array_id)
-        assert (done.code, f"{array_id} is an array: name one of its executions" in done.err) == (3, True)
+        assert (done.code, done.err) == (0, "")
+        assert done.out == "Its indices: 10 waiting.\nThe master has not made executions of its waiting indices yet.\n"
+        assert zoe(command, held).out.splitlines()[1:] == ["It is held.", "Hint: zoe release"]
     assert [row.split()[0] for row in zoe("ls", "--sort", "-age").out.splitlines()[1:]][-1] == array_id
 
 

@@ -27,7 +27,10 @@ def _unknown(text: str) -> str:
         how = f"`zoe array show {member.array_id}`; it is held, released and modified with its array"
         return f"execution {text} does not exist (an index of an array has an execution once it has begun: {how})"
     if is_array(text):
-        return f"{text} is the id of an array; name one of its executions, as `zoe array show {text}` lists them"
+        return (
+            f"{text} is the id of an array, which says itself why it waits: `zoe explain {text}`; name one of its "
+            f"executions, as `zoe array show {text}` lists them"
+        )
     if text.startswith("w") and is_array(f"a{text[1:]}"):
         return f"{text} is the id of a workflow; name one of its executions, as `zoe workflow show {text}` lists them"
     return f"execution {text} does not exist"

@@ -15,7 +15,8 @@ from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.access.visibility import note_look
 from zoe_api.arrays import modifying as array_modifying
 from zoe_api.arrays.promises import accept_array, array_promise, not_begun, planned_array
-from zoe_api.arrays.views import Active, array_summary, array_view, brief_text, indices_found, with_execution
+from zoe_api.arrays.views import array_summary, array_view, brief_text, indices_found, with_execution
+from zoe_api.arrays.waiting import Active, reason_of_array, reasons_of_arrays
 from zoe_api.executions import arrays as doing
 from zoe_api.executions.arrays import new_array, owns_array, seen_array
 from zoe_api.executions.families import cancel_unit
@@ -130,7 +131,8 @@ def list_arrays(
     waiting = not_begun(caller.services, page.arrays)
     told = (with_all_waiting(array, b"")[0] if array.id in waiting else array for array in page.arrays)
     active = _active(caller, page.arrays)
-    shown = [array_summary(array, active.get(array.id, {})) for array in told]
+    reasons = reasons_of_arrays(caller.services, page.arrays, active)
+    shown = [array_summary(array, active.get(array.id, {}), reasons.get(array.id)) for array in told]
     return ArrayList(arrays=shown, next_cursor=page.next_cursor)
 
 
@@ -163,15 +165,16 @@ def _active(caller: Caller, arrays: Sequence[Array]) -> Mapping[str, Active]:
 
 def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
     array, states = caller.store.array_with_states(array_id)
-    promise = array_promise(caller.services, array)
+    active = _active(caller, [array]).get(array_id, {})
+    promise, reason = array_promise(caller.services, array), reason_of_array(caller.services, array, active)
     if not_begun(caller.services, [array]):
         array, states = with_all_waiting(array, states)
     if array.entries is not None and array.entries.count and array.count(IndexState.FAILED):
         failed = failed_positions(states)
         entries = caller.store.array_entries(array_id, failed[:NAMED_MAX])
         array = changed(array, message=with_failed_entries(array.message, failed, entries))
-    active = _active(caller, [array]).get(array_id, {})
-    return array_view(array, states, active, caller.principal.operator or owns_array(caller.principal, array), promise)
+    with_secrets = caller.principal.operator or owns_array(caller.principal, array)
+    return array_view(array, states, active, with_secrets, promise, reason)
 
 
 @router.get("/{array_id}/indices", response_model=IndexList)

@@ -8,7 +8,8 @@ from typing import Any
 
 from zoe_api.access.representation import without_contents
 from zoe_api.access.wire_forms import conditions_view, reason_view
-from zoe_client.vocabulary import ExecutionState, IndexState
+from zoe_api.arrays.waiting import Active
+from zoe_client.vocabulary import IndexState
 from zoe_client.wire import ArraySummary, ArrayView, EntriesView, IndexView, WorkflowPromiseView
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import to_document
@@ -17,17 +18,14 @@ from zoe_lib.domain.executions.arrays import CODES, INDEX_STATES, Array, state_o
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.indices import indices_of
 from zoe_lib.domain.values.conditions import Conditions, reason_of
+from zoe_lib.domain.values.reasons import Reason
 
 _RANGES_LENGTH_MAX = 4000
 
 
-Active = Mapping[ExecutionState, int]
-"""Number of executions of active indices by state."""
-
-
-def array_summary(array: Array, active: Active) -> ArraySummary:
-    """Return an array as a row of a list."""
-    return ArraySummary(**_summary(array, active))
+def array_summary(array: Array, active: Active, reason: Reason | None = None) -> ArraySummary:
+    """Return an array as a row of a list; `reason`: why its indices wait."""
+    return ArraySummary(**_summary(array, active, reason))
 
 
 def array_view(
@@ -36,6 +34,7 @@ def array_view(
     active: Active,
     with_secrets: bool = True,
     promise: WorkflowPromiseView | None = None,
+    reason: Reason | None = None,
 ) -> ArrayView:
     """Return an array with its indices by state; without secrets, as `representation.view_of_execution` does with
     executions.
@@ -44,7 +43,7 @@ def array_view(
     if not with_secrets:
         application, conditions = without_contents(application), Conditions(conditions.held, conditions.begin_at_s)
     return ArrayView(
-        **_summary(array, active),
+        **_summary(array, active, reason),
         ranges=dict(_ranges(array, states)),
         conditions=conditions_view(conditions),
         corr=list(array.corr) if with_secrets else [],
@@ -86,8 +85,9 @@ def with_execution(view: IndexView, execution: Execution | None) -> IndexView:
     )
 
 
-def _summary(array: Array, active: Active, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
-    reason = None if array.ended_at_s is not None else reason_of(array.conditions, clock.now_s())
+def _summary(array: Array, active: Active, reason: Reason | None, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
+    if array.ended_at_s is None:
+        reason = reason or reason_of(array.conditions, clock.now_s())
     return {
         "id": array.id,
         "name": array.name,

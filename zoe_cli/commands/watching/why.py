@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from itertools import islice
+from typing import TYPE_CHECKING, cast
 
 import typer
 
+from zoe_cli.commands.watching.workflow_views import entries_text
 from zoe_cli.commands.words.arguments import Id
-from zoe_cli.commands.words.array_rows import is_array, is_workflow
+from zoe_cli.commands.words.array_rows import array_rows, counts_text, is_array, is_workflow, plain
 from zoe_cli.commands.words.changes import change_words
 from zoe_cli.commands.words.deadline_words import deadline_words
 from zoe_cli.commands.words.places import places_words
@@ -20,10 +22,20 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.quick.plain import Deadline, InputPlaces
-from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
-from zoe_client.wire import Eta, Explanation
+from zoe_client.vocabulary import (
+    ACTIVE_STATES,
+    TERMINAL_STATES,
+    ExecutionState,
+    IndexState,
+    ReasonCode,
+    WaitCause,
+)
+from zoe_client.wire import ArrayView, Eta, Explanation
 from zoe_client.words import documentation
 from zoe_client.words.instances import instances_words
+
+if TYPE_CHECKING:
+    from zoe_client import Client
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not yet considered it",
@@ -50,6 +62,9 @@ NO_FORECAST: dict[str, str] = {
     ReasonCode.FOREIGN_USE: "programs that Zoe does not run use resources that it needs",
 }
 _OLD_S = 60.0
+# The master keeps at most 100 executions of an array in the queue.
+_EXAMINED_MAX = 200
+_WAITING_STATES = frozenset(ExecutionState) - ACTIVE_STATES - TERMINAL_STATES
 SOURCES = {
     "declared": "as declared",
     "past_runs": "the mean of the most similar past runs of the same program",
@@ -67,21 +82,66 @@ def register(app: typer.Typer) -> None:
 
 
 def _check_one(unit_id: str) -> None:
-    """Exit if an id is that of an array or a workflow, whose executions have reasons and forecasts of their own."""
-    if is_array(unit_id):
-        note(f"zoe: {unit_id} is an array: name one of its executions, such as {unit_id}_0 (zoe array show {unit_id})")
-    elif is_workflow(unit_id):
+    """Exit if an id is that of a workflow, whose executions have reasons and forecasts of their own."""
+    if is_workflow(unit_id):
         note(f"zoe: {unit_id} is a workflow: name the execution of a step (zoe workflow show {unit_id})")
+        raise typer.Exit(Exit.NOT_FOUND)
+
+
+def _execution_of(client: Client, unit_id: str, form: Format) -> str:
+    """Return the id of the execution to explain: for an array that of its next index, which a line names. Print why
+    the array waits, and exit, if none of its indices is in the queue.
+    """
+    _check_one(unit_id)
+    if not is_array(unit_id):
+        return unit_id
+    array = client.arrays.array(unit_id)
+    found = client.arrays.indices(unit_id, [IndexState.ACTIVE]) if array.counts.get(IndexState.ACTIVE) else ()
+    queued = [index.execution_id for index in islice(found, _EXAMINED_MAX) if index.execution_state in _WAITING_STATES]
+    if (next_id := next(iter(queued), None)) is not None and not (array.conditions and array.conditions.held):
+        note(f"{unit_id}: {_counts(array)}. Its next execution is {next_id}.")
+        return next_id
+    if form is Format.TABLE:
+        write("".join(f"{printable(line)}\n" for line in _about_array(array)))
     else:
-        return
-    raise typer.Exit(Exit.NOT_FOUND)
+        emit(array, form, array_rows([plain(array)]))
+    raise typer.Exit
+
+
+def _counts(array: ArrayView) -> str:
+    shown = plain(array)
+    return counts_text(shown["counts"], shown["active_states"])
+
+
+def _about_array(array: ArrayView) -> list[str]:
+    """Return why the indices of an array wait, if none of them is in the queue."""
+    if array.ended_at_s is not None:
+        return [f"It does not wait: it {_has_or_is(array.state)} {array.state.value}{_after_colon(array.message)}."]
+    lines = [f"Its indices: {_counts(array)}."]
+    if array.entries is not None and array.entries.count is None:
+        lines.append(f"Its entries: {entries_text(array.entries)}.")
+    if array.reason is not None:
+        lines.append(array.reason.sentence)
+        lines += [f"Hint: {array.reason.hint}"] if array.reason.hint else []
+    elif array.counts.get(IndexState.WAITING):
+        lines.append("The master has not made executions of its waiting indices yet.")
+    else:
+        lines.append("None of them waits.")
+    if array.promise is not None and array.promise.offers:
+        lines.append(f"`zoe array show {array.id}` lists the offers, `zoe accept {array.id} NUMBER` accepts one.")
+    return lines
+
+
+def _after_colon(text: str) -> str:
+    return f": {text}" if text else ""
 
 
 def explain(context: typer.Context, execution_id: Id) -> None:
-    """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read."""
-    _check_one(execution_id)
+    """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read.
+    The id of an array stands for its next execution, or for all its indices while it has none.
+    """
     with options(context).client() as client:
-        answer = client.explain(execution_id)
+        answer = client.explain(_execution_of(client, execution_id, options(context).output))
     form = options(context).output
     rows = [(node, part, text) for node, parts in answer.nodes.items() for part, text in parts.items()]
     refusals = Rows(("node", "component", "refused because"), rows)
@@ -99,11 +159,10 @@ def explain(context: typer.Context, execution_id: Id) -> None:
 
 def eta(context: typer.Context, execution_id: Id) -> None:
     """Show when a waiting execution is expected to start and end, or a running one to end, and how accurate such
-    forecasts have been.
+    forecasts have been. The id of an array stands for its next execution.
     """
-    _check_one(execution_id)
     with options(context).client() as client:
-        answer = client.eta(execution_id)
+        answer = client.eta(_execution_of(client, execution_id, options(context).output))
     forecast = answer.forecast
     rows = []
     if forecast is not None:
@@ -121,6 +180,10 @@ def eta(context: typer.Context, execution_id: Id) -> None:
 
 def why_waited(context: typer.Context, execution_id: Id) -> None:
     """Show the causes of the time before the start; every second of waiting has one."""
+    _check_one(execution_id)
+    if is_array(execution_id):
+        note(f"zoe: {execution_id} is an array: name the execution of an index (zoe array show {execution_id})")
+        raise typer.Exit(Exit.NOT_FOUND)
     with options(context).client() as client:
         answer = client.why_waited(execution_id)
     rows = [(WAIT_CAUSES[share.cause], duration(share.seconds), f"{share.percent} %") for share in answer.causes]

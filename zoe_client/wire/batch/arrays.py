@@ -103,7 +103,7 @@ class ArraySummary(Wire):
     submitted_at_s: float
     ended_at_s: float | None
     message: str
-    reason: ReasonView | None = Field(description="Why no index runs.")
+    reason: ReasonView | None = Field(description="Why waiting indices do not run; in lists only while no index runs.")
     counts: dict[IndexState, int] = Field(description="Number of indices by state; states without any are missing.")
     active_states: dict[ExecutionState, int] = Field(
         default={}, description="Number of executions of active indices by state; states without any are missing."

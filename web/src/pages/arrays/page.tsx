@@ -59,7 +59,13 @@ export default function ArrayPage() {
       </div>
       <ErrorBox error={act.error ?? error} />
       {array.message && <p>{array.message}</p>}
-      {array.reason && <p>{array.reason.sentence}</p>}
+      {array.reason && (
+        <p>
+          {array.counts.waiting && array.active_states?.running ? "Others wait: " : ""}
+          {array.reason.sentence}
+        </p>
+      )}
+      {array.reason?.hint && <p>What would help: {array.reason.hint}</p>}
       <WholePromise
         promise={array.promise}
         open={array.ended_at_s === null}
@@ -108,7 +114,7 @@ function Actions({ array, busy, onAct }: ActionsProps) {
   if (!maySubmit) return null;
   const over = array.ended_at_s !== null;
   const failed = (array.counts.failed ?? 0) + (array.counts.cancelled ?? 0);
-  const holds = array.reason?.code === "held";
+  const holds = Boolean(array.conditions?.held);
   return (
     <div className="row">
       {failed > 0 && (
