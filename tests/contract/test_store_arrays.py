@@ -187,6 +187,13 @@ def test_unfinished_executions_are_counted_by_state(any_store: ExecutionStore) -
     found = any_store.active_of_arrays([one.id, "unknown", "\x00"])
     assert {key: dict(counts) for key, counts in found.items()} == {one.id: {ExecutionState.QUEUED: 1, third.state: 1}}
     assert dict(any_store.active_of_arrays([])) == {}
+    assert not any_store.begun_arrays([one.id, "unknown", "\x00"])
+    placed = tuple(ev.Placement(service_id=service.id, node="n1") for service in third.services)
+    start = ev.StartPlanned(at_s=52.0, placements=placed)
+    kinds = ev.ServiceStarting, ev.ServiceStarted
+    up = [kind(at_s=53.0, service_id=service.id) for service in third.services for kind in kinds]
+    any_store.append(third.id, [ev.Queued(at_s=51.0), start, *up], third.version, None)
+    assert list(any_store.begun_arrays([one.id, "unknown"])) == [one.id]
 
 
 def test_shares_of_an_array_are_found(any_store: ExecutionStore) -> None:

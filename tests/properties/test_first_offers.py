@@ -15,8 +15,10 @@ from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.cluster.cluster import NodeHold
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions import events as ev
+from zoe_lib.domain.executions.arrays import Array, execution_of
 from zoe_lib.domain.executions.execution import Cause, Execution, Mark, Outcome
 from zoe_lib.domain.executions.guaranteed import as_guaranteed
+from zoe_lib.domain.executions.indices import parse_array
 from zoe_lib.domain.executions.promises import BandwidthSupply, Rates
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.finish_times import FinishTerms, Promise, PromiseOffers, PromiseWish
@@ -27,6 +29,7 @@ from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.promising.choosing import PromiseAnswer
+from zoe_master.scheduler.promising.movable import ANSWER_S
 from zoe_master.state.promise_prices import StoredPrices
 from zoe_master.state.run_times import LearnedRunTimes
 
@@ -147,3 +150,20 @@ def test_an_offer_stands_as_long_as_it_says(seed: int) -> None:
         assert terms.finish_s - offer.terms.finish_s == terms.begin_by_s - offer.terms.begin_by_s
         if offer.kind is OfferKind.EARLIEST and "budget" not in offers.why:
             assert state.asks(terms.finish_s).terms is not None
+
+
+def test_offers_to_an_array_leave_its_user_time_to_answer() -> None:
+    indices, at_once = parse_array("0-2%2", 10)
+    offered = 0
+    for seed in range(40):
+        state = random_state(seed)
+        asks = Array("a0123456789abcd", "x", "default", "ada", state.wanted, NOW_S, indices, at_once)
+        late = changed(asks, deadline_s=NOW_S + 1.0)
+        members = [apply(execution_of(late, place, NOW_S), ev.Submitted(at_s=NOW_S)) for place in range(3)]
+        decisions = PromiseDecisions(LearnedRunTimes(), StoredPrices(list))
+        offers = decisions.decide_new_group(state.tick, members)[0].offers
+        for number in range(1, 1 + len(offers.offers if offers is not None else ())):
+            assert offers is not None
+            assert offers.ends_of(number) >= NOW_S + ANSWER_S, (seed, number)
+            offered += 1
+    assert offered > 20

@@ -77,6 +77,8 @@ def test_late_pipeline_gets_offers_as_a_whole() -> None:
     assert all(execution.promise is None for execution in found)
     offered = [execution.offers for execution in found]
     assert all(offers is not None and offers.offers[0].kind is OfferKind.EARLIEST for offers in offered)
+    lasts_s = [offer.ends_s - found[0].submitted_at_s for offers in offered for offer in offers.offers if offer.ends_s]
+    assert min(lasts_s) >= 10.0, "a user has time to answer"
     ends = [offers.offers[0].terms.finish_s for offers in offered if offers is not None]
     assert ends[0] < ends[1] <= ends[3] or ends[0] < ends[2] <= ends[3]
     takes_s = ends[3] - found[0].submitted_at_s

@@ -16,7 +16,7 @@ from zoe_api.access.visibility import note_look
 from zoe_api.arrays import modifying as array_modifying
 from zoe_api.arrays.promises import accept_array, array_promise, not_begun, planned_array
 from zoe_api.arrays.views import array_summary, array_view, brief_text, indices_found, with_execution
-from zoe_api.arrays.waiting import Active, reason_of_array, reasons_of_arrays
+from zoe_api.arrays.waiting import Active, begun_arrays, reason_of_array, reasons_of_arrays
 from zoe_api.executions import arrays as doing
 from zoe_api.executions.arrays import new_array, owns_array, seen_array
 from zoe_api.executions.families import cancel_unit
@@ -132,7 +132,8 @@ def list_arrays(
     told = (with_all_waiting(array, b"")[0] if array.id in waiting else array for array in page.arrays)
     active = _active(caller, page.arrays)
     reasons = reasons_of_arrays(caller.services, page.arrays, active)
-    shown = [array_summary(array, active.get(array.id, {}), reasons.get(array.id)) for array in told]
+    begun = begun_arrays(caller.services, page.arrays, active)
+    shown = [array_summary(one, active.get(one.id, {}), reasons.get(one.id), has_begun=one.id in begun) for one in told]
     return ArrayList(arrays=shown, next_cursor=page.next_cursor)
 
 
@@ -154,7 +155,9 @@ def accept_array_offer(array_id: str, body: AcceptRequest, caller: AsSubmitter) 
 
 
 def _summary_of(caller: Caller, array: Array) -> ArraySummary:
-    return array_summary(array, _active(caller, [array]).get(array.id, {}))
+    active = _active(caller, [array])
+    has_begun = bool(begun_arrays(caller.services, [array], active))
+    return array_summary(array, active.get(array.id, {}), has_begun=has_begun)
 
 
 def _active(caller: Caller, arrays: Sequence[Array]) -> Mapping[str, Active]:
@@ -166,6 +169,7 @@ def _active(caller: Caller, arrays: Sequence[Array]) -> Mapping[str, Active]:
 def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
     array, states = caller.store.array_with_states(array_id)
     active = _active(caller, [array]).get(array_id, {})
+    has_begun = bool(begun_arrays(caller.services, [array], {array_id: active}))
     promise, reason = array_promise(caller.services, array), reason_of_array(caller.services, array, active)
     if not_begun(caller.services, [array]):
         array, states = with_all_waiting(array, states)
@@ -174,7 +178,7 @@ def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
         entries = caller.store.array_entries(array_id, failed[:NAMED_MAX])
         array = changed(array, message=with_failed_entries(array.message, failed, entries))
     with_secrets = caller.principal.operator or owns_array(caller.principal, array)
-    return array_view(array, states, active, with_secrets, promise, reason)
+    return array_view(array, states, active, with_secrets, promise, reason, has_begun=has_begun)
 
 
 @router.get("/{array_id}/indices", response_model=IndexList)

@@ -23,9 +23,11 @@ from zoe_lib.domain.values.reasons import Reason
 _RANGES_LENGTH_MAX = 4000
 
 
-def array_summary(array: Array, active: Active, reason: Reason | None = None) -> ArraySummary:
-    """Return an array as a row of a list; `reason`: why its indices wait."""
-    return ArraySummary(**_summary(array, active, reason))
+def array_summary(
+    array: Array, active: Active, reason: Reason | None = None, *, has_begun: bool = False
+) -> ArraySummary:
+    """Return an array as a row of a list; `reason`: why its indices wait. `has_begun`: whether one of them has run."""
+    return ArraySummary(**_summary(array, active, reason), has_begun=has_begun)
 
 
 def array_view(
@@ -35,6 +37,8 @@ def array_view(
     with_secrets: bool = True,
     promise: WorkflowPromiseView | None = None,
     reason: Reason | None = None,
+    *,
+    has_begun: bool = False,
 ) -> ArrayView:
     """Return an array with its indices by state; without secrets, as `representation.view_of_execution` does with
     executions.
@@ -44,6 +48,7 @@ def array_view(
         application, conditions = without_contents(application), Conditions(conditions.held, conditions.begin_at_s)
     return ArrayView(
         **_summary(array, active, reason),
+        has_begun=has_begun,
         ranges=dict(_ranges(array, states)),
         conditions=conditions_view(conditions),
         corr=list(array.corr) if with_secrets else [],

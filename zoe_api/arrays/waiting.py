@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from zoe_api.access.wire_forms import waits_for
 from zoe_api.services.dependencies import Services
@@ -36,6 +36,16 @@ def reasons_of_arrays(
     found = {firsts[one.id]: one for one in services.store.executions(asked).executions} if firsts else {}
     reasons = ((one.id, _reason(services, one, active.get(one.id, {}), found.get(one.id))) for one in still)
     return {array_id: reason for array_id, reason in reasons if reason is not None}
+
+
+def begun_arrays(services: Services, arrays: Sequence[Array], active: Mapping[ArrayId, Active]) -> Collection[ArrayId]:
+    """Return the arrays of which an index has begun to run. Those whose indices were all cancelled, or failed, perhaps
+    without a start, are looked up.
+    """
+    begun = {one.id for one in arrays if one.count(IndexState.SUCCEEDED) or _runs(active.get(one.id, {}))}
+    ends = IndexState.FAILED, IndexState.CANCELLED
+    unknown = [one.id for one in arrays if one.id not in begun and any(one.count(state) for state in ends)]
+    return begun | set(services.store.begun_arrays(unknown)) if unknown else begun
 
 
 def _runs(active: Active) -> bool:

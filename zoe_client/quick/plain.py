@@ -119,6 +119,7 @@ class Array(TypedDict):
     notes: list[str]
     counts: dict[str, int]
     active_states: dict[str, int]
+    has_begun: bool
 
 
 class ArrayPage(TypedDict):

@@ -220,6 +220,10 @@ class ExecutionStore(Protocol):
         """Return the number of unfinished executions by state, for each of these arrays that has any."""
         ...
 
+    def begun_arrays(self, array_ids: Collection[ArrayId]) -> Collection[ArrayId]:
+        """Return those of these arrays of which an execution has started, whatever became of it."""
+        ...
+
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return the entries of an array at these positions; unknown ones are missing."""
         ...

@@ -10,16 +10,15 @@ from zoe_cli.commands.words.array_rows import array_rows, counts_text
 
 
 @pytest.mark.parametrize(
-    ("counts", "active", "ready", "ran"),
+    ("counts", "has_begun", "ready", "ran"),
     [
-        ({"cancelled": 6}, {}, "0/6", ""),
-        ({"succeeded": 4, "failed": 2}, {}, "4/6", "8.0s"),
-        ({"active": 6}, {"queued": 6}, "0/6", ""),
-        ({"active": 6}, {"queued": 5, "running": 1}, "0/6", "8.0s"),
+        ({"cancelled": 6}, False, "0/6", ""),
+        ({"cancelled": 6}, True, "0/6", "8.0s"),
+        ({"succeeded": 4, "failed": 2}, True, "4/6", "8.0s"),
     ],
 )
 def test_ready_counts_successes_and_ran_begins_with_the_first(
-    counts: dict[str, int], active: dict[str, int], ready: str, ran: str
+    counts: dict[str, int], has_begun: bool, ready: str, ran: str
 ) -> None:
     array: Any = {
         "id": "a1m8nq15zesfbcr",
@@ -30,15 +29,16 @@ def test_ready_counts_successes_and_ran_begins_with_the_first(
         "indices": "0-5",
         "at_once_max": None,
         "counts": counts,
-        "active_states": active,
+        "active_states": {},
+        "has_begun": has_begun,
         "submitted_at_s": 1.0,
         "ended_at_s": 9.0,
-        "deadline_s": None,
+        "deadline_s": 5.0,
         "reason": None,
     }
     table = array_rows([array])
     row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert (row["ready"], row["ran"]) == (ready, ran)
+    assert (row["ready"], row["ran"], row["deadline"]) == (ready, ran, "")  # nothing is missed by a cancelled one
 
 
 @pytest.mark.parametrize(

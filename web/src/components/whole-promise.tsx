@@ -12,12 +12,14 @@ interface Props {
   promise: Promised | null | undefined;
   /** Whether some of it has not ended. */
   open: boolean;
+  /** Whether it was cancelled, so that nothing more is to be expected of the promise. */
+  cancelled: boolean;
   accept: (offer: number) => Promise<unknown>;
   onSettled: () => void;
 }
 
 /** What is promised of all of a workflow or an array, or what is offered instead. */
-export function WholePromise({ promise, open, accept: send, onSettled }: Props) {
+export function WholePromise({ promise, open, cancelled, accept: send, onSettled }: Props) {
   const may = useMay("submit");
   const accept = useMutation({ mutationFn: send, onSettled });
   if (!promise) return null;
@@ -25,6 +27,7 @@ export function WholePromise({ promise, open, accept: send, onSettled }: Props) 
     <section className="card" aria-label="Promise">
       <h2>{heading(promise)}</h2>
       {promise.terms && <p>{wholeSentence(promise.terms)}</p>}
+      {cancelled && promise.terms && promise.status !== "missed" && <p>It was cancelled before.</p>}
       {promise.status === "met" && <p>The promise was kept.</p>}
       {promise.status === "missed" && (
         <p className="notice bad">The promise is broken: the time has passed before all of it had ended.</p>

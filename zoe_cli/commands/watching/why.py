@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not yet considered it",
-    WaitCause.CONDITIONS: "it was held, was not to begin yet, or was to run after others",
+    WaitCause.CONDITIONS: (
+        "it was held, was not to begin yet, was to run after others, or its offers waited for an answer"
+    ),
     WaitCause.CLUSTER_FULL: "the cluster had no room for its essential services",
     WaitCause.NODES_AWAY: "the nodes that it needs were down, drained or reserved",
     WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes' resources",

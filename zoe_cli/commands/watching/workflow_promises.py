@@ -16,7 +16,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note, write
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
-from zoe_client.vocabulary import DeadlineStatus
+from zoe_client.vocabulary import DeadlineStatus, ExecutionState
 from zoe_client.words.times import in_full
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def wait_for_array_decision(client: Client, array_id: str) -> ArrayView:
 def array_lines(array: ArrayView) -> Iterator[str]:
     """Yield the decision for all indices of an array, as sentences."""
     if array.promise is not None:
-        yield from promise_lines_of(array.promise, f"zoe accept {array.id}" if array.ended_at_s is None else "")
+        accept = f"zoe accept {array.id}" if array.ended_at_s is None else ""
+        cancelled = array.state is ExecutionState.CANCELLED
+        yield from promise_lines_of(array.promise, accept, cancelled=cancelled)
 
 
 def wait_for_workflow_decision(client: Client, made: WorkflowView) -> WorkflowView:
@@ -88,7 +90,7 @@ def workflow_lines(found: WorkflowView) -> Iterator[str]:
     """Yield the decision, as sentences."""
     if found.promise is not None:
         accept = f"zoe workflow accept {found.id}" if found.ended_at_s is None else ""
-        yield from promise_lines_of(found.promise, accept)
+        yield from promise_lines_of(found.promise, accept, cancelled=found.state.value == "cancelled")
 
 
 def print_common_plan(context: typer.Context, plan: PromisePlan) -> None:
@@ -105,11 +107,13 @@ def print_common_plan(context: typer.Context, plan: PromisePlan) -> None:
         raise typer.Exit(Exit.DEADLINE)
 
 
-def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]:
+def promise_lines_of(promise: WorkflowPromiseView, accept: str, *, cancelled: bool = False) -> Iterator[str]:
     """Yield the decision for a common promise; `accept`: the command that accepts an offer, empty after the end."""
     if promise.terms is not None:
         yield f"Promised: {_words(promise.terms)}."
-        if promise.status in _STANDS:
+        if cancelled and promise.status != DeadlineStatus.MISSED:
+            yield "It was cancelled before."
+        elif promise.status in _STANDS:
             yield _STANDS[promise.status]
         for risk in promise.risks:
             yield f"{risk_words(risk.model_dump(), risk.step)}."

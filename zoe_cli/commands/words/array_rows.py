@@ -77,17 +77,10 @@ def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[obj
         array["state"],
         f"{counts.get('succeeded', 0)}/{array['size']}",
         duration(now_s - array["submitted_at_s"]),
-        duration(end_s - array["submitted_at_s"]) if _has_begun(array) else "",
+        duration(end_s - array["submitted_at_s"]) if array.get("has_begun") else "",
         *([""] if with_progress else []),
         *([array_deadline_cell(array)] if with_deadline else []),
         reason["sentence"] if reason else counts_text(counts, array["active_states"]),
-    )
-
-
-def _has_begun(array: Array) -> bool:
-    counts, active = array["counts"], array["active_states"]
-    return any(counts.get(state) for state in ("succeeded", "failed")) or any(
-        active.get(state) for state in ("starting", "running", "stopping")
     )
 
 

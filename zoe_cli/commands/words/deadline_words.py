@@ -8,7 +8,7 @@ from typing import Any
 
 from zoe_cli.units import duration
 from zoe_client.quick.plain import Array, Deadline, Summary
-from zoe_client.vocabulary import TERMINAL_STATES, DeadlineCause, DeadlineStatus, ExecutionState
+from zoe_client.vocabulary import TERMINAL_STATES, DeadlineCause, DeadlineStatus, ExecutionState, ReasonCode
 from zoe_client.words.times import in_full
 
 CAUSES = {
@@ -46,11 +46,16 @@ def deadline_cell(execution: Summary) -> str:
 
 
 def array_deadline_cell(array: Array) -> str:
-    """Return the state of an array's deadline: missed if indices had not ended by then."""
+    """Return the state of an array's deadline: missed if indices had not ended by then; nothing for a cancelled array,
+    like an execution, and for one that waits without a promise once the requested time has passed.
+    """
     deadline_s = array["deadline_s"]
-    if deadline_s is None:
+    if deadline_s is None or array["state"] == ExecutionState.CANCELLED:
         return ""
     ended_s, succeeded = array["ended_at_s"], array["state"] == ExecutionState.SUCCEEDED
+    reason = array["reason"]
+    if reason is not None and reason["code"] == ReasonCode.PROMISE:
+        return _time_left_text(deadline_s - time.time())
     if (time.time() if ended_s is None else ended_s) > deadline_s:
         return "missed"
     return "met" if succeeded else _time_left_text(deadline_s - time.time()) if ended_s is None else ""

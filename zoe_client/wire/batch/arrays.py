@@ -108,6 +108,9 @@ class ArraySummary(Wire):
     active_states: dict[ExecutionState, int] = Field(
         default={}, description="Number of executions of active indices by state; states without any are missing."
     )
+    has_begun: bool = Field(
+        default=False, description="Whether an index has begun to run, also if it was cancelled or failed then."
+    )
     entries: EntriesView | None = Field(
         default=None,
         description="Entries of the list for which it runs, as a workflow step; one index stands for all until it is "

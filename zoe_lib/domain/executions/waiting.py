@@ -49,6 +49,7 @@ _WHY_AGAIN = {
     Cause.REQUEUED: WaitCause.MASTER,
     Cause.STOPPED: WaitCause.MASTER,
 }
+_OFFERED = "Its offers waited for an answer."
 _NEXT_ATTEMPT = "It was waiting for its next attempt."
 _BETWEEN_ATTEMPTS = {Cause.STOPPED: "Zoe was stopped, which ended it; it was waiting to run again."}
 
@@ -87,7 +88,9 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
                 reason = reason_of(conditions, event.at_s)
                 sentence = "" if reason is None else reason.sentence
                 following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, sentence)
-            case ev.Queued() if open_span is not None and open_span.cause is WaitCause.CONDITIONS:
+            case ev.PromiseOffered() if event.offers.offers:
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, _OFFERED)
+            case ev.Queued() | ev.Promised() if open_span is not None and _ends_conditions(event, open_span):
                 following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
             case ev.Modified(after=ev.Requested(begin_at_s=float() as begin_at_s)) if begin_at_s > event.at_s:
                 following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was not to begin yet.")
@@ -107,6 +110,11 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
             closed += _ended_at(open_span, event.at_s)
             open_span = following
     return closed + _ended_at(open_span, now_s)
+
+
+def _ends_conditions(event: ev.Event, waiting: CauseSpan) -> bool:
+    """Return whether what its user was to do, or what it was to run after, no longer keeps it from the queue."""
+    return waiting.sentence == _OFFERED or (isinstance(event, ev.Queued) and waiting.cause is WaitCause.CONDITIONS)
 
 
 def _with_late_holds(events: Iterable[ev.Event]) -> Iterator[ev.Event]:

@@ -19,7 +19,7 @@ from zoe_lib.domain.executions.arrays import (
     with_executions,
 )
 from zoe_lib.domain.executions.events import submission_event
-from zoe_lib.domain.executions.execution import Execution, ExecutionState
+from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.documents.array_entries import change_data, submission_data
@@ -133,6 +133,12 @@ class MemoryArrays(MemoryInstallation):
                 if member is not None and member.array_id in array_ids:
                     found[member.array_id][execution.state] += 1
         return found
+
+    def begun_arrays(self, array_ids: Collection[ArrayId]) -> Collection[ArrayId]:
+        """Return the arrays of which an execution has started."""
+        with self._reached() as state:
+            begun = (one.id for one in state.executions.values() if Mark.STARTED in one.marks)
+            return frozenset(member.array_id for id_ in begun if (member := member_of(id_))) & frozenset(array_ids)
 
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return entries of an array."""

@@ -247,11 +247,13 @@ class _GroupSearch:
         return all(price is not None for price in prices) and _sum(prices) <= self._budget
 
     def _candidates(self, soonest: _Found | None, offers_end_s: float) -> Iterator[tuple[OfferKind, _Found | None]]:
-        """Yield the offers; those in time leave a user some seconds to answer."""
+        """Yield the offers; all leave a user some seconds to answer, if there is room for that."""
         confidence, dear = self._searches[0].wish.confidence, self._beyond_budget()
         answered_s = min(self._later.now_s + ANSWER_S, offers_end_s)
         if dear:
             soonest = self._soonest(confidence, at_any_price=True)
+        if soonest is not None and self._room(OfferKind.EARLIEST, soonest, offers_end_s).ends_s < answered_s:
+            soonest = self._soonest(confidence, answered_s, at_any_price=dear) or soonest
         yield OfferKind.EARLIEST, soonest
         if self._budget is not None:
             yield OfferKind.DEARER, self._in_time(confidence, answered_s, at_any_price=True)
@@ -259,7 +261,10 @@ class _GroupSearch:
             yield OfferKind.EARLIEST, self._soonest(confidence, offers_end_s, at_any_price=dear)
         less = (self._in_time(entry, answered_s) for entry in LESS_SURE if entry < confidence)
         yield OfferKind.LESS_SURE, _first_found(less)
-        yield OfferKind.CHEAPEST, self._earliest(math.inf, confidence, 0.0, at_any_price=dear)
+        cheapest = self._earliest(math.inf, confidence, 0.0, at_any_price=dear)
+        if cheapest is not None and self._room(OfferKind.CHEAPEST, cheapest, offers_end_s).ends_s < answered_s:
+            cheapest = self._earliest(math.inf, confidence, answered_s, at_any_price=dear)
+        yield OfferKind.CHEAPEST, cheapest
 
     def _room(self, kind: OfferKind, found: _Found, offers_end_s: float) -> PromiseRoom:
         """Return the room of an offer, in the order of its terms."""

@@ -117,8 +117,8 @@ def test_operators_do_not_enter_what_is_not_shared_with_them() -> None:
     [
         (
             "a0123456789abcd",
-            "a0123456789abcd is the id of an array, which says itself why it waits: `zoe explain a0123456789abcd`; name "
-            "one of its executions, as `zoe array show a0123456789abcd` lists them",
+            "a0123456789abcd is the id of an array, which says itself why it waits: `zoe explain a0123456789abcd`; "
+            "name one of its executions, as `zoe array show a0123456789abcd` lists them",
         ),
         (
             "w0123456789abcd",

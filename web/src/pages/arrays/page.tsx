@@ -69,6 +69,7 @@ export default function ArrayPage() {
       <WholePromise
         promise={array.promise}
         open={array.ended_at_s === null}
+        cancelled={array.state === "cancelled"}
         accept={(offer) =>
           told(
             api.POST("/api/v1/arrays/{array_id}/accept", {

@@ -9,6 +9,7 @@ export function PromiseCard({ workflow }: { workflow: Schemas["WorkflowView"] })
     <WholePromise
       promise={workflow.promise}
       open={workflow.ended_at_s === null}
+      cancelled={workflow.state === "cancelled"}
       accept={(offer) =>
         told(
           api.POST("/api/v1/workflows/{workflow_id}/accept", {

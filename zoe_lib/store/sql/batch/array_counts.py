@@ -24,3 +24,10 @@ def active_of_arrays(
     for array_id, state, number in connection.execute(by_state.group_by(*columns)):
         found[array_id][ExecutionState(state)] = number
     return found
+
+
+def begun_arrays(connection: Connection, array_ids: Collection[ArrayId]) -> Collection[ArrayId]:
+    """Return those of these arrays of which an execution has started, whatever became of it."""
+    of_arrays = executions.c.array_id.in_([id_ for id_ in array_ids if storable(id_)])
+    started = of_arrays, executions.c.array_id.is_not(None), executions.c.started_at_s.is_not(None)
+    return frozenset(connection.execute(select(executions.c.array_id).where(*started).distinct()).scalars())

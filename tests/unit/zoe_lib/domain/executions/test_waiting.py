@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 
+from zoe_client.vocabulary import OfferKind
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, Outcome
 from zoe_lib.domain.executions.waiting import CauseShare, WaitCause, cause_of, shares, spans
+from zoe_lib.domain.values.finish_times import FinishTerms, Offer, PromiseOffers
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 
@@ -113,3 +115,19 @@ def test_waiting_after_zoe_was_stopped_is_no_failure_of_its_own() -> None:
     [span] = spans(events, 35.0)
     assert (span.cause, span.since_s, span.until_s) == (WaitCause.MASTER, 10.0, 35.0)
     assert "Zoe was stopped" in span.sentence
+
+
+def test_an_offer_waits_for_its_user_and_not_for_the_master() -> None:
+    terms = FinishTerms(900.0, 0.9, 0, 5.0, 800.0)
+    offers = PromiseOffers("no room", 60.0, (Offer(OfferKind.EARLIEST, terms),))
+    story = [
+        ev.Submitted(at_s=0.0),
+        ev.PromiseOffered(at_s=1.0, offers=offers),
+        ev.Promised(at_s=31.0, terms=terms),
+        ev.Queued(at_s=31.0),
+        started(32.0),
+    ]
+    assert [(share.cause, share.seconds) for share in shares(spans(story, now_s=500.0))] == [
+        (WaitCause.CONDITIONS, 30.0),
+        (WaitCause.MASTER, 2.0),
+    ]
