@@ -101,4 +101,4 @@ def test_only_admins(server: Server, zoe: Zoe) -> None:
 
 def test_open_without_a_ready_service_is_refused(server: Server, zoe: Zoe, submitted: str) -> None:
     closed = zoe("open", submitted)
-    assert (closed.code, "no ready service" in closed.err) == (3, True)
+    assert (closed.code, "has no service with a page" in closed.err) == (3, True)

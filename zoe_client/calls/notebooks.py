@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from zoe_client import wire
@@ -38,6 +38,41 @@ def way_in(
     return None
 
 
+def why_closed(execution: wire.ExecutionView, service: str | None = None, port: str | None = None) -> tuple[str, str]:
+    """Return why `way_in` finds nothing, in one sentence, and the way on."""
+    name, state = execution.id, execution.state
+    if state in TERMINAL_STATES or state is ExecutionState.STOPPING:
+        how = {ExecutionState.STOPPING: "it is stopping"}.get(state, f"it has ended, {state}")
+        what = f": {execution.message}" if execution.message else ""
+        return f"{name} cannot be opened, as {how}{what}", f"`zoe show {name}` says how; submit it again to open it"
+    proxied = {part: names for part, names in _proxied(execution.description).items() if names}
+    if not proxied:
+        hint = f"`zoe exec {name} sh` opens a shell in a service, `zoe logs {name}` shows the output"
+        return f"{name} has no service with a page: none of its ports is `proxied`", hint
+    wanted = {part: names for part, names in proxied.items() if port is None or port in names}
+    if not wanted or not _names_one(service, execution, wanted):
+        ports = ", ".join(f"{part}: {', '.join(names)}" for part, names in proxied.items())
+        asked = " and ".join(text for text in (port and f"port {port}", service and f"service {service}") if text)
+        return f"{name} has no {asked} that can be opened", f"these ports can be opened: {ports}"
+    if state not in (ExecutionState.STARTING, ExecutionState.RUNNING):
+        why = "" if execution.reason is None else f": {execution.reason.sentence.rstrip('.')}"
+        return f"{name} waits, so it has no page yet{why}", f"`zoe explain {name}` says more"
+    parts = ", ".join(wanted)
+    return (
+        f"{name} is {state}, and {parts} is not ready yet",
+        f"try again; `zoe show {name}` shows services",
+    )
+
+
+def _names_one(service: str | None, execution: wire.ExecutionView, wanted: Mapping[str, list[str]]) -> bool:
+    """Return whether a name is that of a service with such a port; before it exists, only its component is known."""
+    if service is None or service in wanted:
+        return True
+    of_parts = [one for one in execution.services if one.component in wanted]
+    known = any(service in (one.id, f"{one.component}-{one.index}") for one in of_parts)
+    return known or (not of_parts and service.rpartition("-")[0] in wanted)
+
+
 async def my_notebook(client: Calls, entry: str | None, started: Look | None) -> wire.ExecutionView:
     """Return the user's newest interactive execution with a page that has not ended and is not stopping; with `entry`,
     of this entry of the catalogue. Without one, submit `entry`, or ENTRY, and call `started` with it. NotFound.
@@ -55,12 +90,15 @@ async def open_when_ready(
     client: Calls, execution_id: str, timeout_s: float | None, waits: Look | None
 ) -> wire.OpenView:
     """Return a URL of an execution once it can be opened; call `waits` with each look before. Conflict if it ends
-    before, TimedOut.
+    before, NotFound if it has no page, TimedOut.
     """
     deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
     while (way := way_in(execution := await answer_to(client.execution(execution_id)))) is None:
         if execution.state in TERMINAL_STATES:
             raise Conflict(_ended(execution))
+        if not any(_proxied(execution.description).values()):
+            title, hint = why_closed(execution)
+            raise NotFound(wire.Problem(title=title, status=404, code="not_found", hint=hint))
         if deadline_s is not None and time.monotonic() >= deadline_s:
             raise TimedOut("it took longer than the time allowed")
         if waits is not None:

@@ -67,7 +67,8 @@ class Waiting(Calls):
         waits: Callable[[wire.ExecutionView], object] | None = None,
     ) -> wire.OpenView:
         """Wait until an application can be opened, and return a URL at which a browser enters it, once and within a
-        minute. `waits` is called with the execution at each look before. Conflict if it ends before, TimedOut.
+        minute. `waits` is called with the execution at each look before. Conflict if it ends before, NotFound
+        if it has no page, TimedOut.
         """
         return self.flow.perform(open_when_ready(self, execution_id, timeout_s, waits))
 

@@ -76,14 +76,17 @@ def test_the_reason_for_waiting_is_told_once_with_the_expected_start(capfd: pyte
     reason = {"code": "no_resources", "sentence": "2 cores."}
     changed = {**reason, "sentence": "3 cores."}
     behind = {"code": "behind_in_queue", "sentence": "Others."}
+    pulling = {"code": "image_pulling", "sentence": "It is fetched."}  # the time of the forecast has passed
     waiting: Any = {**execution(), "name": "sums", "forecast": None}
     states = [{**waiting, "reason": told} for told in (None, reason, reason, changed)]
-    states.append({**waiting, "reason": behind, "forecast": {"start_p50_s": 0.0}})
-    followed(Server([None] * 5, [*cast(list[Execution], states), execution("succeeded")]))
+    states.append({**waiting, "reason": behind, "forecast": {"start_p50_s": 9e9}})
+    states.append({**waiting, "reason": pulling, "forecast": {"start_p50_s": 1.0}})
+    followed(Server([None] * 6, [*cast(list[Execution], states), execution("succeeded")]))
     assert capfd.readouterr().err.splitlines() == [
         "sums waits: 2 cores.",
         "Ctrl-C leaves it in the queue; `zoe cancel x1` cancels it",
-        f"sums waits: Others. It is expected to start at {clock(0.0)}.",
+        f"sums waits: Others. It is expected to start at {clock(9e9)}.",
+        "sums waits: It is fetched.",
     ]
 
 

@@ -13,7 +13,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_client.calls.notebooks import way_in
+from zoe_client.calls.notebooks import way_in, why_closed
 
 
 def register(app: typer.Typer) -> None:
@@ -34,10 +34,11 @@ def open_port(
 ) -> None:
     """Print a URL that opens a running application in a browser. It works once, within a minute."""
     with options(context).client() as client:
-        chosen = way_in(client.execution(execution_id), service, port)
+        execution = client.execution(execution_id)
+        chosen = way_in(execution, service, port)
         if chosen is None:
-            by_name = " by that name" if port else ""
-            note(f"execution {execution_id} has no ready service with a port that can be opened{by_name}")
+            why, hint = why_closed(execution, service, port)
+            note(f"zoe: {why}; {hint}")
             raise typer.Exit(Exit.NOT_FOUND)
         opened = client.open_port(execution_id, *chosen)
     if browser:

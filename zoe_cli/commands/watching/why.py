@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, cast
@@ -195,7 +196,7 @@ def why_waited(context: typer.Context, execution_id: Id) -> None:
 
 
 def _times_text(*times_s: float | None) -> list[str]:
-    return ["unknown" if at_s is None else clock(at_s) for at_s in times_s]
+    return ["unknown" if at_s is None else clock(at_s) if at_s > time.time() else "any moment" for at_s in times_s]
 
 
 def _about(answer: Eta) -> list[str]:

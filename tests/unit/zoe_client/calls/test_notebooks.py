@@ -9,7 +9,9 @@ import httpx
 import pytest
 
 from zoe_client import Client
+from zoe_client.calls.notebooks import why_closed
 from zoe_client.errors import Conflict, NotFound
+from zoe_client.wire import ExecutionView
 
 TEXTS = {"tenant": "red", "user": "ada", "message": "", "kind": "interactive", "application": "python-notebook"}
 NUMBERS = dict.fromkeys(("version", "priority", "core_total", "core_ready", "elastic_total", "elastic_ready"), 0)
@@ -112,3 +114,27 @@ def test_it_is_opened_once_it_is_ready() -> None:
         with pytest.raises(Conflict, match="notebook 1 is failed"):
             client.open_when_ready("x1")
     assert looks == ["starting"]
+
+
+@pytest.mark.parametrize(
+    ("one", "asked", "why"),
+    [
+        (execution(1, "queued"), (), "x1 waits, so it has no page yet"),
+        (execution(1, "starting"), (), "x1 is starting, and notebook is not ready yet"),
+        (execution(1, proxied=False), (), "x1 has no service with a page: none of its ports is `proxied`"),
+        (execution(1, "failed"), (), "x1 cannot be opened, as it has ended, failed"),
+        (execution(1, "stopping"), (), "x1 cannot be opened, as it is stopping"),
+        (execution(1), (None, "ui"), "x1 has no port ui that can be opened"),
+        (execution(1, services=True), ("worker-0", "ui"), "x1 has no port ui and service worker-0 that can be opened"),
+    ],
+)
+def test_each_reason_why_it_cannot_be_opened_has_its_sentence(
+    one: dict[str, Any], asked: tuple[str | None, ...], why: str
+) -> None:
+    sentence, hint = why_closed(ExecutionView.model_validate(one), *asked)
+    assert (sentence.split(": it")[0], bool(hint)) == (why, True)
+
+
+def test_an_execution_without_a_page_is_refused_and_not_waited_for() -> None:
+    with client_of(Api(execution(1, proxied=False))) as client, pytest.raises(NotFound, match="no service with a page"):
+        client.open_when_ready("x1")

@@ -96,6 +96,14 @@ function ForecastFacts({
       </>
     );
   }
+  if (forecast.start_p90_s <= now) {
+    return (
+      <>
+        <dt>Start</dt>
+        <dd>at any moment</dd>
+      </>
+    );
+  }
   return (
     <>
       <dt>Start</dt>

@@ -40,4 +40,6 @@ class WaitingNote:
 def _expected(execution: Execution) -> str:
     forecast = execution["forecast"]
     start_s = None if forecast is None else forecast["start_p50_s"]
-    return "" if start_s is None else f" It is expected to start at {clock(start_s)}."
+    if start_s is None or start_s <= time.time():  # a forecast of the queue, which does not know how long images take
+        return ""
+    return f" It is expected to start at {clock(start_s)}."
