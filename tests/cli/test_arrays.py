@@ -55,6 +55,7 @@ def test_hold_release_and_cancel_a_whole_array(zoe: Zoe, app_file: Path) -> None
     array_id = array_of(zoe, app_file)
     assert "It is held." in zoe("hold", array_id).out
     assert "10 waiting" in zoe("release", array_id).out
+    assert zoe("release", array_id).err == f"{array_id} is not held: it stays submitted\n"
     assert zoe("array", "modify", array_id, "--at-once", "7").code == 0
     assert zoe("array", "modify", array_id, "--begin", "+3h", "--set", "main.resources.memory=2GiB").code == 0
     assert zoe("array", "modify", array_id).code == 2

@@ -50,4 +50,5 @@ def test_each_command_without_its_data_ends_with_a_sentence(
 def test_an_empty_list_has_a_note(server: Server, zoe: Zoe) -> None:
     assert "no schedules yet: `zoe schedule add` makes one" in zoe("schedule", "ls").err
     assert zoe("schedule", "ls", "-o", "json").err == ""
-    assert "the list is empty" in zoe("ls", "--name", "absent").err
+    found = zoe("ls", "--name", "absent", "--user", "nosuch").err
+    assert "no executions that you may see match: user nosuch, name absent" in found

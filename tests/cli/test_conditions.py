@@ -136,7 +136,10 @@ def test_retries_of_the_command_line_are_those_of_the_description(zoe: Zoe, app_
 
 def test_scale(server: Server, zoe: Zoe, app_file: Path) -> None:
     execution_id = zoe("run", str(app_file), "-o", "name").out.strip()
-    assert zoe("scale", execution_id, "worker=5").out.splitlines()[1].split()[4] == "0/2+0/4"
+    scaled = zoe("scale", execution_id, "worker=5")
+    assert scaled.out.splitlines()[1].split()[4] == "0/2+0/4"
+    assert "waits: the new numbers of instances count once it starts" in scaled.err
+    assert "has these numbers of instances already" in zoe("scale", execution_id, "worker=5").err
     assert server.get(execution_id).application.component("worker").total_count == 5
     refused = zoe("scale", execution_id, "worker=0", "main=2", "nobody=2")
     assert refused.code != 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Annotated, Any
 
 import structlog
@@ -159,11 +158,16 @@ def explain_execution(execution_id: str, caller: AsReader) -> Explanation:
     """Explain why an execution is not running, and how its inputs are read; from stored data if the master does not
     answer.
     """
+    problem = ""
     for _ in range(_ASKED_AGAIN_MAX):
-        with suppress(MasterRefused):
+        try:
             return _explain(execution_id, caller)
+        except MasterRefused as error:
+            problem = str(error)
+            if error.code == "queue_too_long":
+                break
         caller.services.clock.sleep(_ASKED_AGAIN_AFTER_S)  # its state was changing: the master looks at each change
-    return _explain(execution_id, caller, stored=True)
+    return _explain(execution_id, caller, stored=True).model_copy(update={"problem": problem})
 
 
 def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Explanation:

@@ -215,7 +215,7 @@ class RpcHandlers:
             answer = self._tick().explain(question.execution_id, budget)
         if answer is None:
             raise Refusal("not_queued", "the execution is not in the queue of the master; try again in a moment")
-        return dict(encode(answer))
+        return {**encode(answer), "cut_after_steps": budget.cut_after}
 
     def missing_instances(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return why fewer than the preferred instances of a placed execution run; null if enough do."""

@@ -62,6 +62,15 @@ def test_a_cursor_of_another_kind_is_refused() -> None:
         list_page(client, QUERY, 5, "x@yesterday", arrays=True)
 
 
+def test_no_more_rows_than_wanted_are_listed_if_several_have_one_time() -> None:
+    """Steps of a workflow are submitted at once."""
+    client: Any = Lists([5.0, 5.0, 5.0, 1.0], [5.0, 3.0])
+    page = list_page(client, QUERY, 3, None, arrays=True)
+    assert (len(page.executions), len(page.arrays)) == (2, 1)
+    rest = list_page(client, QUERY, 9, page.cursor, arrays=True)
+    assert [row["submitted_at_s"] for row in [*rest.executions, *rest.arrays]] == [5.0, 1.0, 3.0]
+
+
 def row(id_: str, name: str, at_s: float, **more: object) -> Any:
     return {"id": id_, "name": name, "submitted_at_s": at_s, "priority": 0, **more}
 

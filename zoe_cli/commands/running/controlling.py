@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import typer
@@ -18,9 +19,10 @@ from zoe_cli.context import options
 from zoe_cli.exits import exit_of
 from zoe_cli.output import Format, emit, note, report
 from zoe_cli.registry import add, add_hint
-from zoe_client.errors import NotFound, Refused
+from zoe_client.errors import NotFound, Refused, ZoeError
 from zoe_client.quick.plain import Array, Execution
 from zoe_client.quick.quick import QuickClient
+from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES
 
 _NONE = "none"
 MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")
@@ -48,7 +50,24 @@ def hold(context: typer.Context, execution_ids: Ids) -> None:
 
 def release(context: typer.Context, execution_ids: Ids) -> None:
     """Let held executions and arrays into the queue."""
+    with options(context).quick() as client:
+        for one in execution_ids:
+            _note_unless_held(client, one)
     apply_to_each(context, execution_ids, "release")
+
+
+def _note_unless_held(client: QuickClient, unit_id: str) -> None:
+    """Say that a release changes nothing; what cannot be released is refused later, with its reason."""
+    with suppress(ZoeError):
+        if is_array(unit_id):
+            array = client.sdk.arrays.array(unit_id)
+            held, state = array.conditions is not None and array.conditions.held is not None, array.state.value
+        else:
+            execution = client.execution(unit_id)
+            conditions, state = execution["conditions"], execution["state"]
+            held = conditions is not None and conditions["held"] is not None
+        if not held and state not in TERMINAL_STATES:
+            note(f"{unit_id} is not held: it stays {state}")
 
 
 def requeue(
@@ -75,7 +94,12 @@ def scale(
     if len(total_counts) < len(counts):
         raise typer.BadParameter("a component is named twice")
     with options(context).quick() as client:
+        before = client.execution(execution_id)
         execution = client.scale(execution_id, total_counts)
+    if execution["version"] == before["version"]:
+        note(f"{execution_id} has these numbers of instances already")
+    elif execution["state"] not in ACTIVE_STATES:
+        note(f"{execution_id} waits: the new numbers of instances count once it starts")
     emit(execution, options(context).output, rows_of([execution]))
 
 

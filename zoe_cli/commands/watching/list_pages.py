@@ -80,7 +80,9 @@ def list_page(client: QuickClient, query: dict[str, Any], limit: int, cursor: st
     times = sorted((row["submitted_at_s"] for row in rows), reverse=True)
     last_s = times[min(limit, len(times)) - 1]
     kept = [array for array in found if array["submitted_at_s"] >= last_s]
+    # Several rows may have the time of the last one: its arrays are all here, and the next page has other executions.
     count = sum(execution["submitted_at_s"] >= last_s for execution in page["executions"])
+    count = max(min(count, limit - len(kept)), 0)
     if count == 0 and page["executions"]:  # all of them are on later pages
         page = {"executions": [], "next_cursor": of_executions or "", "searched_to_s": None}
     elif count < len(page["executions"]):

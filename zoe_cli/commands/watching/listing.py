@@ -45,6 +45,7 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, emit_data, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
+from zoe_cli.units import clock
 from zoe_client.errors import ZoeError
 from zoe_client.quick.plain import Execution, Service
 from zoe_client.quick.quick import QuickClient
@@ -122,26 +123,28 @@ def ls(
         "all_tenants": all_tenants or None,
         "arrays": None if unfold or missed else "false",
     }
-    filtered = bool(state or user or name or since_s or missed or cursor)
+    filters = {"state": state and ",".join(state), "user": user, "name": name, "since": since_s and clock(since_s)}
+    filters |= {"deadline": "missed" if missed else None, "cursor": cursor}
+    wanted = ", ".join(f"{what} {value}" for what, value in filters.items() if value)
     asked = PageQuery(query, limit or _ROWS, cursor, sort_by, arrays=not (unfold or line or missed))
     with options(context).quick() as client:
         while True:
-            _write_list(asked.read(client), options(context).output, line, filtered=filtered)
+            _write_list(asked.read(client), options(context).output, line, wanted)
             if not watch:
                 return
             time.sleep(_WATCH_S)
             write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
-def _write_list(page: ListPage, form: Format, line: str | None, *, filtered: bool) -> None:
+def _write_list(page: ListPage, form: Format, line: str | None, wanted: str) -> None:
+    """Write the rows; `wanted`: the filters in words, empty without any."""
     executions = page.executions
     if line is not None:
         write(lines(executions, line))
     else:
         shown: dict[str, object] = {"executions": executions, "next_cursor": page.cursor, "searched_to_s": None}
         rows = all_rows(page.arrays, executions, page.order) if page.arrays else rows_of(executions)
-        if not filtered:
-            rows = replace(rows, empty=_NO_EXECUTIONS)
+        rows = replace(rows, empty=f"no executions that you may see match: {wanted}" if wanted else _NO_EXECUTIONS)
         emit({**shown, "arrays": page.arrays} if page.arrays else shown, form, rows)
     if page.cursor:
         note(f"more: --cursor {page.cursor}")

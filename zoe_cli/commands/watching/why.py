@@ -149,7 +149,8 @@ def explain(context: typer.Context, execution_id: Id) -> None:
     rows = [(node, part, text) for node, parts in answer.nodes.items() for part, text in parts.items()]
     refusals = Rows(("node", "component", "refused because"), rows)
     if not answer.detailed:
-        note("note: the master gives no answer on it now; this is the last stored one")
+        why = f": {answer.problem}" if answer.problem else ""
+        note(f"note: the master gives no answer on it now{why}; this is the last stored one")
     if form is not Format.TABLE:
         emit(answer, form, refusals)
         return
@@ -271,6 +272,11 @@ def _reason_sentences(answer: Explanation) -> list[str]:
         lines.append(ahead_words(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
     if answer.change is not None:
         lines.append(f"It would start now with {change_words(answer.change)}.")
+    elif answer.cut_after_steps is not None:
+        steps = f"{answer.cut_after_steps:,}"
+        lines.append(
+            f"Not all changes with which it might start now were tried: the search was cut after {steps} steps."
+        )
     if answer.reason.hint:
         lines.append(f"Hint: {answer.reason.hint}")
     return lines

@@ -411,6 +411,11 @@ class Explanation(Wire):
     )
     nodes: dict[str, dict[str, str]] = Field(default={})
     change: ChangeView | None = Field(default=None, description="The smallest change that would let it start now.")
+    cut_after_steps: int | None = Field(
+        default=None,
+        description="Steps of the scheduler after which the search for a change was cut; null if it is whole.",
+    )
+    problem: str = Field(default="", description="Why the master gave no answer; empty if it gave one.")
     inputs: list[InputReadView] = Field(default=[])
     places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)

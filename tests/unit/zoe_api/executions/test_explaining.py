@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from zoe_api.executions import executions
+from zoe_client.vocabulary import ExecutionState
+from zoe_client.wire import Explanation
 from zoe_lib.messaging.client import MasterRefused
 
 
@@ -18,13 +20,14 @@ def test_the_master_is_asked_again_before_the_stored_answer_is_given(
     asked, naps_s = list[bool](), list[float]()
     caller: Any = SimpleNamespace(services=SimpleNamespace(clock=SimpleNamespace(sleep=naps_s.append)))
 
-    def answer(execution_id: str, _: object, *, stored: bool = False) -> str:
+    def answer(_: str, __: object, *, stored: bool = False) -> Explanation:
         asked.append(stored)
         if len(asked) <= refusals:
             raise MasterRefused("not_found", "no such execution is queued")
-        return execution_id
+        return Explanation(state=ExecutionState.QUEUED, reason=None, detailed=not stored)
 
     monkeypatch.setattr(executions, "_explain", answer)
-    assert executions.explain_execution("x1", caller) == "x1"  # type: ignore[comparison-overlap]
+    explained = executions.explain_execution("x1", caller)
+    assert (explained.detailed, bool(explained.problem)) == (not stored, stored)
     assert asked == [False] * refusals + [stored]
     assert len(naps_s) == refusals

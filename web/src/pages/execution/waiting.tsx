@@ -30,6 +30,13 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
       {why?.missing_secrets && <p>It will fail to start: {why.missing_secrets}</p>}
       {reason?.hint && <p>What would help: {reason.hint}</p>}
       {why?.change && <p>The smallest change that would start it now: {changeText(why.change)}</p>}
+      {why && !why.change && why.cut_after_steps != null && (
+        <p>
+          Not all changes with which it might start now were tried: the search was cut after{" "}
+          {why.cut_after_steps.toLocaleString("en")} steps.
+        </p>
+      )}
+      {why && !why.detailed && why.problem && <p className="faint">The master gives no answer on it now: {why.problem}</p>}
       <dl className="facts">
         {why?.ahead !== null && why?.ahead !== undefined && (
           <>
