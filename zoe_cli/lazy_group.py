@@ -143,9 +143,22 @@ def _plainly() -> Iterator[None]:
             refused.message = argument_error(refused.__cause__)
         raise
     except Exception as refused:
+        _list_commands(refused)
         if hint := _FORMATS.get(getattr(refused, "option_name", "")):
             raise typer.BadParameter(f"no such option; the output format is {hint}") from None
         raise
+
+
+def _list_commands(refused: Exception) -> None:
+    """Add the commands of a group to the error about one that it has not."""
+    message, context = getattr(refused, "message", ""), getattr(refused, "ctx", None)
+    if not message.startswith("No such command") or context is None:
+        return
+    if context.parent is None:
+        refused.message = f"{message} `zoe --help` lists the commands."  # type: ignore[attr-defined]
+        return
+    names = ", ".join(context.command.list_commands(context))
+    refused.message = f"{message} {context.command_path} has: {names}."  # type: ignore[attr-defined]
 
 
 @cache

@@ -178,7 +178,7 @@ def test_unreadable_file_is_left_out_and_the_rest_is_copied(stack: Stack, tmp_pa
     ("arguments", "code", "said"),
     [
         (("cp", ":missing", "."), 3, "missing does not exist"),
-        (("cp", "missing", ":"), 2, "does not exist"),
+        (("cp", "missing", ":"), 2, "cannot read missing"),
         (("cp", "a", "b"), 2, "copy between"),
         (("cp", ":a", ":b"), 2, "copy between"),
         (("cp", ":../x", "."), 2, "no part"),

@@ -213,7 +213,7 @@ def test_packages_come_from_options_and_a_file(zoe: Zoe, here: Path) -> None:
     assert zoe("run", "app.json", "--with", "pandas").code == 2
     (here / "bad.txt").write_bytes(b"\xff\xfe")
     assert "is not UTF-8 text" in zoe("run", "sums.py", "--requirements", "bad.txt").err
-    assert "cannot be read" in zoe("run", "sums.py", "--requirements", "none.txt").err
+    assert "cannot read none.txt" in zoe("run", "sums.py", "--requirements", "none.txt").err
 
 
 def test_repositories_come_from_options(zoe: Zoe, here: Path) -> None:

@@ -192,7 +192,7 @@ def test_the_form_of_the_policy_tells_by_its_labels_what_cannot_be(
     told = page.get_by_role("alert").get_by_role("listitem")
     expect(told).to_have_text(
         [
-            "Ageing, seconds (0: none): must be at least 0.0, is -5",
+            "Ageing, seconds (0: none): must be at least 0, is -5",
             "Limits of tenants › default › cores_milli: must be at least 0, is -7",
         ]
     )

@@ -173,7 +173,7 @@ def _amounts_of_tenants(subject: LimitSubject, amounts: Amounts) -> Iterator[Dia
 def _amounts_of_nothing(amounts: Amounts) -> Iterator[Diagnostic]:
     for name in ("cores_milli", "memory_bytes"):
         if amounts.get(name) == 0:
-            text = f"{name} of 0 lets nothing run; clear it, or give null, for no limit, or set executions to 0"
+            text = "a limit of 0 lets nothing run; clear it, or give null, for no limit, or set executions to 0"
             yield Diagnostic(pointer=f"/body/amounts/{name}", code="too_low", message=text)
 
 

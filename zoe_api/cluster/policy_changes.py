@@ -60,7 +60,7 @@ def _limits_of_nothing(wanted: PolicyView, present: PolicyView) -> Iterator[Diag
             before = getattr(present, field).get(name)
             for amount in ("cores_milli", "memory_bytes"):
                 if getattr(limit, amount) == 0 and (before is None or getattr(before, amount) != 0):
-                    text = f"{amount} of 0 lets nothing run; leave it out, or give null, for no limit"
+                    text = "a limit of 0 lets nothing run; leave it out, or give null, for no limit"
                     yield _diagnostic((field, name, amount), "too_low", text)
 
 

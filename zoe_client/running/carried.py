@@ -64,7 +64,7 @@ class CarriedFiles:
             try:
                 self.files[name] = _read(path)
             except OSError as error:
-                raise CannotCarry(f"{path} cannot be read: {error.strerror}") from None
+                raise CannotCarry(f"cannot read {path}: {error.strerror}") from None
         return f"{{files}}/{name}"
 
     def word(self, word: str) -> str:

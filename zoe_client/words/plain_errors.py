@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from zoe_client.documents.quantities import size_text
 from zoe_client.words.pattern_words import words_of
 
 _SHOWN_MAX = 64
@@ -80,15 +81,19 @@ def sentence(detail: ErrorDetails) -> str:
     kind, given = detail["type"], detail["input"]
     if kind in _WANTED:
         return f"must be {_WANTED[kind]}, is {short_value(given) if isinstance(given, int | float) else kind_of(given)}"
-    return _of_context(kind, given, detail.get("ctx", {})) or _SIMPLE.get(kind) or _plainly(detail["msg"])
+    place = detail["loc"]
+    shown = _size if place and str(place[-1]).endswith("memory") else _bound
+    return _of_context(kind, given, detail.get("ctx", {}), shown) or _SIMPLE.get(kind) or _plainly(detail["msg"])
 
 
-def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | None:
-    """Return the sentence with the bound, length, choice or pattern that was expected."""
+def _of_context(kind: str, given: object, context: Mapping[str, Any], shown: Callable[[object], object]) -> str | None:
+    """Return the sentence with the bound, length, choice or pattern that was expected; `shown`: numbers as users write
+    them.
+    """
     if kind in _BOUNDS:
         word, key = _BOUNDS[kind]
         # In a query or on the command line, the bound arrives as text.
-        return f"must be {word} {context[key]}, is {short_value(given).strip(_QUOTES)}"
+        return f"must be {word} {shown(context[key])}, is {short_value(shown(given)).strip(_QUOTES)}"
     if kind in _LENGTHS:
         text = _LENGTHS[kind].format(**context)
         text = text.replace("entries", "characters") if isinstance(given, str) else text
@@ -132,6 +137,16 @@ def kind_of(value: object) -> str:
         case list() | tuple() | set() | frozenset():
             return _LIST
     return _OBJECT
+
+
+def _size(value: object) -> object:
+    """Return an amount of memory with its unit."""
+    return size_text(value) if isinstance(value, int) and value > 0 else _bound(value)
+
+
+def _bound(value: object) -> object:
+    """Return a whole number without the fraction that pydantic gives it."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value
 
 
 def short_value(value: object) -> str:

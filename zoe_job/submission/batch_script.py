@@ -36,7 +36,7 @@ def read_script(rest: Sequence[str], request: JobRequest) -> tuple[str, str, lis
     try:
         data = sys.stdin.buffer.read(SCRIPT_BYTES_MAX + 1) if name == "-" else _read(_script_path(name))
     except OSError as error:
-        raise BadOptionError(f"Unable to open file {name}: {error.strerror}") from None
+        raise BadOptionError(f"cannot read {name}: {error.strerror}") from None
     return "sbatch" if name == "-" else Path(name).name, _script_text(data, name), arguments
 
 

@@ -6,7 +6,9 @@ import pytest
 import typer
 
 from zoe_cli.main import command
-from zoe_cli.registry import _hint_where_it_is_listed
+from zoe_cli.registry import _hint_where_it_is_listed, name_options
+from zoe_client.errors import InvalidDescription
+from zoe_client.wire import Diagnostic, Problem
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,30 @@ def test_it_names_the_list_of_such_objects(words: str, hint: str) -> None:
         found = context.command.get_command(context, word)  # type: ignore[attr-defined]
         context = typer.Context(found, parent=context, info_name=word)
     assert _hint_where_it_is_listed(context, "it does not exist") == hint
+
+
+@pytest.mark.parametrize(
+    ("words", "pointer", "shown"),
+    [
+        ("run s.py --memory 900TiB", "/components/0/resources/memory", "--memory"),
+        ("run s.py --cores 1", "/components/0/resources/memory", "/components/0/resources/memory"),
+        ("run s.py --priority 9999", "/body/priority", "--priority"),
+        ("run s.py --set main.resources.memory=1KiB", "/components/0/resources/memory", "main.resources.memory"),
+        ("run s.py", "/body/user_limits/red/cores_milli", "user_limits.red.cores_milli"),
+        ("sbatch --mem=900T job.sh", "/components/0/resources/memory", "--mem"),
+        ("admin limit set --tenant red --cores 0", "/body/amounts/cores_milli", "--cores"),
+    ],
+)
+def test_a_finding_names_the_option_that_was_typed(words: str, pointer: str, shown: str) -> None:
+    context, rest = typer.Context(command(), info_name="zoe"), words.split()
+    while not context.command.params or hasattr(context.command, "get_command"):
+        name = rest.pop(0)
+        found = context.command.get_command(context, name)  # type: ignore[attr-defined]
+        if hasattr(found, "get_command"):
+            context = typer.Context(found, parent=context, info_name=name)
+        else:
+            context = found.make_context(name, rest, parent=context)
+    finding = Diagnostic(pointer=pointer, code="out_of_range", message="is wrong")
+    error = InvalidDescription(Problem(title="It is not valid", status=422, code="x", errors=[finding]))
+    name_options(context, error)
+    assert [one.pointer for one in error.problem.errors] == [shown]

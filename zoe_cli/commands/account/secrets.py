@@ -66,7 +66,7 @@ def _value(file: Path | None) -> str:
             return value
         raise typer.BadParameter("standard input is empty: pipe the value into this command, or use --from-file")
     except OSError as error:
-        raise typer.BadParameter(f"{file}: {error.strerror}") from None
+        raise typer.BadParameter(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise typer.BadParameter("the value is not UTF-8 text; encode it, for example by base64") from None
 

@@ -158,7 +158,9 @@ def _document(file: str) -> dict[str, Any]:
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         found = load_json(content)
-    except (OSError, DescriptionError) as error:
+    except OSError as error:
+        raise typer.BadParameter(f"cannot read {file}: {error.strerror}") from None
+    except DescriptionError as error:
         raise typer.BadParameter(str(error)) from None
     if not isinstance(found, dict):
         raise typer.BadParameter(f"{file} is not a JSON object")

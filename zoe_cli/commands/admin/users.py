@@ -130,7 +130,8 @@ def _password(file: Path | None) -> str:
     try:
         lines = file.read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"cannot read {file}: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise typer.BadParameter(f"cannot read {file}: {why}") from None
     if not lines:
         raise typer.BadParameter(f"{file} is empty")
     return lines[0]

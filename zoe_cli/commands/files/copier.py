@@ -40,7 +40,7 @@ class Copier:
     def upload(self, source: Path, to: FilePlace, many: bool, contents: bool = False) -> None:
         """Copy a file or directory into a directory, or to a path. contents: of a directory, into one that exists."""
         if not source.exists():
-            raise typer.BadParameter(f"{source} does not exist")
+            raise typer.BadParameter(f"cannot read {source}: No such file or directory")
         name = remote_name(source.absolute() if source.name else source.resolve())
         contents = contents and source.is_dir()
         nests = not many and not contents and self._is_directory(to)

@@ -69,5 +69,5 @@ def _opened(client: Client, execution: ExecutionView) -> OpenView:
     except Conflict as error:
         if error.problem.code != ENDED:
             raise
-        note(f"zoe: {error}; {error.problem.hint}")
+        note(f"zoe: {str(error).rstrip('.')}; {error.problem.hint}")
         raise typer.Exit(Exit.APPLICATION_FAILED) from None

@@ -38,7 +38,7 @@ def open_port(
         chosen = way_in(execution, service, port)
         if chosen is None:
             why, hint = why_closed(execution, service, port)
-            note(f"zoe: {why}; {hint}")
+            note(f"zoe: {why.rstrip('.')}; {hint}")
             raise typer.Exit(Exit.NOT_FOUND)
         opened = client.open_port(execution_id, *chosen)
     if browser:

@@ -25,7 +25,7 @@ def _lines(file: Path) -> Iterator[str]:
         with file.open("rb") as stream:
             text = stream.read(_BYTES_MAX + 1).decode("utf-8-sig")
     except OSError as error:
-        raise typer.BadParameter(f"{printable(str(file))} cannot be read: {error.strerror}") from None
+        raise typer.BadParameter(f"cannot read {printable(str(file))}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise typer.BadParameter(f"{printable(str(file))} is not UTF-8 text") from None
     if len(text) > _BYTES_MAX:

@@ -121,6 +121,8 @@ class Conditions:
             _check_dependency(entry, self.array is not None)
         if self.keep and not after:
             raise typer.BadParameter("--keep needs --after")
+        if self.array == "":
+            raise typer.BadParameter("'' names no index; use 0-999, 1,3,7-20:2 or 0-999%50", param_hint="--array")
         given: dict[str, Any] = {} if self.array is None else {"indices": self.array}
         given |= {"after": after, "keep": self.keep, "hold": self.hold, **_begin(self.begin)}
         return {name: value for name, value in given.items() if value}

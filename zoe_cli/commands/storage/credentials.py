@@ -60,7 +60,7 @@ def _key(file: Path | None) -> str:
         try:
             return file.read_text().strip()
         except OSError as error:
-            raise typer.BadParameter(f"{file}: {error.strerror}") from None
+            raise typer.BadParameter(f"cannot read {file}: {error.strerror}") from None
     if sys.stdin.isatty():
         return str(typer.prompt("key", hide_input=True, err=True))
     return sys.stdin.read().strip()

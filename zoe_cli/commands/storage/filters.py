@@ -24,13 +24,16 @@ Shared = Annotated[bool, typer.Option("--shared", help="A filter for all tenants
 
 def add_filter(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="The module (.wasm).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The module (.wasm).")],
     name: Annotated[str | None, typer.Option(help="Its name in rules (default: the name of the file).")] = None,
     tenant: Tenant = None,
     shared: Shared = False,
 ) -> None:
     """Upload a filter, or a new version of yours. Rules keep their version until an admin moves them."""
-    module = base64.b64encode(file.read_bytes()).decode()
+    try:
+        module = base64.b64encode(file.read_bytes()).decode()
+    except OSError as error:
+        raise typer.BadParameter(f"cannot read {file}: {error.strerror}") from None
     wanted = StorageFilterRequest(module=module, tenant=tenant, shared=shared)
     with options(context).client() as client:
         answer = client.upload_storage_filter(file.stem if name is None else name, wanted)

@@ -10,6 +10,7 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
+from zoe_cli.units import clock, duration, size
 
 _WIDTH = 60
 
@@ -36,10 +37,26 @@ def diff(
             note("values of environment variables and texts of files are not compared: one is only shared with you")
         if not found.complete:
             note("there are more differences than listed")
-    rows = [(entry.part.value, entry.path, _short(entry.before), _short(entry.after)) for entry in found.entries]
+    rows = [
+        (entry.part.value, entry.path, _short(entry.before, entry.path), _short(entry.after, entry.path))
+        for entry in found.entries
+    ]
     emit(found, options(context).output, Rows(("part", "field", "before", "after"), rows, "no differences"))
 
 
-def _short(value: Any) -> str:
-    text = "" if value is None else str(value)
+def _short(value: Any, path: str) -> str:
+    text = "" if value is None else _text(value, path)
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+
+
+def _text(value: Any, path: str) -> str:
+    """Return a value as `zoe show` does: times, durations and sizes with their units, by the field's name."""
+    name = path.rpartition("/")[2]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if name.endswith("_at_s"):
+            return clock(value)
+        if name.endswith("_s"):
+            return duration(value)
+        if name.endswith("_bytes"):
+            return size(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

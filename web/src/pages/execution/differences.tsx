@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { api, told } from "../../api/client";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { Table } from "../../components/table";
+import { bytes, duration, moment } from "../../format";
 
 /** What differs from the execution before of the same name, or from another one, once it is asked for. */
 export function Differences({ executionId }: { executionId: string }) {
@@ -49,8 +50,8 @@ export function Differences({ executionId }: { executionId: string }) {
                   <td>
                     <code>{one.path}</code>
                   </td>
-                  <td>{shown(one.before)}</td>
-                  <td>{shown(one.after)}</td>
+                  <td>{shown(one.before, one.path)}</td>
+                  <td>{shown(one.after, one.path)}</td>
                 </tr>
               ))}
             </Table>
@@ -61,7 +62,14 @@ export function Differences({ executionId }: { executionId: string }) {
   );
 }
 
-function shown(value: unknown): string {
+/** A value with its unit, which the end of the field's name tells. */
+function shown(value: unknown, path: string): string {
   if (value === null || value === undefined) return "";
+  if (typeof value === "number") {
+    if (path.endsWith("_at_s")) return moment(value);
+    if (path.endsWith("_s")) return duration(value);
+    if (path.endsWith("_bytes")) return bytes(value);
+  }
+  if (Array.isArray(value)) return value.map(String).join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
 }

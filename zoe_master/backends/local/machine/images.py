@@ -41,5 +41,5 @@ def runtime_of(image: str, runtimes: Mapping[str, Runtime]) -> Runtime:
     runtime = find_runtime(image, runtimes)
     if runtime is None:
         status = image_status(image, runtimes)
-        raise CannotStartError(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE)
+        raise CannotStartError(f"{status.message.rstrip('.')}; {status.hint}", Cause.IMAGE_UNAVAILABLE)
     return runtime

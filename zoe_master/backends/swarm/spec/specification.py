@@ -96,7 +96,7 @@ def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
     component = start.component
     status = image_allowed(component.image, settings.images)
     if status.state is ImageState.UNAVAILABLE:
-        raise CannotStartError(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
+        raise CannotStartError(f"{status.message.rstrip('.')}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
     for _, _, message, _ in engine_refusals(component, DOCKER):
         raise CannotStartError(message)
     if any(use.variable for use in component.secrets):
