@@ -101,3 +101,21 @@ def test_a_link_is_followed_though_the_settings_of_the_form_were_on_their_way_in
     code[0].continue_()
     expect(page.get_by_label("Description as JSON", exact=True)).to_contain_text('"deadline": "+3h"')
     page.unroute("**/assets/edit-*.js")
+
+
+def test_what_is_wrong_stands_at_its_field_and_the_summary_has_the_focus(admin: Visitor) -> None:
+    page = admin.open("/catalogue/batch")
+    command = page.get_by_label("Command", exact=True)
+    command.fill("")
+    page.get_by_role("button", name="Launch", exact=True).click()
+    expect(page.locator(".field-error", has_text="must not be empty")).to_be_visible()
+    expect(page.locator(".problem").first).to_be_focused()
+    expect(command).to_have_attribute("aria-invalid", "true")
+    described = command.get_attribute("aria-describedby") or ""
+    assert [page.locator(f"[id='{one}']").count() for one in described.split()] == [1, 1]
+    command.fill("true")
+    page.get_by_label("When").select_option("daily")
+    page.get_by_label("Name of the schedule").fill("bad name!")
+    page.get_by_role("button", name="Add the schedule").click()
+    expect(page.locator(".field-error", has_text="beginning with a letter or digit")).to_be_visible()
+    assert admin.violations() == []

@@ -61,6 +61,8 @@ def test_files_come_are_seen_and_go(admin: Visitor, page: Page, stack: Stack, tm
     page.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="page.html", exact=True).click()
     expect(page.get_by_role("dialog").get_by_text("<script>")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("dialog").get_by_text("<script>")).to_be_visible()
     expect(page.get_by_text("The first 256 KiB.")).to_be_visible()
     assert page.title() != "taken"
     page.get_by_role("button", name="Close").click()

@@ -22,6 +22,7 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
     row.get_by_role("button", name="hold yearly").click()
     expect(row).to_contain_text("held")
     row.get_by_role("button", name="release yearly").click()
+    page.once("dialog", lambda dialog: dialog.accept())
     row.get_by_role("button", name="Run now: yearly").click()
     expect(row.get_by_role("link", name="succeeded")).to_be_visible(timeout=30_000)
     row.get_by_role("button", name="yearly", exact=True).click()
@@ -37,6 +38,7 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
     page.once("dialog", lambda dialog: dialog.accept())
     row.get_by_role("button", name="Remove yearly").click()
     expect(row).to_have_count(0)
+    assert "yearly" not in page.url
 
 
 def test_a_stored_application_runs_with_values_and_is_compared(admin: Visitor, client: Client) -> None:

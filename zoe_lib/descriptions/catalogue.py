@@ -220,6 +220,8 @@ def _wrong(form_field: FormField, value: object, role: str | None) -> list[Diagn
         low, high = _amount(form_field, form_field.minimum), _maximum(form_field, role)
         if (low is not None and amount < low) or (high is not None and amount > high):
             return [_wrong_value(form_field, _between(form_field, low, high))]
+    if form_field.type == "string" and form_field.default and not str(value).strip():
+        return [_wrong_value(form_field, f"must not be empty; it is, for example: {form_field.default}")]
     return []
 
 

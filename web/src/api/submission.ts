@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { useNavigate } from "react-router";
 import { api, type Schemas, told } from "./client";
 
@@ -66,6 +66,10 @@ export function useSending(send: (keyOf: (body: object) => string) => Promise<st
       navigate(address);
     },
   });
+  // The summary of what is wrong leads to the fields; it is shown by the same change as the error.
+  useEffect(() => {
+    if (error) document.querySelector<HTMLElement>("main .problem")?.focus();
+  }, [error]);
   const submit = () => {
     if (turn.current.begin()) mutate();
   };

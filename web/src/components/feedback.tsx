@@ -22,7 +22,7 @@ interface ProblemProps {
 /** A refusal in words, with every finding. */
 export function ProblemBox({ title, text, hint, errors = [], children }: ProblemProps) {
   return (
-    <div className="problem" role="alert">
+    <div className="problem" role="alert" tabIndex={-1}>
       <p>
         <strong>{title}</strong>
       </p>

@@ -92,3 +92,18 @@ def test_an_icon_that_no_page_has_and_bad_tags_are_refused(wrong: dict[str, Any]
     assert (good.icon, good.tags) == ("terminal", ["shell", "two-words"])
     with pytest.raises(ValidationError):
         CatalogueEntry.model_validate({**entry, **wrong})
+
+
+@pytest.mark.parametrize(("default", "refused"), [("echo hello", True), ("", False)])
+def test_a_text_with_a_default_is_not_left_empty(default: str, refused: bool) -> None:
+    """An empty command would run whatever the image runs."""
+    text = FormField(name="command", title="Command", type="string", default=default, settings=["main.command"])
+    entry = ENTRY.model_copy(update={"fields": [text]})
+    if not refused:
+        assert fill_form(entry, DOCUMENT, {"command": ""})["components"][0]["command"] == []
+        return
+    with pytest.raises(DescriptionError) as error:
+        fill_form(entry, DOCUMENT, {"command": " "})
+    assert [(one.pointer, one.message[:17]) for one in error.value.diagnostics] == [
+        ("/values/command", "must not be empty")
+    ]

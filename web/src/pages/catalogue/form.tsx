@@ -64,6 +64,8 @@ function uiOf(schema: RJSFSchema): UiSchema {
     if (widget === "memory") ui[name] = { "ui:widget": "memory" };
     else if (widget === "file") ui[name] = { "ui:widget": "script" };
     else if (isNumber && bounded) ui[name] = { "ui:widget": "slider" };
+    // Else an emptied field would be left out, and get its default without a word.
+    else if (field.type === "string") ui[name] = { "ui:emptyValue": "" };
   }
   return ui;
 }
@@ -76,8 +78,13 @@ function OneField({ id, label, description, rawErrors = [], children }: FieldTem
   const refused = useFieldErrors(id.slice(FORM.length + 1));
   const messages = [...new Set([...rawErrors, ...refused.messages])];
   const wrong = messages.length > 0;
-  // The form's own controls name their messages in `aria-describedby`, and leave `aria-invalid` out.
-  useEffect(() => document.getElementById(id)?.setAttribute("aria-invalid", String(wrong)), [id, wrong]);
+  const about = `${id}__description`; // the id of what rjsf makes of the description
+  // The form's own controls name texts that are not there in `aria-describedby`, and leave `aria-invalid` out.
+  useEffect(() => {
+    const control = document.getElementById(id);
+    control?.setAttribute("aria-invalid", String(wrong));
+    control?.setAttribute("aria-describedby", wrong ? `${about} ${refused.id}` : about);
+  });
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -114,7 +121,6 @@ function Slider({ id, value, schema, onChange, label, disabled, readonly }: Widg
       />
       <input
         id={id}
-        aria-describedby={`${id}__error`}
         type="number"
         value={value ?? ""}
         onChange={(e) => onChange(Number.isNaN(e.target.valueAsNumber) ? undefined : e.target.valueAsNumber)}
@@ -130,7 +136,6 @@ function Memory({ id, value, schema, onChange, disabled, readonly }: WidgetProps
     <div className="slider">
       <input
         id={id}
-        aria-describedby={`${id}__error`}
         type="range"
         min={schema.minimum}
         max={schema.maximum}

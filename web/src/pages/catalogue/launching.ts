@@ -84,7 +84,7 @@ export async function putSchedule(
   what: Partial<Schemas["ScheduleRequest"]>,
 ): Promise<string> {
   const name = timing.schedule.trim();
-  if (await isTaken(name))
+  if (await named(isTaken(name)))
     throw new Refused(409, "", "The name is taken", "", [
       {
         pointer: "/schedule",
@@ -95,16 +95,21 @@ export async function putSchedule(
     ]);
   const times = { expression: expressionOf(timing), zone: zone() };
   const body = { ...times, ...USUAL, ...what };
+  await named(told(api.PUT("/api/v1/schedules/{name}", { params: { path: { name } }, body })));
+  return `/schedules?open=${encodeURIComponent(name)}`;
+}
+
+/** An answer of the API; what it refuses of the name in the address stands at the field of the schedule's name. */
+async function named<T>(answer: Promise<T>): Promise<T> {
   try {
-    await told(api.PUT("/api/v1/schedules/{name}", { params: { path: { name } }, body }));
+    return await answer;
   } catch (error) {
     const { status, code, message, hint, errors } = asRefused(error);
-    const named = errors.map((one) =>
+    const placed = errors.map((one) =>
       one.pointer === "/path/name" ? { ...one, pointer: "/schedule" } : one,
     );
-    throw new Refused(status, code, message, hint, named);
+    throw new Refused(status, code, message, hint, placed);
   }
-  return `/schedules?open=${encodeURIComponent(name)}`;
 }
 
 /** Changes what a schedule runs, or when; all else stays. Returns its address; throws Refused. */

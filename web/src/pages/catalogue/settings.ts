@@ -78,7 +78,11 @@ const PLACES: [RegExp, (found: RegExpMatchArray) => string][] = [
   [/^\/components\/\d+\/environment\/([^/]+)/, ([, name]) => `/variables/${name}`],
   [/^\/components\/\d+\/secrets/, () => "/secrets"],
   [/^\/components\/\d+\/sources/, () => "/sources"],
+  [/^\/components\/\d+\/command/, () => "/command"],
   [/^\/components\/\d+\/resources\/(memory|cores)/, ([, name]) => `/${name}`],
+  [/^\/components\/\d+\/(?:essential|total)_count/, () => "/workers"],
+  [/^\/path\/name$/, () => "/schedule"],
+  [/^(?:\/body)?\/indices/, () => "/indices"],
 ];
 
 /** Findings about a description, at the fields of the form that made these parts of it. */

@@ -36,7 +36,9 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
           {why.cut_after_steps.toLocaleString("en")} steps.
         </p>
       )}
-      {why && !why.detailed && why.problem && <p className="faint">The master gives no answer on it now: {why.problem}</p>}
+      {why && !why.detailed && why.problem && (
+        <p className="faint">The master gives no answer on it now: {why.problem}</p>
+      )}
       <dl className="facts">
         {why?.ahead !== null && why?.ahead !== undefined && (
           <>

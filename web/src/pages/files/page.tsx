@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type DragEvent, type FormEvent, useCallback, useState } from "react";
-import { Link, useSearchParams } from "react-router";
+import { type DragEvent, type FormEvent, useCallback, useEffect, useState } from "react";
+import { Link, useNavigate, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { Dialog } from "../../components/dialog";
@@ -14,6 +14,7 @@ import {
   contentAddress,
   crumbs,
   directoryAddress,
+  fileAddress,
   labelOf,
   type Root,
   rootIn,
@@ -77,7 +78,11 @@ function Directory({ root, path }: { root: Root; path: string }) {
   const { data, error, hasNextPage, fetchNextPage } = useListing(root, path);
   const { going, add } = useUploads(renew);
   const [over, setOver] = useState(false);
-  const [opened, setOpened] = useState<Entry | null>(null);
+  const navigate = useNavigate();
+  const [asked] = useSearchParams();
+  const wanted = asked.get("file");
+  const setOpened = (entry: Entry | null) =>
+    void navigate(entry === null ? directoryAddress(root, path) : fileAddress(root, path, entry.name));
   const [editing, setEditing] = useState<Entry | null>(null);
   const [renaming, setRenaming] = useState<Entry | null>(null);
   const [leaving, setLeaving] = useState<Entry[]>([]);
@@ -88,6 +93,11 @@ function Directory({ root, path }: { root: Root; path: string }) {
     if (mayUpload) void upload([...event.dataTransfer.files]);
   };
   const entries = data?.pages.flatMap((page) => page.entries) ?? [];
+  const opened = entries.find((one) => one.name === wanted && one.kind === "file") ?? null;
+  const isSought = wanted !== null && opened === null;
+  useEffect(() => {
+    if (isSought && hasNextPage) void fetchNextPage();
+  }, [isSought, hasNextPage, fetchNextPage]);
   const upload = async (files: File[]) => {
     const wanted: File[] = [];
     for (const file of files) {
@@ -136,6 +146,7 @@ function Directory({ root, path }: { root: Root; path: string }) {
           Show more
         </button>
       )}
+      {data && isSought && !hasNextPage && <Empty>{shown(wanted)} is not here, or not a file.</Empty>}
       {opened && (
         <Dialog title={shown(opened.name)} onClose={() => setOpened(null)}>
           <Preview root={root} path={below(path, opened.name)} size={opened.size_bytes} />

@@ -67,6 +67,11 @@ export function directoryAddress(root: Root, path: string): string {
   return `/files?in=${encodeURIComponent(root)}&path=${encodeURIComponent(path)}`;
 }
 
+/** Where a file is shown: a reload shows it again. */
+export function fileAddress(root: Root, path: string, name: string): string {
+  return `${directoryAddress(root, path)}&file=${encodeURIComponent(name)}`;
+}
+
 export type Look = "table" | "parquet" | "image" | "text";
 
 /** How a file is shown. Pages, drawings and documents that could run something are text. */

@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
@@ -21,8 +20,9 @@ type Action = "hold" | "release" | "run" | "remove";
 export default function SchedulesPage() {
   const maySubmit = useMay("submit");
   const queries = useQueryClient();
-  const [query] = useSearchParams();
-  const [open, setOpen] = useState<string | null>(query.get("open"));
+  const [query, setQuery] = useSearchParams();
+  const open = query.get("open");
+  const setOpen = (name: string | null) => setQuery(name === null ? {} : { open: name }, { replace: true });
   const { data, error } = useQuery({
     queryKey: ["schedules"],
     queryFn: () => told(api.GET("/api/v1/schedules")),
@@ -38,6 +38,7 @@ export default function SchedulesPage() {
       if (!window.confirm(`Remove the schedule ${name} and its history?`)) return;
       if (name === open) setOpen(null);
     }
+    if (action === "run" && !window.confirm(`Run the schedule ${name} now?`)) return;
     act.mutate({ name, action });
   };
   return (
