@@ -1,6 +1,6 @@
 """Rules under `/v1/rules`, with their authors, dry runs and explanations.
 
-A rule of this dialect overrides filters of the same kinds. A text has one rule a line; all of them are added, or none.
+A rule of this dialect overrides filters of the same kinds. A text has several rules; all are added, or none.
 """
 
 from __future__ import annotations

@@ -1,13 +1,17 @@
-"""The language of rules, one rule a line: parsed, checked, and written again.
+"""The language of rules: parsed, checked, and written again.
 
 FOR TENANT T1 WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION
-FOR CONTAINER:4f0279/logs DO SET COMPRESSION WITH TYPE=ZSTD ON PROXY TO OBJECT_SIZE<10M REPLACES ALL
+FOR CONTAINER:4f0279/logs, CONTAINER:4f0279/old
+    DO SET COMPRESSION WITH TYPE=ZSTD ON PROXY TO OBJECT_SIZE<10M REPLACES ALL
+
+A rule begins with FOR at the beginning of a line. One with several targets is stored as one rule for each.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from lark import Lark, Token, Tree, UnexpectedInput
@@ -41,46 +45,72 @@ _RATE_NAMES = ("MIN_BW", "PARAM1", "BW")
 _RATE = re.compile(r"\d+(?:\.\d+)?[KMG]?B(?:ps|/s)", re.IGNORECASE)
 _EQUALITY = (Operator.EQUAL, Operator.UNEQUAL)
 _PLAIN_VALUE = re.compile(r'[^\s,()<>=!"]+')
-_PLAIN_PLACE = re.compile(r'[^\s":][^\s"]*')
+_PLAIN_PLACE = re.compile(r'[^\s":,][^\s",]*')
+_BEGIN = re.compile(r"\s*FOR(?![\w-])", re.IGNORECASE)
 
 
 class RuleError(ValueError):
-    """A rule cannot be parsed; the message has the position and the expected tokens."""
+    """A rule cannot be parsed; the message has the position and the expected tokens. row: the line within the rule."""
+
+    def __init__(self, sentence: str, row: int = 0) -> None:
+        super().__init__(sentence)
+        self.row = row
 
 
 def parse_rules(text: str, tenant: str | None = None) -> Iterator[Rule]:
-    """Yield the rules of a text, one a line, skipping empty lines. Raises RuleError, which names the line."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                yield parse_rule(line, tenant)
-            except RuleError as error:
-                raise RuleError(f"line {number}: {error}") from None
+    """Yield the rules of a text, one for each target. Raises RuleError, which names the line."""
+    for number, lines in _lines_by_rule(text):
+        try:
+            yield from _parse("\n".join(lines), tenant)
+        except RuleError as error:
+            raise RuleError(f"line {number + error.row}: {error}") from None
 
 
 def parse_rule(line: str, tenant: str | None = None) -> Rule:
-    """Parse one rule; `tenant` is the caller's, for targets without one. Raises RuleError."""
-    if len(line) > LINE_CHARACTERS_MAX:
+    """Parse one rule with one target; `tenant` is the caller's, for targets without one. Raises RuleError."""
+    rule, *more = _parse(line, tenant)
+    if more:
+        raise RuleError("the rule has several targets: write a rule for each")
+    return rule
+
+
+def _lines_by_rule(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the first line and the lines of each rule: a line that does not begin with FOR continues the
+    rule before it.
+    """
+    first, lines = 1, list[str]()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if lines and (_BEGIN.match(line) or not line.strip()):
+            yield first, lines
+            lines = []
+        if line.strip():
+            first, lines = (first, [*lines, line]) if lines else (number, [line])
+    if lines:
+        yield first, lines
+
+
+def _parse(text: str, tenant: str | None) -> list[Rule]:
+    if len(text) > LINE_CHARACTERS_MAX:
         raise RuleError(f"the rule is longer than {LINE_CHARACTERS_MAX} characters")
-    _check_depth(line)
+    _check_depth(text)
     try:
-        tree = _parser().parse(line)
+        tree = _parser().parse(text)
     except UnexpectedInput as error:
-        raise RuleError(_sentence(line, error)) from None
-    rule = _rule(tree, tenant)
-    for term in (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only)):
+        raise _error(text, error) from None
+    rules = _rules(tree, tenant)
+    for term in (*comparisons(rules[0].condition), *(term for action in rules[0].actions for term in action.only)):
         _check(term)
-    for action in rule.actions:
+    for action in rules[0].actions:
         bandwidth_of(action)
         _check_only(action)
-    return rule
+    return rules
 
 
 def show_rule(rule: Rule) -> str:
     """Return the text of a rule; parsing it gives the same rule."""
     words = [f"FOR {rule.target.kind}:{_quote(rule.target.name, _PLAIN_PLACE)}"]
     if rule.condition is not None:
-        words.append(f"WHEN {_condition_text(rule.condition)}")
+        words.append(f"WHEN {condition_text(rule.condition)}")
     words.append("DO " + ", ".join(map(_shown_action, rule.actions)))
     if rule.replaces_all is not None:
         words.append("REPLACES ALL" if rule.replaces_all else "REPLACES SAME")
@@ -117,8 +147,8 @@ def _check_depth(line: str) -> None:
             raise RuleError(f"the rule nests more than {DEPTH_MAX} parentheses")
 
 
-def _sentence(line: str, error: UnexpectedInput) -> str:
-    """Return the position, the text there, and the expected tokens."""
+def _error(line: str, error: UnexpectedInput) -> RuleError:
+    """Return an error with the position, the text there, and the expected tokens."""
     names: set[str] = set()
     place: int | None = len(line.rstrip())
     if isinstance(error, UnexpectedCharacters):
@@ -130,11 +160,13 @@ def _sentence(line: str, error: UnexpectedInput) -> str:
     rest = line[place:].split()
     there = f"{rest[0][:40]!r}" if rest else "the end"
     expected = sorted({EXPECTED[name] for name in names if name in EXPECTED})
-    return f"character {place + 1}: {there} where the rule needs {' | '.join(expected) or 'nothing more'}"
+    column, row = place - line.rfind("\n", 0, place), line.count("\n", 0, place)
+    return RuleError(f"character {column}: {there} where the rule needs {' | '.join(expected) or 'nothing more'}", row)
 
 
-def _rule(tree: Tree[Token], tenant: str | None) -> Rule:
-    target: Target | None = None
+def _rules(tree: Tree[Token], tenant: str | None) -> list[Rule]:
+    """Return a rule for each target."""
+    targets: dict[Target, None] = {}
     condition: Condition | None = None
     actions: tuple[Action, ...] = ()
     replaces_all: bool | None = None
@@ -143,7 +175,7 @@ def _rule(tree: Tree[Token], tenant: str | None) -> Rule:
         assert isinstance(part, Tree)
         match part.data:
             case "target":
-                target = _target(part, tenant)
+                targets[_target(part, tenant)] = None
             case "any_of":
                 condition = _condition(part)
             case "actions":
@@ -152,8 +184,9 @@ def _rule(tree: Tree[Token], tenant: str | None) -> Rule:
                 replaces_all = str(part.children[0]).upper() == "ALL"
             case "mandatory":
                 mandatory = True
-    assert target is not None
-    return Rule(target, condition, actions, replaces_all, mandatory)
+    first, *others = targets
+    rule = Rule(first, condition, actions, replaces_all, mandatory)
+    return [rule, *(replace(rule, target=target) for target in others)]
 
 
 def _target(tree: Tree[Token], tenant: str | None) -> Target:
@@ -188,7 +221,8 @@ def _condition(tree: Tree[Token]) -> Condition:
 
 def _comparison(tree: Tree[Token]) -> Comparison:
     name, operator, value = tree.children
-    return Comparison(_text(name), Operator(_text(operator)), _text(value))
+    sign = _text(operator)
+    return Comparison(_text(name), Operator.EQUAL if sign == "==" else Operator(sign), _text(value))
 
 
 def _action(tree: Tree[Token]) -> Action:
@@ -246,15 +280,16 @@ def _quote(text: str, plain: re.Pattern[str]) -> str:
     return text if plain.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
-def _condition_text(condition: Condition) -> str:
+def condition_text(condition: Condition) -> str:
+    """Return the text of a condition."""
     if isinstance(condition, Comparison):
         return f"{condition.name}{condition.operator}{_quote(condition.value, _PLAIN_VALUE)}"
     word = " AND " if isinstance(condition, AllOf) else " OR "
     # OR binds less than AND, so only OR within AND needs parentheses.
     return word.join(
-        f"({_condition_text(part)})"
+        f"({condition_text(part)})"
         if isinstance(part, AnyOf) and isinstance(condition, AllOf)
-        else _condition_text(part)
+        else condition_text(part)
         for part in condition.parts
     )
 
@@ -270,5 +305,5 @@ def _shown_action(action: Action) -> str:
     if action.callable:
         words.append("CALLABLE")
     if action.only:
-        words.append("TO " + ", ".join(map(_condition_text, action.only)))
+        words.append("TO " + ", ".join(map(condition_text, action.only)))
     return " ".join(words)

@@ -1,13 +1,14 @@
 """The grammar of rules, for lark's LALR parser with a contextual lexer.
 
-A comma separates actions, parameters and terms after TO. It ends an action if SET or DELETE follows; one token of
-lookahead cannot tell, so that comma is a separate token.
+A comma separates targets, actions, parameters and terms after TO. It ends an action if SET or DELETE follows, and a
+target if a further kind of target does; one token of lookahead cannot tell, so these commas are separate tokens. Other
+commas without a blank after them belong to a target's name.
 """
 
 from __future__ import annotations
 
 GRAMMAR = r"""
-start: _FOR target [_WHEN _condition] [_DO] actions ending*
+start: _FOR target (_ALSO target)* [_WHEN _condition] [_DO] actions ending*
 
 target: KIND [_COLON] (PLACE | QUOTED)
 
@@ -46,14 +47,15 @@ DURATION.3: /(TRANSIENT|PERSISTENT)(?![\w-])/i
 CALLABLE.3: /CALLABLE(?![\w-])/i
 EXTENT.3: /(ALL|SAME)(?![\w-])/i
 MANDATORY.3: /MANDATORY(?![\w-])/i
-OPERATOR.2: /[<>!]=|[<>=]/
+OPERATOR.2: /[<>!=]=|[<>=]/
 _EQUALS.2: "="
 _COLON: ":"
 _OPEN: "("
 _CLOSE: ")"
+_ALSO.4: /,\s*(?=(TENANT|CONTAINER|OBJECT|G)[\s:"])/i
 _NEXT.4: /,\s*(?=(SET|DELETE)\s)/i
 _COMMA: ","
-PLACE: /[^\s":][^\s"]*/
+PLACE: /[^\s":]([^\s",]|,(?!\s|(TENANT|CONTAINER|OBJECT|G)[\s:"]))*/i
 FILTER: /\w[\w-]*/
 WORD: /[^\W\d][\w.-]*/
 VALUE: /[^\s,()<>=!"]+/

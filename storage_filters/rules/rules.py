@@ -41,12 +41,14 @@ STATIC_NAMES = frozenset((OBJECT_TYPE, OBJECT_SIZE, OBJECT_TAG))
 """Names that a request itself determines; every other name in a condition is a metric."""
 
 _RANKS = {TargetKind.TENANT: 1, TargetKind.CONTAINER: 2, TargetKind.OBJECT: 3}
-_NUMBER = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,9})?)(?P<unit>[KMGT]i?)?B?(?:ps|/s)?", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?P<number>[+-]?\d{1,18}(?:\.\d{1,9})?(?:e[+-]?\d{1,2})?)(?P<unit>[KMGT]i?)?B?(?:ps|/s)?", re.IGNORECASE
+)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def number_of(text: str) -> float | None:
-    """Return a number with an optional unit (`10M`, `64KiB`, `30MBps`); None for any other text."""
+    """Return a number with an optional unit (`10M`, `5.5e3`, `-5`, `64KiB`, `30MBps`); None for any other text."""
     found = _NUMBER.fullmatch(text)
     return None if found is None else float(found["number"]) * _FACTORS[(found["unit"] or "").lower()]
 
