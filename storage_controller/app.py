@@ -11,11 +11,25 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from storage_controller.answers import answer_errors
-from storage_controller.crystal import dependencies, filter_words, filters, metric_modules, metric_words, store, words
+from storage_controller.crystal import (
+    access,
+    dependencies,
+    filter_words,
+    filters,
+    groups,
+    projects,
+    registered,
+    store,
+    words,
+)
+from storage_controller.crystal import controllers as crystal_controllers
+from storage_controller.crystal import nodes as crystal_nodes
 from storage_controller.crystal import rules as crystal_rules
 from storage_controller.crystal import slos as crystal_slos
+from storage_controller.crystal.metrics import modules as crystal_metrics
+from storage_controller.crystal.metrics import registry, registry_modules
 from storage_controller.database.lead import STANDBY
-from storage_controller.dialects import SpokenDialect
+from storage_controller.dialects import SpokenDialect, without_slash
 from storage_controller.routes import (
     capacity,
     controllers,
@@ -35,9 +49,10 @@ from storage_controller.routes import (
 from storage_controller.routes.services import Services
 
 _OPEN, _METRICS = "/health", "/metrics"
-# `dependencies` comes before `filters`, whose paths begin with a filter or a project.
+# `dependencies` comes before `filters`, whose paths begin with a filter or a project, and `groups` before `projects`.
 _CRYSTAL = (
-    *(crystal_slos, crystal_rules, words, filter_words, metric_words, metric_modules, dependencies, filters, store),
+    *(crystal_slos, crystal_rules, words, filter_words, registry, registry_modules, dependencies, filters, store),
+    *(groups, projects, crystal_controllers, crystal_metrics, crystal_nodes, registered, access),
 )
 _OWN = (*(capacity, controllers, filter_cores, metrics, modules, nodes, rewrites, rules, slos, traffic, views),)
 _OF_EXECUTIONS = executions, transfers, history
@@ -73,6 +88,7 @@ class RequestCheck:
             return JSONResponse({"error": f"this controller answers the {name} dialect of Crystal only"}, 404)
         if "\0" in f"{path}{unquote(request.url.query)}":  # texts of the database cannot contain it
             return JSONResponse({"error": "a name must not contain a NUL character"}, 400)
+        request.scope["path"] = without_slash(path)
         return await answer(request)
 
 

@@ -9,9 +9,18 @@ from __future__ import annotations
 from enum import StrEnum
 
 _OF_ONE_ONLY = {
-    "appendix": ("/bw/", "/registry/", "/swift/tenants", "/swift/spolicies", "/filters/dependencies"),
-    "later": ("/policies/", "/projects/"),
+    "appendix": (
+        *("/bw/", "/registry/", "/filters/dependencies"),
+        *("/swift/tenants", "/swift/spolicies", "/swift/sort_nodes"),
+    ),
+    "later": (
+        *("/policies/", "/projects", "/metrics/", "/controllers"),
+        *("/swift/nodes", "/swift/regions", "/swift/zones", "/swift/storage_policy/"),
+    ),
 }
+_OF_CRYSTAL = ("/filters/", "/bw/", "/registry/", "/swift/", "/policies/", "/projects/", "/metrics/", "/controllers/")
+_METRICS = "/metrics/"
+"""Crystal's metrics: without the slash, the path belongs to Prometheus."""
 
 
 class SpokenDialect(StrEnum):
@@ -27,3 +36,10 @@ class SpokenDialect(StrEnum):
             return False
         other = _OF_ONE_ONLY["later" if self is SpokenDialect.APPENDIX else "appendix"]
         return path.startswith(other)
+
+
+def without_slash(path: str) -> str:
+    """Return a path of Crystal's API without the slash that may end it; other paths unchanged."""
+    if path == _METRICS or not path.startswith(_OF_CRYSTAL):
+        return path
+    return path.removesuffix("/")

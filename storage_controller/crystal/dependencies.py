@@ -1,12 +1,11 @@
 """Dependencies of filters in the appendix dialect: libraries of uploaded programs, and the projects that have them.
 
 They are stored and listed, without effect on any object: proxies run WebAssembly modules, which need no libraries. They
-are in the table of filters, under names that no filter can have.
+are in the table of filters, under names that no filter can have. A dependency is found by its name or its number.
 """
 
 from __future__ import annotations
 
-import secrets
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Response, UploadFile
@@ -42,35 +41,49 @@ class Dependencies:
     def dependencies(self) -> list[dict[str, Any]]:
         """Return all dependencies with their ids."""
         found = [filter_ for filter_ in self._ledger.filters() if is_dependency(filter_["dsl_name"])]
-        return [{"id": entry.pop("dsl_name").removeprefix(_PREFIX), **entry} for entry in found]
+        return [{"name": (name := entry.pop("dsl_name").removeprefix(_PREFIX)), "id": name, **entry} for entry in found]
 
     def dependency(self, name: str) -> dict[str, Any]:
-        """Return a dependency with its id. Raises RequestRefusedError."""
-        for dependency in self.dependencies():
-            if dependency["id"] == name:
-                return dependency
+        """Return the dependency with a name or number. Raises RequestRefusedError."""
+        there = self.dependencies()
+        for field in ("name", "id"):
+            for dependency in there:
+                if dependency[field] == name:
+                    return dependency
         raise RequestRefusedError(404, f"dependency {name} does not exist")
 
-    def keep(self, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    def next_number(self) -> str:
+        """Return a number that no dependency has."""
+        numbers = [int(one["id"]) for one in self.dependencies() if str(one["id"]).isdecimal()]
+        return str(max(numbers, default=0) + 1)
+
+    def keep(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """Create or change a dependency."""
-        attributes.pop("id", None)
-        self._ledger.keep_filter(_PREFIX + name, attributes)
-        return {"id": name, **attributes}
+        kept = {name: value for name, value in attributes.items() if name != "name"}
+        self._ledger.keep_filter(_PREFIX + attributes["name"], kept)
+        return attributes
 
     def keep_data(self, name: str, content: bytes) -> None:
         """Store the bytes of a dependency. Raises RequestRefusedError."""
-        if not self._ledger.keep_filter_data(_PREFIX + name, content):
-            raise RequestRefusedError(404, f"dependency {name} does not exist")
+        self._ledger.keep_filter_data(_PREFIX + self.dependency(name)["name"], content)
+
+    def data(self, name: str) -> bytes:
+        """Return the bytes of a dependency. Raises RequestRefusedError."""
+        if (found := self._ledger.filter_data(_PREFIX + self.dependency(name)["name"])) is None:
+            raise RequestRefusedError(404, f"dependency {name} has no file")
+        return found
 
     def drop(self, name: str) -> None:
         """Remove a dependency, if it exists."""
-        self._ledger.drop_filter(_PREFIX + name)
+        for one in self.dependencies():
+            if name in (one["name"], one["id"]):
+                self._ledger.drop_filter(_PREFIX + one["name"])
 
     def deploy(self, project: str, name: str, there: bool) -> None:
         """Record that a project has a dependency, or no longer has it. Raises RequestRefusedError."""
         one = self.dependency(name)
         projects = set(one.get("deployed", ())) - {project}
-        self.keep(name, {**one, "deployed": sorted(projects | {project} if there else projects)})
+        self.keep({**one, "deployed": sorted(projects | {project} if there else projects)})
 
 
 def is_dependency(dsl_name: str) -> bool:
@@ -95,13 +108,14 @@ def list_dependencies(kept: DependenciesDep) -> list[dict[str, Any]]:
 @router.post("", status_code=201)
 def create(kept: DependenciesDep, given: Dependency) -> dict[str, Any]:
     """Create a dependency; without a name, it gets one."""
-    name = given.name or secrets.token_hex(4)
+    number = kept.next_number()
+    name = given.name or number
     there = kept.dependencies()
-    if any(entry["id"] == name for entry in there):
+    if any(entry["name"] == name for entry in there):
         raise RequestRefusedError(409, f"dependency {name} already exists")
     if len(there) >= _DEPENDENCIES_MAX:
         raise RequestRefusedError(409, f"there are {len(there)} dependencies, and at most {_DEPENDENCIES_MAX} are kept")
-    return kept.keep(name, {**given.model_dump(), "name": name})
+    return kept.keep({**given.model_dump(), "name": name, "id": number})
 
 
 @router.get("/{name}")
@@ -110,11 +124,12 @@ def show_dependency(kept: DependenciesDep, name: str) -> dict[str, Any]:
     return kept.dependency(name)
 
 
-@router.put("/{name}")
+@router.put("/{name}", status_code=201)
 def change(kept: DependenciesDep, name: str, attributes: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
     """Change fields of a dependency."""
     there = kept.dependency(name)
-    return kept.keep(name, {**there, **attributes, "deployed": there.get("deployed", [])})
+    own = {name: value for name, value in there.items() if name in ("name", "id", "deployed")}
+    return kept.keep({**there, **attributes, **own})
 
 
 @router.delete("/{name}", status_code=204)
@@ -124,7 +139,7 @@ def delete(kept: DependenciesDep, name: str) -> Response:
     return Response(status_code=204)
 
 
-@router.put("/{name}/data")
+@router.put("/{name}/data", status_code=201)
 def data(kept: DependenciesDep, name: str, file: UploadFile) -> dict[str, int]:
     """Store the bytes of a dependency."""
     content = file.file.read(DATA_BYTES_MAX + 1)
@@ -134,10 +149,19 @@ def data(kept: DependenciesDep, name: str, file: UploadFile) -> dict[str, int]:
     return {"bytes": len(content)}
 
 
+@router.get("/{name}/data")
+def file(kept: DependenciesDep, name: str) -> Response:
+    """Return the bytes of a dependency."""
+    return Response(kept.data(name), media_type="application/octet-stream")
+
+
 @router.get("/{project}/deploy")
 def list_deployed(kept: DependenciesDep, project: str) -> list[dict[str, Any]]:
     """List the dependencies of a project."""
-    return [dependency for dependency in kept.dependencies() if project in dependency.get("deployed", ())]
+    found = [dependency for dependency in kept.dependencies() if project in dependency.get("deployed", ())]
+    if not found:
+        raise RequestRefusedError(404, f"no dependency is deployed for {project}")
+    return found
 
 
 @router.put("/{project}/deploy/{name}", status_code=201)

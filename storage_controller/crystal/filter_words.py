@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from storage_controller.answers import RequestRefusedError
-from storage_controller.routes.parameters import RulesDep
+from storage_controller.answers import RequestRefusedError, warning
+from storage_controller.database.guarantee_store import Ledger
+from storage_controller.routes.parameters import LedgerDep, RulesDep
 from storage_controller.rules.checks import check
 from storage_controller.rules.rule_store import RuleLedger
 from storage_controller.rules.uploading import RESERVED
@@ -48,11 +50,12 @@ def list_words(rules: RulesDep) -> list[dict[str, Any]]:
 
 
 @router.post(PATH, status_code=201)
-def create(rules: RulesDep, given: NewWord) -> dict[str, Any]:
+def create(rules: RulesDep, ledger: LedgerDep, given: NewWord, response: Response) -> dict[str, Any]:
     """Create an alias."""
-    word = _word(given)
+    word, said = _own_instead(_word(given), ledger)
     _check(word, rules)
     rules.keep_word(word, new=True)
+    response.headers.update(warning(said))
     return _document(word)
 
 
@@ -63,15 +66,19 @@ def show_word(rules: RulesDep, name: str) -> dict[str, Any]:
 
 
 @router.put(PATH + "/{name}", status_code=201)
-def change(rules: RulesDep, name: str, given: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+def change(
+    rules: RulesDep, ledger: LedgerDep, name: str, given: Annotated[dict[str, Any], Body()], response: Response
+) -> dict[str, Any]:
     """Change fields of an alias."""
     before = _word_named(rules, name)
     try:
         word = _word(NewWord.model_validate({**_document(before), **given, "name": before.name}))
+        word, said = _own_instead(word, ledger)
     except ValidationError as error:
         raise RequestRefusedError(400, "; ".join(sentences(error))) from None
     _check(word, rules)
     rules.keep_word(word, new=False)
+    response.headers.update(warning(said))
     return _document(word)
 
 
@@ -89,6 +96,14 @@ def _word(given: NewWord) -> FilterWord:
     if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
         raise RequestRefusedError(400, f"{given.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
     return FilterWord(given.name.upper(), (given.identifier or given.name).upper(), given.parameters, attributes)
+
+
+def _own_instead(word: FilterWord, ledger: Ledger) -> tuple[FilterWord, list[str]]:
+    """Return a word with Zoe's filter of its name, if it stands for an uploaded program, and a sentence on that."""
+    programs = {one["dsl_name"].upper() for one in ledger.filters() if "filter_type" in one}
+    if word.name not in RESERVED or word.filter == word.name or word.filter not in programs:
+        return word, []
+    return replace(word, filter=word.name), [f"{word.name} is Zoe's own filter, not the program {word.filter}"]
 
 
 def _check(word: FilterWord, rules: RuleLedger) -> None:

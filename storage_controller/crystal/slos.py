@@ -92,12 +92,20 @@ def add_sla(ledger: LedgerDep, promisable: PromisableDep, sla: Sla, response: Re
 @router.get("/bw/sla/{project}:{policy}")
 def sla(ledger: LedgerDep, project: str, policy: str) -> dict[str, Any]:
     """Show the SLA of a project and policy."""
+    name = ledger.project_names().get(project, project)
     rates = [
         row["bytes_per_s"] // MB
         for row in ledger.slos()
         if (row["project_id"], row["policy_id"], row["slo_name"]) == (project, policy, READ)
     ]
-    return {"project_id": project, "policy_id": policy, "bandwidth": rates[0] if rates else None}
+    return {
+        "id": f"{project}:{policy}",
+        "project_id": project,
+        "project_name": name,
+        "policy_id": policy,
+        "policy_name": policy,
+        "bandwidth": rates[0] if rates else None,
+    }
 
 
 @router.put("/bw/sla/{project}:{policy}", status_code=201)

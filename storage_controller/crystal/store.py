@@ -1,23 +1,16 @@
-"""Swift in Crystal's API: places of objects, storage policies, and enabled projects."""
+"""Swift in Crystal's API: places of objects, and storage policies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Response
 
-from storage_controller.routes.parameters import LedgerDep, ServicesDep
+from storage_controller.answers import warning
+from storage_controller.routes.parameters import ServicesDep
 from storage_controller.routes.services import PLACES
 from storage_controller.swift.storage_policies import NewStoragePolicy
-
-
-class Tenant(BaseModel):
-    """A project to enable, in the appendix dialect."""
-
-    tenant_name: Annotated[str, Field(min_length=1, max_length=256)]
-
 
 router = APIRouter()
 
@@ -29,8 +22,11 @@ def locality(services: ServicesDep, account: str, path: str) -> Mapping[str, Any
 
 
 @router.get("/swift/storage_policies")
-def storage_policies(services: ServicesDep) -> list[Mapping[str, Any]]:
-    """List the storage policies of Swift."""
+def storage_policies(services: ServicesDep, response: Response) -> list[Mapping[str, Any]]:
+    """List the storage policies of Swift; none, with a `Warning`, without a connection to one."""
+    if services.swift is None:
+        response.headers.update(warning(["zoe-storage is not connected to Swift: set swift_auth_url"]))
+        return []
     return services.connected_swift(PLACES).places.storage_policies()
 
 
@@ -38,17 +34,3 @@ def storage_policies(services: ServicesDep) -> list[Mapping[str, Any]]:
 def add_storage_policy(services: ServicesDep, wanted: NewStoragePolicy) -> str:
     """Create a storage policy by the program of the settings; the answer is its output."""
     return services.policies.make(wanted)
-
-
-@router.post("/swift/tenants", status_code=201)
-def enable_tenant(ledger: LedgerDep, tenant: Tenant) -> dict[str, str]:
-    """Enable a tenant, in the appendix dialect."""
-    ledger.keep_project(tenant.tenant_name, tenant.tenant_name)
-    return {"tenant_name": tenant.tenant_name}
-
-
-@router.put("/projects/{project_id}", status_code=201)
-def enable_project(ledger: LedgerDep, project_id: str) -> dict[str, str]:
-    """Enable a project, in the later dialect."""
-    ledger.keep_project(project_id, project_id)
-    return {"project_id": project_id}

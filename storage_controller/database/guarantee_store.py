@@ -299,6 +299,11 @@ class Ledger:
         with self.begin() as connection:
             connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_={"name": name}))
 
+    def drop_project(self, project_id: str) -> bool:
+        """Disable a project; return whether it was enabled."""
+        with self.begin() as connection:
+            return connection.execute(sa.delete(projects).where(projects.c.id == project_id)).rowcount > 0
+
     def project_names(self) -> dict[str, str]:
         """Return project names by id."""
         with self.begin() as connection:
@@ -323,6 +328,17 @@ class Ledger:
         with self.begin() as connection:
             done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
             return done.rowcount > 0
+
+    def filter_data(self, dsl_name: str) -> bytes | None:
+        """Return a filter's program; None without one."""
+        with self.begin() as connection:
+            found = connection.execute(sa.select(filters.c.data).where(filters.c.dsl_name == dsl_name)).scalar()
+            return None if found is None else bytes(found)
+
+    def rename_filter(self, dsl_name: str, new: str) -> None:
+        """Give a filter another name, which no other one has."""
+        with self.begin() as connection:
+            connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(dsl_name=new))
 
     def drop_filter(self, dsl_name: str) -> None:
         """Remove a filter, if it exists."""

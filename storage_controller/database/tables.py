@@ -94,6 +94,15 @@ filter_words = sa.Table(
     sa.Column("parameters", JSONB, nullable=False),
     sa.Column("attributes", JSONB, nullable=False),
 )
+# What clients of Crystal's API register and no other table has, by kind; data: an uploaded file.
+crystal_records = sa.Table(
+    "crystal_records",
+    metadata,
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("attributes", JSONB, nullable=False),
+    sa.Column("data", sa.LargeBinary),
+)
 # Controllers whose mode differs from the default, on. A rule's mode is with the rule, a metric's with the metric.
 controllers = sa.Table(
     "controllers",

@@ -35,8 +35,8 @@ class MetricSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptMetric:
-    """A metric. name: in capitals. text: an expression, or the source of a program. attributes: further fields from a
-    client of the appendix dialect.
+    """A metric. name: in capitals. text: an expression, or the source of a program, which is not run if the metric's
+    source is NONE. attributes: further fields from a client of the appendix dialect.
     """
 
     id: int
@@ -47,6 +47,11 @@ class KeptMetric:
     mode: Mode
     author: str | None
     created_s: float
+
+    @property
+    def is_module(self) -> bool:
+        """Return whether it was uploaded as a program."""
+        return self.source is MetricSource.PYTHON or (self.source is MetricSource.NONE and bool(self.text))
 
     @property
     def controller(self) -> str:

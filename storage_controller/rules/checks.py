@@ -99,6 +99,11 @@ def _check_metrics(rule: Rule, added: Collection[str]) -> None:
         raise RequestRefusedError(400, "PERSISTENT cannot be used in a rule with a metric")
 
 
+def parameters_of(kind: str) -> Collection[str] | None:
+    """Return the names of a filter's parameters, in capitals; None for a module, which has its own."""
+    return _PARAMETERS.get(kind)
+
+
 def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]], file: ModuleFile) -> None:
     """Refuse rules without a parameter that their module needs to store, or to read, an object."""
     trials = {
@@ -152,7 +157,7 @@ def _module(action: Action) -> None:
 
 
 def _compression(action: Action, given: Mapping[str, str]) -> None:
-    _only(action, given, ("TYPE", "LEVEL"))
+    _only(action, given)
     kind = given.get("TYPE", "ZSTD").upper()
     if kind not in _TYPES:
         raise RequestRefusedError(400, f"{action.filter}: TYPE is one of {', '.join(_TYPES)}, not {given['TYPE']}")
@@ -164,14 +169,15 @@ def _compression(action: Action, given: Mapping[str, str]) -> None:
 
 
 def _plain(action: Action, given: Mapping[str, str]) -> None:
-    _only(action, given, ())
+    _only(action, given)
 
 
 def _bandwidth(action: Action, _given: Mapping[str, str]) -> None:
     bandwidth_of(action)
 
 
-def _only(action: Action, given: Mapping[str, str], known: Collection[str]) -> None:
+def _only(action: Action, given: Mapping[str, str]) -> None:
+    known = _PARAMETERS[action.kind]
     if unknown := sorted(set(given) - set(known)):
         raise RequestRefusedError(
             400, f"{action.filter} has no parameter {unknown[0]}; known: {', '.join(known) or 'none'}"
@@ -182,6 +188,7 @@ _AT_PROXIES = {
     CACHING: "it saves the way to the object servers, so it is at the proxy",
     BANDWIDTH: "a promise holds for all requests of a tenant, whichever servers hold it",
 }
+_PARAMETERS = {CACHING: (), "COMPRESSION": ("TYPE", "LEVEL"), "ENCRYPTION": (), "NOOP": ()}
 _FILTERS: Mapping[str, Callable[[Action, Mapping[str, str]], None]] = {
     CACHING: _plain,
     "COMPRESSION": _compression,

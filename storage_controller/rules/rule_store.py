@@ -157,6 +157,21 @@ class RuleLedger:
             "mode": mode,
         }
 
+    def change(self, number: int, rule: Rule, author: str | None) -> None:
+        """Change the text of a rule that keeps its filters and target; the history keeps the old text under a new
+        number. Raises RequestRefusedError.
+        """
+        mine, now_s = sa.and_(policies.c.id == number, _PRESENT), self._clock.now_s()
+        kept = ("target", "rule", "actions", "author", "created_s", "mode")
+        with self._begin() as connection:
+            before = connection.execute(sa.select(policies).where(mine).with_for_update()).first()
+            if before is None:
+                raise RequestRefusedError(404, f"rule {number} does not exist")
+            row = {name: getattr(before, name) for name in kept}
+            connection.execute(sa.insert(policies).values(**row, removed_by=author, removed_s=now_s))
+            new = {"rule": show_rule(rule), "actions": [action_document(action) for action in rule.actions]}
+            connection.execute(sa.update(policies).where(mine).values(**new, author=author, created_s=now_s))
+
     def remove(self, number: int, author: str | None, target: str | None = None) -> bool:
         """Remove a rule and its guarantee, if it has this target; return whether it existed."""
         wanted = sa.and_(policies.c.id == number, _PRESENT)

@@ -66,7 +66,7 @@ def test_dependency_requests_deploy_no_filter(served: Served) -> None:
             ("PUT", "/filters/dependencies/a59dad0a/undeploy/f7", None, 404),
             ("PUT", "/filters/dependencies/f7", {"version": "2", "permissions": "0755"}, 404),
             ("DELETE", "/filters/dependencies/f7", None, 204),
-            ("GET", "/filters/dependencies/a59dad0a/deploy", None, 200),
+            ("GET", "/filters/dependencies/a59dad0a/deploy", None, 404),
         ):
             answer = http.request(method, path, json=body)
             assert answer.status_code == status, path

@@ -394,24 +394,26 @@ def test_a_module_uploaded_by_the_appendix_dialect_is_deployed_and_undeployed(
 
 def test_programs_of_other_kinds_are_kept_only(http: httpx.Client) -> None:
     http.post("/filters", json={"dsl_name": "jar"})
-    assert http.put("/filters/jar/data", files={"file": b"PK\3\4"}).status_code == 200
-    assert "not enforced: jar" in http.put("/filters/acme/deploy/jar").headers["Warning"]
+    assert http.put("/filters/jar/data", files={"file": b"PK\3\4"}).status_code == 201
+    assert "not enforced: jar" in http.put("/filters/acme/deploy/jar", json={}).headers["Warning"]
 
 
 def test_dependencies_are_kept_and_deployed_without_effect(http: httpx.Client) -> None:
     made = http.post("/filters/dependencies", json={"name": "lib.jar", "version": "1", "permissions": "0755"})
-    assert (made.status_code, made.json()["id"]) == (201, "lib.jar")
+    assert (made.status_code, made.json()["name"], made.json()["id"]) == (201, "lib.jar", "1")
     assert http.post("/filters/dependencies", json={"name": "lib.jar"}).status_code == 409
     assert http.put("/filters/dependencies/lib.jar", json={"version": "2"}).json()["version"] == "2"
     assert http.put("/filters/dependencies/lib.jar/data", files={"file": b"PK"}).json() == {"bytes": 2}
     deployed = http.put("/filters/dependencies/acme/deploy/lib.jar")
     assert (deployed.status_code, "without effect" in deployed.headers["Warning"]) == (201, True)
-    assert [entry["id"] for entry in http.get("/filters/dependencies/acme/deploy").json()] == ["lib.jar"]
-    assert http.get("/filters/dependencies/beta/deploy").json() == []
+    assert [entry["name"] for entry in http.get("/filters/dependencies/acme/deploy").json()] == ["lib.jar"]
+    assert http.get("/filters/dependencies/beta/deploy").status_code == 404
     assert http.get("/filters/dependencies/lib.jar").json()["deployed"] == ["acme"]
+    assert http.get("/filters/dependencies/1").json()["name"] == "lib.jar"
+    assert http.get("/filters/dependencies/1/data").content == b"PK"
     assert http.get("/filters").json() == []
     assert http.put("/filters/dependencies/acme/undeploy/lib.jar").status_code == 204
-    assert http.get("/filters/dependencies/acme/deploy").json() == []
+    assert http.get("/filters/dependencies/acme/deploy").status_code == 404
     assert http.delete("/filters/dependencies/lib.jar").status_code == 204
     assert http.get("/filters/dependencies").json() == []
     for path in ("/filters/dependencies/lib.jar/data", "/filters/dependencies/acme/deploy/lib.jar"):

@@ -50,7 +50,27 @@ def unchanged(postgres_server: PostgresServer) -> Iterator[Served]:
         ("PUT", "/filters/absent/data", None, 400),
         ("GET", "/filters/absent", None, 404),
         ("PUT", "/filters/a/deploy/absent", {}, 404),
-        ("PUT", "/filters/a/undeploy/absent", None, 204),
+        ("PUT", "/filters/a/undeploy/absent", None, 404),
+        ("DELETE", "/filters/absent", None, 404),
+        ("PUT", "/filters/a/deploy/noop", None, 400),
+        ("POST", "/filters", {"filter_type": "storlet"}, 400),
+        ("POST", "/filters", {"dsl_name": "x", "filter_type": "native", "main": "Main"}, 400),
+        ("POST", "/filters", {"dsl_name": "x", "filter_type": "global"}, 400),
+        ("PUT", "/projects/a%20b", None, 400),
+        ("POST", "/projects/absent", None, 404),
+        ("DELETE", "/projects/absent", None, 404),
+        ("PUT", "/projects/groups/absent", ["a"], 404),
+        ("GET", "/controllers/1", None, 404),
+        ("POST", "/controllers/instance", {"controller": "1"}, 400),
+        ("DELETE", "/controllers/1", None, 400),
+        ("GET", "/metrics/1", None, 404),
+        ("GET", "/swift/nodes/proxy/absent", None, 404),
+        ("PUT", "/swift/nodes/proxy/absent/restart", None, 404),
+        ("POST", "/swift/zones", {"name": "z", "region": "7"}, 400),
+        ("DELETE", "/swift/regions/7", None, 404),
+        ("PUT", "/policies/static/TENANT:a:7", {"execution_server": "proxy"}, 404),
+        ("DELETE", "/policies/object_type/ABSENT", None, 404),
+        ("POST", "/policies/object_type", {"name": "DOCS", "types_list": []}, 400),
         ("POST", "/bw/slas", {"project_id": "a", "policy_id": "p", "bandwidth": 101}, 409),
         ("PUT", "/bw/sla/a:p", {"bandwidth": 101}, 409),
         ("POST", "/policies/slos", {"slo_name": "put_bw", "target": "a#p", "value": 101}, 409),
@@ -150,6 +170,6 @@ def test_promise_to_an_unknown_tenant_is_refused(unchanged: Served, method: str,
 def test_rules_that_cannot_be_understood_are_refused_whole(unchanged: Served, rules: str, words: str) -> None:
     with unchanged.http() as http:
         answer = http.post("/policies/static", content=rules)
-        assert (answer.status_code, words in answer.json()["error"]) == (400, True), answer.text
+        assert (answer.status_code, words in answer.json()["error"]) == (401, True), answer.text
         assert http.get("/policies/static").json() == []
         assert http.get("/bw/slas").json() == []

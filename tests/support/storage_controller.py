@@ -136,13 +136,13 @@ def served_controller(
     nodes: Mapping[str, NodeSettings] = MappingProxyType({}),
     cpu_bounds: CpuBounds | None = None,
     port: int = 0,
+    capacity: BandwidthSlo = BandwidthSlo(100 * MB, 100 * MB),  # noqa: B008 - a frozen value
 ) -> Iterator[Served]:
     """Serve it on a port of loopback, by default a free one."""
     engine = sa.create_engine(database_url)
     clock = ManualClock(1000.0)
     ledger = Ledger(engine, clock)
     served = Served("", engine, ledger, clock)
-    capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
     watch = NodeWatch(nodes, served.supervisor, lambda: Mode.ON, timeout_s=PATIENCE_S)
     if nodes:

@@ -16,6 +16,7 @@ from storage_filters.rules.metrics import METRICS
 from zoe_client.wire.storage.controllers import EXPRESSION_MAX, LabelName, MetricName
 
 REGISTRY = "/registry/metrics"
+_COUNTED = {"type": "float", "source": "proxies"}
 
 
 class NewMetricWord(BaseModel):
@@ -35,7 +36,7 @@ router = APIRouter()
 @router.get(REGISTRY)
 def list_metrics(added: MetricsDep) -> list[dict[str, Any]]:
     """List the metrics of the proxies and of the installation."""
-    counted = [{"name": name, "type": "float", "source": "proxies"} for name in METRICS]
+    counted = [{"name": name, **_COUNTED} for name in METRICS]
     return [*counted, *map(_word, added.kept.metrics())]
 
 
@@ -54,7 +55,9 @@ def create(added: MetricsDep, given: NewMetricWord, response: Response, author: 
 
 @router.get(REGISTRY + "/{name}")
 def show_metric(added: MetricsDep, name: str) -> dict[str, Any]:
-    """Show a metric of the installation."""
+    """Show a metric of the proxies or of the installation."""
+    if name.upper() in METRICS:
+        return {"name": name.upper(), **_COUNTED}
     return _word(added.kept.metric(name))
 
 
@@ -64,7 +67,7 @@ def change(
 ) -> dict[str, Any]:
     """Change the expression or fields of a metric."""
     one = added.kept.metric(name)
-    if one.source is MetricSource.PYTHON:
+    if one.is_module:
         raise RequestRefusedError(409, f"{one.name} is a metric module: change /registry/metric_module/{one.id}")
     text = given.pop("expression", one.text)
     if not isinstance(text, str) or len(text) > EXPRESSION_MAX:

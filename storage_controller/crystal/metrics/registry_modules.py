@@ -1,6 +1,7 @@
 """Metric modules of the appendix dialect, `/registry/metric_module`: Python programs with a class `Metric`.
 
-A module is a metric with the name of its file, or the `name` in the metadata. Other metadata are stored unchanged.
+A module is a metric with the name of its file, or the `name` in the metadata. Other metadata are stored unchanged. A
+program without such a class, as Crystal's own modules, which run inside Swift, is stored without values.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Form, Response, UploadFile
 from pydantic import TypeAdapter, ValidationError
 
-from storage_controller.answers import RequestRefusedError
+from storage_controller.answers import RequestRefusedError, warning
 from storage_controller.database.supervision import Mode
 from storage_controller.metrics.added import AddedMetrics, mode_of_enabled
 from storage_controller.metrics.metric_store import KeptMetric, MetricSource
-from storage_controller.metrics.process import SOURCE_BYTES_MAX
+from storage_controller.metrics.process import SOURCE_BYTES_MAX, check_source
+from storage_controller.metrics.values import MetricFault
 from storage_controller.routes.parameters import Author, MetricsDep
 from zoe_client.wire.storage.controllers import MetricName
 
@@ -30,7 +32,11 @@ router = APIRouter()
 
 @router.post(PATH + "/data", status_code=201)
 def upload(
-    added: MetricsDep, file: UploadFile, metadata: Annotated[str, Form(max_length=16384)] = "{}", author: Author = None
+    added: MetricsDep,
+    file: UploadFile,
+    response: Response,
+    metadata: Annotated[str, Form(max_length=16384)] = "{}",
+    author: Author = None,
 ) -> dict[str, Any]:
     """Store a program that measures a metric."""
     fields = _metadata(metadata)
@@ -45,10 +51,14 @@ def upload(
     content = file.file.read(SOURCE_BYTES_MAX + 1)
     try:
         source = content.decode()
+        compile(source, name, "exec")
     except UnicodeDecodeError:
         raise RequestRefusedError(400, "a metric module is a program in Python, as UTF-8") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise RequestRefusedError(400, f"a metric module is a program in Python: {error!r:.200}") from None
     attributes = {name: value for name, value in fields.items() if name not in _OWN}
-    made = added.add_program(name, source, attributes, author)
+    made, said = _add(added, name, source, attributes, author)
+    response.headers.update(warning(said))
     if mode is not Mode.ON:
         added.kept.change(made.name, mode=mode)
     return _document(added.kept.metric(made.id))
@@ -57,7 +67,7 @@ def upload(
 @router.get(PATH)
 def list_modules(added: MetricsDep) -> list[dict[str, Any]]:
     """List all metric modules, by their numbers."""
-    modules = [metric for metric in added.kept.metrics() if metric.source is MetricSource.PYTHON]
+    modules = [metric for metric in added.kept.metrics() if metric.is_module]
     return [_document(module) for module in sorted(modules, key=lambda entry: entry.id)]
 
 
@@ -91,9 +101,23 @@ def delete(added: MetricsDep, number: int) -> Response:
     return Response(status_code=204)
 
 
+def _add(
+    added: AddedMetrics, name: str, source: str, attributes: dict[str, Any], author: str | None
+) -> tuple[KeptMetric, list[str]]:
+    """Add a program, or store one that is not for Zoe; return it with the reason why it has no values."""
+    if len(source) > SOURCE_BYTES_MAX:
+        raise RequestRefusedError(400, f"the file is larger than {SOURCE_BYTES_MAX} bytes")
+    try:
+        check_source(source)
+    except MetricFault as fault:
+        made = added.add(name, MetricSource.NONE, source, attributes, author)
+        return made, [f"stored, but not measured: {fault}"]
+    return added.add(name, MetricSource.PYTHON, source, attributes, author), []
+
+
 def _module_numbered(added: AddedMetrics, number: int) -> KeptMetric:
     one = added.kept.metric(number)
-    if one.source is not MetricSource.PYTHON:
+    if not one.is_module:
         raise RequestRefusedError(404, f"metric module {number} does not exist")
     return one
 

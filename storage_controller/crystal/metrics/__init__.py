@@ -1,0 +1,1 @@
+"""Metrics of rules in both dialects of Crystal."""
