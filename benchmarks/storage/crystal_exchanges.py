@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -119,10 +120,12 @@ def _head(path: str) -> str:
 @contextmanager
 def empty_controllers(dialect: SpokenDialect) -> Iterator[Iterator[str]]:
     """Yield an endless row of URLs, each of a controller with an empty database."""
-    server = PostgresServer(make_home())
-    server.start()
+    home = make_home()
+    server = PostgresServer(home)
     with ExitStack() as stack:
+        stack.callback(shutil.rmtree, home, ignore_errors=True)
         stack.callback(server.stop)
+        server.start()
 
         def urls() -> Iterator[str]:
             while True:

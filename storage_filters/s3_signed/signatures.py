@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+from storage_filters.s3_signed.sub_resources import unanswered
+
 CHECKED = "zoe.s3_signed"
 """Key in the environment of requests to which these rules were applied."""
 V4 = "AWS4-HMAC-SHA256 "
@@ -156,6 +158,7 @@ def why_refused(request: SignedRequest, now_s: float, plain: frozenset[str] = fr
         or _unsigned_headers(request, signature, plain)
         or _values(request)
         or _unsigned_port(request, signature)
+        or _unanswered(request)
     )
 
 
@@ -255,6 +258,13 @@ def _unsigned_query(request: SignedRequest, signature: _Signature) -> Refusal | 
     if names := tuple(sorted(name for name, value in request.query if name in V2_QUERY and "&" in value)):
         return Refusal("AccessDenied", f"{', '.join(names)}: with & in it, use signature version 4.", names)
     return None
+
+
+def _unanswered(request: SignedRequest) -> Refusal | None:
+    known = V2_QUERY | _LISTING | {*_V2_PARAMETERS, "content-md5", "content-type", "x-id"}
+    if not (names := unanswered(request.query, known)):
+        return None
+    return Refusal("S3NotImplemented", f"{', '.join(names)}: this store does not have this sub-resource of S3.", names)
 
 
 def _is_ignored(name: str) -> bool:

@@ -44,6 +44,8 @@ class S3Objects:
 
     client: S3Client
     index: Index
+    keeps_slashes: bool = True
+    """Whether a name may end with a slash; a store that keeps names as paths makes a folder of it, without content."""
 
     def ask(self, method: str, place: Place, headers: Mapping[str, str]) -> StoreAnswer:
         """Return the answer to GET, HEAD or DELETE. Raises StoreAway."""
@@ -65,6 +67,8 @@ class S3Objects:
         expected = next((value for name, value in headers.items() if name.lower() == "etag"), "").strip('"').lower()
         sent = to_s3({**headers, "X-Timestamp": f"{time.time():.5f}"})
         lengths = [value for name, value in sent.items() if name.lower() == "content-length"]
+        if place.key.endswith("/") and lengths != ["0"] and not self.keeps_slashes:
+            return _refuse(400, b"This store takes no content for a name that ends with /: leave out the slash.")
         if expected and lengths == ["0"] and expected != DIGEST_OF_NOTHING:
             return _refuse(422)  # with the last header, it would be stored
         content_type = next((value for name, value in sent.items() if name.lower() == "content-type"), "")
@@ -132,6 +136,6 @@ class S3Objects:
             self.index.note(place.bucket, place.key, Entry(etag, int(size), at_s, content_type))
 
 
-def _refuse(status: int) -> CheckedUpload:
+def _refuse(status: int, sentence: bytes = b"") -> CheckedUpload:
     nothing = Upload(local_answer(status), False, 0.0)
-    return CheckedUpload(nothing, "", lambda answer, _: answer, refused=local_answer(status))
+    return CheckedUpload(nothing, "", lambda answer, _: answer, refused=local_answer(status, {}, sentence))

@@ -22,7 +22,7 @@ class S3Store:
 
     def __init__(self, settings: StoreSettings, region: str, sorted_there: bool = True) -> None:
         client, index = S3Client(settings, region), Index()
-        self._objects = S3Objects(client, index)
+        self._objects = S3Objects(client, index, sorted_there)
         self._containers = S3Containers(client, index, Book(client), Counts(client), sorted_there)
 
     def ask(

@@ -271,3 +271,15 @@ def test_clients_say_nothing_of_the_size_in_listings(here: Person, name: str) ->
 
 def test_parts_by_s3_are_one_object_with_its_size(gateway: ObjectStore, here: Person, name: str) -> None:
     before_swift.test_parts_by_s3_are_one_object_with_its_size(before_swift.Pair(gateway, gateway), here, name)
+
+
+def test_content_for_a_name_that_ends_with_a_slash_is_kept_or_refused(here: Person, name: str) -> None:
+    here.put(name)
+    stored = here.call("PUT", f"{name}/folder/", content=b"content")
+    if stored.status_code == 400:
+        assert "leave out the slash" in stored.text
+        assert here.call("GET", f"{name}/folder/").status_code == 404
+    else:
+        assert here.call("GET", f"{name}/folder/").content == b"content"
+    assert here.call("PUT", f"{name}/empty/").status_code == 201
+    assert here.call("GET", f"{name}/empty/").content == b""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import time
@@ -116,6 +117,34 @@ def test_parts_are_removed_with_their_object(pusher: Pusher, ann: Person, by_s3:
     assert len(ann.listing("removed+segments")) == 1
     assert by_s3.call("DELETE", "removed/object").status_code == 204
     assert ann.listing("removed+segments") == []
+
+
+def test_a_large_object_has_up_to_ten_thousand_parts(ann: Person, by_s3: S3Client) -> None:
+    by_s3.call("PUT", "many")
+    upload = re.search("<UploadId>(.*)</UploadId>", by_s3.call("POST", "many/object", "uploads=").text)
+    assert upload is not None
+    statuses = [
+        by_s3.call("PUT", "many/object", f"partNumber={number}&uploadId={upload[1]}", b"x").status_code
+        for number in (1001, 10_000, 10_001)
+    ]
+    assert statuses == [200, 200, 400]
+    ann.put("many/part", b"x")
+    manifest = json.dumps([{"path": "/many/part"}] * 1001).encode()
+    assert ann.call("PUT", "many/whole?multipart-manifest=put", content=manifest).status_code == 201
+    assert by_s3.call("HEAD", "many/whole").headers["Content-Length"] == "1001", "reads of tiny parts are slowed down"
+
+
+def test_a_sub_resource_without_an_answer_is_never_the_object(by_s3: S3Client) -> None:
+    by_s3.call("PUT", "settings")
+    assert by_s3.call("PUT", "settings/object", content=b"content").status_code == 200
+    for method, path, query in (
+        ("GET", "settings/object", "attributes="),
+        ("PUT", "settings/object", "retention="),
+        ("DELETE", "settings", "lifecycle="),
+    ):
+        answer = by_s3.call(method, path, query, b"<Retention/>" if method == "PUT" else b"")
+        assert (answer.status_code, "<Code>NotImplemented</Code>" in answer.text) == (501, True), answer.text
+    assert by_s3.call("GET", "settings/object").content == b"content"
 
 
 def test_a_view_is_filtered_or_refused_and_never_plain(

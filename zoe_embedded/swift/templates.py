@@ -140,10 +140,13 @@ paste.filter_factory = storage_filters.s3_signed:filter_factory
 [filter:s3api]
 use = egg:swift#s3api
 location = {s3_region}
+# as S3 has them; Swift's default is 1000, also of the manifest of a large object
+max_upload_part_num = 10000
 [filter:copy]
 use = egg:swift#copy
 [filter:slo]
 use = egg:swift#slo
+max_manifest_segments = 10000
 # parts are removed with their object: nothing runs here, nor behind a gateway, that would do it later
 allow_async_delete = false
 [filter:dlo]

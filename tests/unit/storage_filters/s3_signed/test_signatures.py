@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage_filters.s3_signed.signatures import V2_QUERY, Refusal, SignedRequest, is_streamed, why_refused
+from storage_filters.s3_signed.sub_resources import UNANSWERED
 
 NOW_S = 1_790_000_000.0
 DATE = "20260921T141320Z"
@@ -69,6 +70,26 @@ def test_a_header_that_says_what_to_do_must_be_signed(name: str) -> None:
     if name.lower() != SHA[0]:
         assert by_header((name, "value")) is not None
     assert by_header((name, "value"), signed=f"host;x-amz-content-sha256;{name.lower()}") is None
+
+
+@pytest.mark.parametrize(
+    "query", ["attributes", "retention", "legal-hold=", "select&select-type=2", "lifecycle", "foo"]
+)
+def test_a_sub_resource_without_an_answer_is_refused_and_the_object_is_neither_sent_nor_replaced(query: str) -> None:
+    for method in ("GET", "HEAD", "PUT", "POST", "DELETE"):
+        refusal = presigned(method, query=query)
+        assert refusal is not None, method
+        assert (refusal.code, refusal.names[0]) == ("S3NotImplemented", query.partition("&")[0].partition("=")[0])
+    assert by_header(query=query) is not None
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["uploads", "tagging", "prefix=&list-type=2", "foo=1", "x-id=GetObject", "x-amz-checksum-mode=ENABLED", "acl"],
+)
+def test_other_parameters_pass(query: str) -> None:
+    assert presigned("GET", query=query) is None
+    assert by_header(query=query) is None
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -237,7 +258,7 @@ def test_version_2_signs_its_own_names_and_no_others() -> None:
     for name in ("X-Copy-From", "X-Object-Manifest", "X-Delete-After", "x_amz_acl", "x-amz_acl"[:5] + "_acl"):
         assert version2((name, "v")) is not None, name
         assert version2((name, "v"), url=False) is not None, name
-    for name in sorted(V2_QUERY):
+    for name in sorted(V2_QUERY - UNANSWERED):
         assert version2(query=f"{name}=1") is None, name
         assert version2(query=f"{name}=1", url=False) is None, name
     for query in ("prefix=a", "format=json", "multipart-manifest=get", "X-Amz-Date=a", "Timestamp=a"):
