@@ -143,7 +143,7 @@ def _write(document: Any, cell: Any, run: Run) -> None:
     if written is None or len(outputs) != len(written):
         document._set_ycell_outputs(cell, shown)
     else:
-        # What was written stays: writing all again, each second, would fill the document's history.
+        # Replacing all outputs each second would fill the history of the document.
         same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(written, shown, strict=False))))
         if same < min(len(written), len(shown)) and (more := added_text(written[same], shown[same])):
             text = outputs[same]["text"]
