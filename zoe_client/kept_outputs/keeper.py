@@ -73,10 +73,7 @@ class Keeper:
         """Write what changed, again and again."""
         while True:
             await asyncio.sleep(_EVERY_S)
-            try:
-                await self._look()
-            except Exception:
-                self._server.log.exception("outputs could not be kept")
+            await self._look()
 
     def _heard(self, kernel_id: str, message: Message) -> None:
         runs = self._runs.get(kernel_id, {})
@@ -102,7 +99,7 @@ class Keeper:
                 run.kept = run.kept or run.page in gone
             changed = [run for run in runs.values() if run.kept and run.changed]
             if changed:
-                await self._write(kernel_id, changed)
+                await self._try_to_write(kernel_id, changed)
             # An ended run stays until its page can no longer leave it unfinished.
             self._runs[kernel_id] = {
                 key: run
@@ -117,6 +114,16 @@ class Keeper:
         for kernel_id in [kernel_id for kernel_id in self._streams if kernel_id not in there]:
             self._streams.pop(kernel_id).close()
             self._runs.pop(kernel_id, None)
+
+    async def _try_to_write(self, kernel_id: str, runs: list[Run]) -> None:
+        try:
+            await self._write(kernel_id, runs)
+        except Exception:
+            # Such as a notebook that was removed. Further outputs of these runs would fail each second.
+            self._server.log.exception("outputs of %d cells are not kept", len(runs))
+            kept = self._runs.get(kernel_id, {})
+            for key in [key for key, run in kept.items() if run in runs]:
+                del kept[key]
 
     async def _write(self, kernel_id: str, runs: list[Run]) -> None:
         for run in runs:
