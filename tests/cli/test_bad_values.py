@@ -111,7 +111,7 @@ def test_it_says_which_value_is_wrong_and_what_is_wanted(zoe: Zoe, call: str, sa
     ("setting", "said"),
     [
         ("queue_scan_max=1e30", "queue_scan_max: must be a whole number, is 1e+30"),
-        ("version=3", "'version=3' is not KEY=VALUE with a key of order, "),
+        ("version=3", "the policy has no key 'version' (`zoe policy get` lists them)"),
         ("order=bogus", "order: must be one of 'fifo', "),
         (
             'tenant_limits={"red": {"cores_milli": 5}, "red": {}}',

@@ -83,7 +83,7 @@ def test_modify_needs_something_to_change_and_what_waits(server: Server, zoe: Zo
     zoe("cancel", execution_id)
     refused = zoe("modify", execution_id, "--priority", "-1")
     assert refused.code == 5
-    assert "it does not wait any more: it is cancelled" in refused.err
+    assert "it no longer waits: it is cancelled" in refused.err
 
 
 def test_several_are_held_and_each_refusal_is_told(server: Server, zoe: Zoe, app_file: Path) -> None:

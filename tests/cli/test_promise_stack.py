@@ -70,7 +70,7 @@ def test_impossible_promise_is_answered_with_offers(zoe: Zoe, tmp_path: Path) ->
     assert "exceeds the time left" in planned.out
     ran = zoe("run", path, "--finish-by", "+10s", "--wait", "-o", "json")
     assert ran.code == 9, "there is nothing to wait for"
-    assert "Offer 1 (the earliest end that sure): it ends by " in ran.err
+    assert "Offer 1 (the earliest end with that confidence): it ends by " in ran.err
     one = json.loads(ran.out)["id"]
     wrong = zoe("accept", one, "7")
     assert wrong.code == 5
@@ -155,7 +155,7 @@ def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) 
     late = zoe("workflow", "run", str(path), "--finish-by", "+12s", "--wait", "-o", "json")
     assert late.code == 9, "there is nothing to wait for"
     assert "exceeds the time left" in late.err
-    assert "Offer 1 (the earliest end that sure): all of it ends by " in late.err
+    assert "Offer 1 (the earliest end with that confidence): all of it ends by " in late.err
     one = json.loads(late.out)["id"]
     assert zoe("workflow", "accept", one, "7").code == 5
     accepted = zoe("workflow", "accept", one)

@@ -38,7 +38,7 @@ def test_an_offer_is_seen_before_the_launch_and_accepted_after_it(admin: Visitor
     assert admin.violations() == []
     deadline.fill("+1s")
     expect(answer).to_contain_text(re.compile("It would not be promised: .*There would be offers:"))
-    expect(answer.get_by_role("listitem").first).to_contain_text("The earliest end that sure: It ends by")
+    expect(answer.get_by_role("listitem").first).to_contain_text("The earliest end with that confidence: It ends by")
     page.wait_for_url(re.compile("_promise=80&_budget=12"))
     page.reload()
     expect(page.get_by_label("Promise it", exact=True)).to_be_checked()

@@ -56,7 +56,7 @@ def test_an_offer_is_accepted_for_all_of_it(admin: Visitor, client: Client) -> N
     page = admin.open(f"/workflows/{made.id}")
     promise = page.get_by_role("region", name="Promise", exact=True)
     expect(promise).to_contain_text("It cannot be promised")
-    expect(promise).to_contain_text("Offer 1: The earliest end that sure")
+    expect(promise).to_contain_text("Offer 1: The earliest end with that confidence")
     assert admin.violations() == []
     promise.get_by_role("button", name="Accept offer 1", exact=True).click()
     expect(promise).to_contain_text("It is promised to end by")

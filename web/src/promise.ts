@@ -7,7 +7,7 @@ type Terms = Schemas["FinishTermsView"];
 type Notice = Schemas["PromiseNoticeView"];
 
 const IN_WHAT: Record<Schemas["OfferKind"], string> = {
-  earliest: "The earliest end that sure",
+  earliest: "The earliest end with that confidence",
   less_sure: "In time, less surely",
   cheapest: "Later, for the lowest price",
   dearer: "In time, beyond the budget",
@@ -62,7 +62,7 @@ export function standsSentence(
   nowS: number,
 ): string {
   if (end != null && end <= nowS) return `It could be accepted until ${fullMoment(end)}.`;
-  const now = moves ? "These are the times if you accept now; later, it ends as much later." : "";
+  const now = moves ? "These are the times if you accept now; accepted later, it ends later by as much." : "";
   const until = end == null ? "" : `It can be accepted until ${fullMoment(end)}.`;
   return [now, until].filter(Boolean).join(" ");
 }

@@ -330,4 +330,4 @@ def _seconds(seconds: float | None) -> str:
 
 def _check_waits(execution: Execution) -> None:
     if execution.state not in WAITING_STATES:
-        raise ApiProblem(Code.ILLEGAL_STATE, f"it does not wait any more: it is {execution.state}")
+        raise ApiProblem(Code.ILLEGAL_STATE, f"it no longer waits: it is {execution.state}")

@@ -30,6 +30,7 @@ from zoe_cli.commands.batch.workflows import (
     Key,
     Parameters,
     Timeout,
+    check_no_script,
     given_parameters,
     read_document,
     refuse_with_places,
@@ -42,7 +43,6 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
@@ -83,7 +83,7 @@ def add_one(
     end: End = None,
 ) -> None:
     """Add a schedule, or replace the one with this name. It runs as you, from its next time on."""
-    _check_no_script(what)
+    check_no_script(what, "schedule")
     if zone is None:
         note("note: its times are in UTC; give --zone for another time zone")
     runs = RunWishes(version, run_name, priority, deadline, finish_by, confidence, budget, array, ahead)
@@ -109,16 +109,6 @@ def _put(
             if file is None or read is None:
                 raise
             refuse_with_places(error, file, read, _IN_DOCUMENT if error.problem.code == "invalid_schedule" else None)
-
-
-def _check_no_script(what: str) -> None:
-    from zoe_client.documents.scripts import INTERPRETERS
-
-    if Path(what).suffix in INTERPRETERS:
-        shown = printable(what)
-        raise typer.BadParameter(
-            f"{shown} is a script: `zoe run --show {shown} > app.json` writes its description; schedule app.json"
-        )
 
 
 def show_list(

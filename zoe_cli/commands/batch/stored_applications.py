@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zoe_cli.commands.batch.workflows import read_document, refuse_with_places
+from zoe_cli.commands.batch.workflows import check_no_script, read_document, refuse_with_places
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
@@ -37,6 +37,7 @@ def put(context: typer.Context, name: Name, file: File, of_tenant: OfTenant = Fa
     """Store the next version of a description or a workflow; Zoe keeps the newest 20. {param:NAME} is replaced by the
     value of a parameter, declared in `params`.
     """
+    check_no_script(str(file), "store")
     read = read_document(file)
     with options(context).client() as client:
         try:

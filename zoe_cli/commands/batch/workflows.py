@@ -29,6 +29,7 @@ from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import emit, emit_data, note
 from zoe_cli.registry import add
+from zoe_cli.text import printable
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.errors import Refused
 
@@ -209,6 +210,17 @@ def given_parameters(texts: list[str] | None) -> dict[str, str]:
     return given
 
 
+def check_no_script(file: str, verb: str) -> None:
+    """Refuse a script where a description is needed, and name the way to it. `verb`: what is done with it then."""
+    from zoe_client.documents.scripts import INTERPRETERS
+
+    if Path(file).suffix in INTERPRETERS:
+        shown = printable(file)
+        raise typer.BadParameter(
+            f"{shown} is a script: `zoe run --show {shown} > app.json` writes its description; {verb} app.json"
+        )
+
+
 def read_document(file: Path) -> LocatedDocument:
     """Return the document in a file, with the files that it names; exit with the findings if it is invalid."""
     from zoe_client.documents.yaml_document import load_yaml
@@ -230,7 +242,7 @@ def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below:
     """Report every finding with its line, and exit. `below`: the path of the document in the request, if findings may
     be about other parts of the request.
     """
-    note(f"zoe: {error}")
+    note(f"zoe: {str(error).partition(chr(10))[0]}")
     for diagnostic in error.problem.errors:
         beside = diagnostic.pointer.startswith(_BESIDE_BODY)
         if beside or (below is not None and not diagnostic.pointer.startswith(below)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
+from zoe_cli.text import printable
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.documents.load import load_json
 from zoe_client.wire import DryRunView, PluginView, PolicyView
@@ -67,8 +69,12 @@ def setting(text: str) -> tuple[str, Any]:
     """Return a setting and its value from KEY=VALUE."""
     key, separator, value = text.partition("=")
     known = [name for name in PolicyView.model_fields if name != "version"]
-    if not separator or key not in known:
-        raise typer.BadParameter(f"{text!r} is not KEY=VALUE with a key of {', '.join(known)}")
+    if key not in known:
+        near = get_close_matches(key, known, n=1)
+        mean = f"; did you mean {near[0]}?" if near else ""
+        raise typer.BadParameter(f"the policy has no key {printable(key)!r} (`zoe policy get` lists them){mean}")
+    if not separator:
+        raise typer.BadParameter(f"write {key}=VALUE")
     try:
         found = json.loads(value)
     except (ValueError, RecursionError):

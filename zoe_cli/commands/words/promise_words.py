@@ -12,7 +12,7 @@ from zoe_client.vocabulary import TERMINAL_STATES, OfferKind, PromiseRisk
 from zoe_client.words.times import in_full
 
 IN_WHAT = {
-    OfferKind.EARLIEST: "the earliest end that sure",
+    OfferKind.EARLIEST: "the earliest end with that confidence",
     OfferKind.LESS_SURE: "in time, less surely",
     OfferKind.CHEAPEST: "the cheapest",
     OfferKind.DEARER: "in time, beyond the budget",
@@ -97,7 +97,7 @@ def offer_words(offer: Mapping[str, Any], terms: str) -> str:
     """Return an offer as text: its terms if accepted now, and until when it stands or stood."""
     ends_s = offer.get("ends_s")
     lapsed = ends_s is not None and ends_s <= time.time()
-    now = ", if accepted now; later, it ends as much later" if offer.get("moves") and not lapsed else ""
+    now = ", if accepted now; accepted later, it ends later by as much" if offer.get("moves") and not lapsed else ""
     until = "" if ends_s is None else f"; it {'stood' if lapsed else 'stands'} until {in_full(ends_s)}"
     return f"Offer {offer['number']} ({IN_WHAT[OfferKind(offer['kind'])]}): {terms}{now}{until}"
 

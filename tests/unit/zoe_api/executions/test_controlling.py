@@ -68,7 +68,7 @@ def test_waiting_execution_can_be_held(one: Execution) -> None:
 def test_started_or_ended_execution_is_not_held(one: Execution) -> None:
     with refusal(Code.ILLEGAL_STATE) as found:
         controlling.hold(caller_of(services(one), ADA, request()), one.id)
-    assert found.problem.detail == f"it does not wait any more: it is {one.state}"
+    assert found.problem.detail == f"it no longer waits: it is {one.state}"
 
 
 @pytest.mark.parametrize(

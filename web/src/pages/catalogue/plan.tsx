@@ -201,7 +201,7 @@ function Outlook({ promise: { terms, offers } }: { promise: Schemas["PromiseOutl
         {offers.offers.map((one) => (
           <li key={one.number}>
             {inWhat(one)}: {termsSentence(one.terms)}{" "}
-            {one.moves && "If you accept it later, it ends as much later."}
+            {one.moves && "Accepted later, it ends later by as much."}
           </li>
         ))}
       </ul>
