@@ -13,6 +13,7 @@ from zoe_cli.commands.batch.workspace_texts import WorkspaceTexts
 from zoe_cli.commands.running.additions import Additions
 from zoe_cli.commands.running.submitting import Conditions, end_run
 from zoe_cli.commands.words import dates
+from zoe_cli.commands.words.late_options import note_late_options
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.job_environment import variables_read_by
@@ -92,6 +93,7 @@ def sbatch(
     if refused := next((finding for finding in wrong if not finding.harmless), None):
         raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
     title, script, arguments = _script(rest, on_line)
+    note_late_options(arguments, {f"--{name}" for name in (*SBATCH, *_OWN)}, "script")
     lines = read_lines(script)
     of_first = [*lines.given, *(entry for entry in given if entry.name not in _OWN)]
     request, found = whole_request(of_first)

@@ -43,6 +43,7 @@ from zoe_cli.commands.running.submitting import (
 )
 from zoe_cli.commands.words.arguments import ExitCodeFromApp
 from zoe_cli.commands.words.documents import Settings, set_in
+from zoe_cli.commands.words.late_options import note_late_options
 from zoe_cli.registry import add
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def spark_submit(
     modules: Modules = None,
 ) -> None:
     """Submit a Spark program with a cluster for it. Options go before the program."""
+    note_late_options(line[1:], {text for option in context.command.params for text in option.opts}, "program")
     sparks = GivenSparkOptions(
         executors, executor_memory, executor_cores, driver_memory, tuple(properties or ()), modules
     )
