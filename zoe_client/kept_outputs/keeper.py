@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any
 
 from jupyter_server.serverapp import ServerApp
 
 from zoe_client.kept_outputs.outputs import Message, Output, Outputs, added_text
 
+_DOCUMENTS = "jupyter_server_ydoc"
 _EVERY_S = 1.0
+_SAVED_EVERY = 5
+"""Looks after which a document that changes all the time is saved; others are saved after a second without a change."""
 _GONE_S = 2.0
 """A page that connects again within this time goes on to write its outputs itself."""
 _ENDS = {"starting", "restarting", "dead"}
@@ -22,7 +25,8 @@ _ENDS = {"starting", "restarting", "dead"}
 class Run:
     """A cell that a kernel computes, or will compute.
 
-    page: the session that asked. kept: it has gone. written: the outputs that were written here, if any were."""
+    page: the session that asked. kept: it has gone. written, document: the outputs that were written here last, if any
+    were, and the document; the server makes a new one of a notebook that no page has shown for a minute."""
 
     cell: str
     page: str
@@ -32,6 +36,7 @@ class Run:
     changed: bool = True
     kept: bool = False
     written: list[Output] | None = None
+    document: Any = None
 
 
 class Keeper:
@@ -71,9 +76,11 @@ class Keeper:
 
     async def keep_on(self) -> None:
         """Write what changed, again and again."""
-        while True:
+        for number in count(1):
             await asyncio.sleep(_EVERY_S)
             await self._look()
+            if number % _SAVED_EVERY == 0:
+                await self._save()
 
     def _heard(self, kernel_id: str, message: Message) -> None:
         runs = self._runs.get(kernel_id, {})
@@ -138,16 +145,24 @@ class Keeper:
                             _write(document, cells[run.cell], run)
 
     async def _document(self, path: str) -> Any:
-        (extension,) = self._server.extension_manager.extension_apps["jupyter_server_ydoc"]
+        (extension,) = self._server.extension_manager.extension_apps[_DOCUMENTS]
         return await extension.get_document(
             path=path, content_type="notebook", file_format="json", copy=False, create=True
         )
+
+    async def _save(self) -> None:
+        """Save documents whose changes put off their save, such as one with a cell that prints each second."""
+        for extension in self._server.extension_manager.extension_apps.get(_DOCUMENTS, ()):
+            for room in list(extension.ywebsocket_server.rooms.values()):
+                waiting = getattr(room, "_saving_document", None)
+                if waiting is not None and not waiting.done():
+                    await room._maybe_save_document(waiting, save_now=True)
 
 
 def _write(document: Any, cell: Any, run: Run) -> None:
     shown, written = run.outputs.shown(), run.written
     outputs = cell["outputs"]
-    if written is None or len(outputs) != len(written):
+    if written is None or run.document is not document or len(outputs) != len(written):
         document._set_ycell_outputs(cell, shown)
     else:
         # Replacing all outputs each second would fill the history of the document.
@@ -158,6 +173,7 @@ def _write(document: Any, cell: Any, run: Run) -> None:
             same += 1
         del outputs[same:]
         outputs.extend(document._create_youtputs(shown[same:]))
-    run.written = shown
-    cell["execution_count"] = run.count
+    run.written, run.document = shown, document
+    # With a number, JupyterLab would show a cell that runs as one that has ended.
+    cell["execution_count"] = run.count if run.ended else None
     cell["execution_state"] = "idle" if run.ended else "running"
