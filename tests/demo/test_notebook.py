@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.docs.documents import blocks
+from tests.support.long import of_demos
 from tests.support.notebook import CELL, R_CELL, R_SAYS, Notebook, check_sum, through_the_proxy
 from tests.support.stack import running_stack
 from tests.support.waiting import until
@@ -224,6 +227,77 @@ def test_a_cell_computes_on_a_cluster_of_dask_that_lets_no_stranger_in(api: Clie
     # Neither a task that runs nor a scheduler that ends with them keeps workers until they are killed.
     assert [service.message for service in ended.services if service.component == "dask-worker"] == ["", ""]
     assert ended.state is ExecutionState.CANCELLED
+
+
+SCALED = """
+import os, sys, threading, time
+from pyspark.sql import SparkSession
+context, go = SparkSession.builder.getOrCreate().sparkContext, sys.argv[1]
+def wait_for(executors):
+    while context._jsc.sc().getExecutorMemoryStatus().size() != 1 + executors:  # the driver counts, too
+        time.sleep(0.2)
+def start_tasks():
+    wait_for(3)
+    open(go, "w").close()
+def mapped(number):
+    while not os.path.exists(go):
+        time.sleep(0.2)
+    time.sleep(0.5)
+    return number % 3, number
+sums = context.parallelize(range(12), 12).map(mapped).reduceByKey(int.__add__, 1)
+threading.Thread(target=start_tasks).start()
+print(sums.count(), flush=True)
+wait_for(1)
+print(sorted(sums.collect()))
+"""
+
+
+def scaled_report(events: Path) -> dict[str, Any]:
+    """Return the description of the page about dynamic allocation, for a machine of two cores."""
+    texts = [block.text for block in blocks(CLONE / "docs" / "use" / "spark-scaling.md")]
+    report, flags, *others = texts[:4]
+    description: dict[str, Any] = json.loads(report)
+    decommissioning, on_one_machine = (json.loads(f"{{{text}}}")["overrides"]["worker"] for text in others)
+    (use,) = description["frameworks"]
+    use["parameters"] = {"core_workers": 1, "worker_memory": "1GiB", "worker_cores": 0.3}
+    use["overrides"]["worker"]["scaling"] |= {"maximum": 3, "interval_s": 1, "calm_s": 3}
+    use["overrides"]["worker"] |= decommissioning | on_one_machine | {"stop_grace_s": 10}
+    use["overrides"]["worker"]["environment"] = decommissioning["environment"] | on_one_machine["environment"]
+    (driver,) = description["components"]
+    command: list[str] = driver["command"]
+    command[command.index("1536m")] = "512m"
+    # Spark's 30 s between two looks at blocks to move are longer than this grace.
+    log = ["--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir=file:{events}"]
+    log += ["--conf", "spark.storage.decommission.replicationReattemptInterval=1s"]
+    command[-1:] = ["--driver-memory", "512m", *flags.split(), *log, command[-1], str(events / "go")]
+    driver["resources"] = {"memory": "1GiB", "cores": 0.3, "limits": {"cores": 2}}
+    return description
+
+
+def map_tasks(events: Path) -> Counter[str]:
+    """Return the number of map tasks that each executor has ended."""
+    (log,) = events.glob("app-*")
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    ended = [entry for entry in entries if entry["Event"] == "SparkListenerTaskEnd"]
+    return Counter(each["Task Info"]["Executor ID"] for each in ended if each["Task Type"] == "ShuffleMapTask")
+
+
+@of_demos
+def test_a_spark_driver_gets_workers_and_their_shuffle_data_survives_them(stack: Stack, api: Client) -> None:
+    (stack.workspace / "program.py").write_text(SCALED)
+    (stack.workspace / "program.py").chmod(0o644)
+    events = stack.workspace / "events"
+    events.mkdir()
+    events.chmod(0o777)
+    ended = api.wait(api.submit(scaled_report(events)).id, 300)
+    said = output(api, ended, "driver")
+    assert ended.state is ExecutionState.SUCCEEDED, said
+    assert "[(0, 18), (1, 22), (2, 26)]" in said
+    done = map_tasks(events)
+    # Not always 12: workers that stop at once may lose some. Without addresses of their own, all run again.
+    assert 12 <= done.total() < 24, done
+    scaled = [event for event in api.events(ended.id).events if event.kind == "scaled"]
+    assert [event.data["total_counts"] for event in scaled] == [{"spark-worker": 3}, {"spark-worker": 1}]
 
 
 def first_bytes(host: str, port: int, certificates: Path | None) -> bytes:

@@ -60,9 +60,9 @@ def test_spark_workers_run_at_least_one_task(cores: float, slots: str) -> None:
 def test_spark_binds_to_its_own_address_and_fixes_no_port() -> None:
     for name in ("spark-master", "spark-worker"):
         daemon = component(spark(), name)
-        assert argument(daemon, "--host") == "{host:self}"
         assert (argument(daemon, "--port"), argument(daemon, "--webui-port")) == ("{port:rpc}", "{port:ui}")
-        assert dict(daemon.environment)["SPARK_LOCAL_IP"] == "{host:self}"
+        addresses = [dict(daemon.environment)[name] for name in ("SPARK_LOCAL_HOSTNAME", "SPARK_LOCAL_IP")]
+        assert addresses == ["{host:self}", "{host:self}"]
 
 
 def test_mpi_is_rigid_and_ends_with_its_launcher() -> None:
