@@ -10,7 +10,6 @@ from storage_controller.answers import RequestRefusedError
 from storage_controller.crystal.records import RecordKind, Records, RecordsDep
 
 _REGION, _ZONE = RecordKind.REGION, RecordKind.ZONE
-_STORAGE_NODE, _SORTING = RecordKind.STORAGE_NODE, RecordKind.SORTING
 Fields = Annotated[dict[str, Any], Body(min_length=1)]
 
 router = APIRouter()
@@ -89,66 +88,35 @@ def delete_zone(records: RecordsDep, number: int) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/registry/snode")
-def list_storage_nodes(records: RecordsDep) -> list[dict[str, Any]]:
-    """List the storage nodes by name."""
-    return sorted(records.documents(_STORAGE_NODE), key=lambda node: str(node.get("name", "")))
+def _routes_of(kind: RecordKind, path: str, title: str) -> None:
+    """Add the five calls of a kind of record without rules of its own."""
+
+    def list_records(records: RecordsDep) -> list[dict[str, Any]]:
+        return sorted(records.documents(kind), key=lambda record: str(record.get("name", "")))
+
+    def add_record(records: RecordsDep, given: Fields) -> dict[str, Any]:
+        return _add(records, kind, given)
+
+    def show_record(records: RecordsDep, number: int) -> dict[str, Any]:
+        return records.get(kind, number)
+
+    def change_record(records: RecordsDep, number: int, given: Fields) -> dict[str, Any]:
+        return records.change(kind, number, given)
+
+    def delete_record(records: RecordsDep, number: int) -> Response:
+        records.drop(kind, number)
+        return Response(status_code=204)
+
+    one = f"{path}/{{number:int}}"
+    router.get(path, summary=f"List every {title}")(list_records)
+    router.post(path, summary=f"Create {title}", status_code=201)(add_record)
+    router.get(one, summary=f"Show {title}")(show_record)
+    router.put(one, summary=f"Change {title}", status_code=201)(change_record)
+    router.delete(one, summary=f"Remove {title}, if it exists", status_code=204)(delete_record)
 
 
-@router.post("/registry/snode", status_code=201)
-def add_storage_node(records: RecordsDep, given: Fields) -> dict[str, Any]:
-    """Create a storage node."""
-    return _add(records, _STORAGE_NODE, given)
-
-
-@router.get("/registry/snode/{number:int}")
-def show_storage_node(records: RecordsDep, number: int) -> dict[str, Any]:
-    """Show a storage node."""
-    return records.get(_STORAGE_NODE, number)
-
-
-@router.put("/registry/snode/{number:int}", status_code=201)
-def change_storage_node(records: RecordsDep, number: int, given: Fields) -> dict[str, Any]:
-    """Change fields of a storage node."""
-    return records.change(_STORAGE_NODE, number, given)
-
-
-@router.delete("/registry/snode/{number:int}", status_code=204)
-def delete_storage_node(records: RecordsDep, number: int) -> Response:
-    """Remove a storage node, if it exists."""
-    records.drop(_STORAGE_NODE, number)
-    return Response(status_code=204)
-
-
-@router.get("/swift/sort_nodes")
-def list_sortings(records: RecordsDep) -> list[dict[str, Any]]:
-    """List the orders of proxies."""
-    return records.documents(_SORTING)
-
-
-@router.post("/swift/sort_nodes", status_code=201)
-def add_sorting(records: RecordsDep, given: Fields) -> dict[str, Any]:
-    """Create an order of proxies."""
-    return _add(records, _SORTING, given)
-
-
-@router.get("/swift/sort_nodes/{number:int}")
-def show_sorting(records: RecordsDep, number: int) -> dict[str, Any]:
-    """Show an order of proxies."""
-    return records.get(_SORTING, number)
-
-
-@router.put("/swift/sort_nodes/{number:int}", status_code=201)
-def change_sorting(records: RecordsDep, number: int, given: Fields) -> dict[str, Any]:
-    """Change fields of an order of proxies."""
-    return records.change(_SORTING, number, given)
-
-
-@router.delete("/swift/sort_nodes/{number:int}", status_code=204)
-def delete_sorting(records: RecordsDep, number: int) -> Response:
-    """Remove an order of proxies, if it exists."""
-    records.drop(_SORTING, number)
-    return Response(status_code=204)
+_routes_of(RecordKind.STORAGE_NODE, "/registry/snode", "storage node")
+_routes_of(RecordKind.SORTING, "/swift/sort_nodes", "order of proxies")
 
 
 def _add(records: Records, kind: RecordKind, given: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.docs.documents import blocks
-from tests.support.long import of_demos
+from tests.support.long import of_test_all
 from tests.support.notebook import CELL, R_CELL, R_SAYS, Notebook, check_sum, through_the_proxy
 from tests.support.stack import running_stack
 from tests.support.waiting import until
@@ -282,7 +282,7 @@ def map_tasks(events: Path) -> Counter[str]:
     return Counter(each["Task Info"]["Executor ID"] for each in ended if each["Task Type"] == "ShuffleMapTask")
 
 
-@of_demos
+@of_test_all
 def test_a_spark_driver_gets_workers_and_their_shuffle_data_survives_them(stack: Stack, api: Client) -> None:
     (stack.workspace / "program.py").write_text(SCALED)
     (stack.workspace / "program.py").chmod(0o644)

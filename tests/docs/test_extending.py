@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.documents import DOCS, ROOT, Block, blocks
-from tests.support.long import of_documents
+from tests.support.long import of_test_all
 
 PLUGINS = blocks(DOCS / "build/extending.md")
 CHANGES = blocks(DOCS / "build/changing.md")
@@ -121,7 +121,7 @@ def test_the_recipes_for_a_setting_and_an_event_are_complete(tree: Path) -> None
     assert "| `noted` | An operator left a note." in (tree / "docs/reference/lifecycle.md").read_text()
 
 
-@of_documents
+@of_test_all
 @pytest.mark.parametrize("line", NEEDED)
 def test_no_step_can_be_left_out(tree: Path, line: str) -> None:
     (step,) = [step for step in steps() if line in step.text]

@@ -17,7 +17,7 @@ import pytest
 from tests.docs.documents import DOCS, ROOT, blocks
 from tests.support.documents import job
 from tests.support.ending import cancel_all
-from tests.support.long import of_documents
+from tests.support.long import of_test_all
 from tests.support.stack import environment
 from zoe_cli.main import command
 from zoe_client import Client
@@ -127,7 +127,7 @@ def folder(tmp_path: Path, stack: Stack) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "name", [*CHEAP, *(pytest.param(name, marks=of_documents) for name in PAGES if name not in CHEAP)]
+    "name", [*CHEAP, *(pytest.param(name, marks=of_test_all) for name in PAGES if name not in CHEAP)]
 )
 def test_commands_of_a_page_run_twice(name: str, folder: Path, stack: Stack) -> None:
     page = PAGES[name]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.docs.documents import DOCS, ROOT, Block, blocks
 from tests.local.support import needs_root
-from tests.support.long import of_documents
+from tests.support.long import of_test_all
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 
@@ -47,7 +47,7 @@ def test_tutorial(stack: Stack, tmp_path: Path) -> None:
             assert words in output, f"{block.text}should show {words!r}, but shows:\n{output}"
 
 
-@of_documents
+@of_test_all
 @needs_root
 def test_the_tutorial_holds_on_a_machine_whose_memory_others_use(tmp_path: Path) -> None:
     """The same once more, with its own stack, where /proc/meminfo says that 45% of the memory is available."""
