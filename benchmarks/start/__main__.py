@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +41,7 @@ ROWS: dict[str, tuple[str, Side, str, Side]] = {
 def main() -> int:
     """Measure the named rows, or all; print seconds and ratios."""
     chosen = sys.argv[1:] or list(ROWS)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped then, too
     # With it, every `zoe` would compile its own modules, as no user's does.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     print(f"{machine()}; {ROUNDS} rounds")

@@ -103,15 +103,20 @@ def _await_all(stand: Stand, name: str) -> None:
             for container in host.api.containers():
                 if name in str(container["Command"]):
                     made = host.api.exec_create(container["Id"], ["python3", "-c", _ALL_THERE])
-                    host.api.exec_start(made["Id"])
-                    assert host.api.exec_inspect(made["Id"])["ExitCode"] == 0
+                    printed = host.api.exec_start(made["Id"])
+                    code = host.api.exec_inspect(made["Id"])["ExitCode"]
+                    assert code == 0, (code, printed, host.api.logs(container["Id"], tail=20))
                     return
         time.sleep(0.05)
 
 
 def _starts(stand: Stand) -> Any:
     """Return every container as Zoe would fill its templates, on all nodes in turn."""
-    application = parse(description())
+    document = description()
+    del document["components"][0]["environment"][
+        "JUPYTER_TOKEN_FILE"
+    ]  # Zoe makes that file; without it Jupyter makes a token
+    application = parse(document)
     services = [(component, index) for component in application.components for index in range(component.total_count)]
     nodes = [host.name for host in stand.cluster.hosts]
     peers = tuple(_peer(component, index, nodes[0]) for component, index in services)
