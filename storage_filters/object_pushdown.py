@@ -24,7 +24,16 @@ from storage_filters.csv.parser import UnreadableRecordError
 from storage_filters.csv.selection import Selection, SelectionError
 from storage_filters.csv.stream import first_byte, select_records
 from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks
-from storage_filters.wsgi.headers import DONE, FRAMED, NODE_DONE, SELECTED, SELECTION, environ_key
+from storage_filters.wsgi.headers import (
+    DONE,
+    FRAMED,
+    NODE_DONE,
+    OBJECT_BYTES,
+    SELECTED,
+    SELECTION,
+    environ_key,
+    object_bytes,
+)
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -81,6 +90,7 @@ class ObjectPushdown:
             return HTTPUnprocessableEntity(body=str(error))
         headers = {name: value for name, value in plain.headers.items() if not _of_length(name)}
         told = {SELECTED: "yes", "Content-Type": MEDIA_TYPE, **({FRAMED: "yes"} if frames else {})}
+        told |= {OBJECT_BYTES: object_bytes(plain.headers)}
         return Response(app_iter=closing(body, plain.app_iter), headers={**headers, **told})
 
     def _read(self, env: Environ, first: int) -> Response:

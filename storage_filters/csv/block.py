@@ -6,12 +6,14 @@ and written one by one (`csv.parser`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from storage_filters.csv.comparisons import Fields, Outcomes, equal, nulls, outcomes
 from storage_filters.csv.layout import Lines, lay_out
 from storage_filters.csv.parser import Value, line_with, values_of
-from storage_filters.csv.quotes import Bytes, Mask, Positions
+from storage_filters.csv.quotes import Bytes, Mask, Positions, dependent_lines
 from storage_filters.csv.readings import is_word, possible_outcomes
 from storage_filters.csv.selection import Selection
 from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
@@ -33,20 +35,26 @@ class Selector:
         self._literal = _rare_literal(self._predicate, selection)
         self._whole = self._wanted == tuple(range(len(selection.names)))
         self._asked = max((*self._looked_at, *(() if self._whole else self._wanted)), default=-1) + 1
+        self._in_place = selection.in_place
         # without delimiters, a reader may skip a row as blank
-        self._may_be_blank = not self._whole and (len(self._wanted) == 1 or ord(self._csv.delimiter) <= _BLANK)
+        has_delimiter = len(self._wanted) > 1 or (self._in_place and self._wanted[0] > 0)
+        self._may_be_blank = not self._whole and (not has_delimiter or ord(self._csv.delimiter) <= _BLANK)
 
     def select(self, data: bytes) -> bytes:
         """Return the wanted part of these lines, each ending with a line feed. Raises UnreadableRecordError."""
-        if self._literal is not None:
+        quoted = self._in_place and self._csv.quote.encode() in data
+        if self._literal is not None and not quoted:
             data = lines_with(data, self._literal)
         if not data:
             return b""
         lines, irregular = lay_out(data, len(self._names), self._csv, self._asked)
+        if quoted:
+            lines, others = without(lines, dependent_lines(lines.buffer, lines.starts, lines.ends, self._csv))
+            irregular = [*irregular, *others]
         selected = lines.only(self._rows(lines, data)) if self._predicate is not None else lines
         by_hand = {start: self._by_hand(data[start:end]) for start, end in irregular}
         if self._may_be_blank:
-            selected, blank = self._without_blank(selected)
+            selected, blank = without(selected, self._blank(selected))
             by_hand |= {start: self._by_hand(data[start:end]) for start, end in blank}
         if not by_hand:
             return self._project(selected)
@@ -92,17 +100,14 @@ class Selector:
         absent: Mask = np.equal(*lines.field(column))
         return absent | equal(lines.values, first, last, self._csv.null_text.encode())
 
-    def _without_blank(self, lines: Lines) -> tuple[Lines, list[tuple[int, int]]]:
-        """Return the lines that are not blank in their wanted part, and the positions of the others."""
+    def _blank(self, lines: Lines) -> Mask:
+        """Return which lines are blank in their wanted part."""
         seen = np.concatenate(([0], np.cumsum(lines.buffer > _BLANK)))
         blank = np.ones(len(lines.starts), dtype=bool)
         for column in self._wanted:
             first, last = lines.field(column)
             blank &= seen[np.minimum(last, len(lines.buffer))] == seen[np.minimum(first, len(lines.buffer))]
-        if not blank.any():
-            return lines, []
-        places = list(zip(lines.starts[blank].tolist(), lines.ends[blank].tolist(), strict=True))
-        return lines.only(~blank), places
+        return blank
 
     def _project(self, lines: Lines) -> bytes:
         if not len(lines.starts):
@@ -110,6 +115,8 @@ class Selector:
         if self._whole:
             return _join_fields(lines.buffer, [(lines.starts, lines.ends)], b"\n")
         fields = [lines.field(column) for column in self._wanted]
+        if self._in_place:
+            return _join_in_place(lines.buffer, fields, self._wanted, self._csv.delimiter.encode())
         return _join_fields(lines.buffer, fields, self._csv.delimiter.encode())
 
     def _in_order(self, kept: Lines, others: dict[int, bytes]) -> bytes:
@@ -119,7 +126,7 @@ class Selector:
         return b"".join(found[start] for start in sorted(found))
 
     def _by_hand(self, line: bytes) -> bytes | None:
-        if self._whole and self._predicate is None:
+        if self._in_place or (self._whole and self._predicate is None):
             return line + b"\n"
         values = values_of(line, self._csv)
         values += [None] * (len(self._names) - len(values))
@@ -133,6 +140,13 @@ class Selector:
 
     def _without_null_text(self, value: Value) -> Value:
         return None if value == self._csv.null_text.encode() else value
+
+
+def without(lines: Lines, some: Mask) -> tuple[Lines, list[tuple[int, int]]]:
+    """Return the other lines, and begin and end of these."""
+    if not some.any():
+        return lines, []
+    return lines.only(~some), list(zip(lines.starts[some].tolist(), lines.ends[some].tolist(), strict=True))
 
 
 def lines_with(data: bytes, literal: bytes) -> bytes:
@@ -191,4 +205,24 @@ def _join_fields(buffer: Bytes, fields: list[tuple[Positions, Positions]], delim
     text = buffer[places]
     text[behind - 1] = delimiter[0]
     text[behind[len(fields) - 1 :: len(fields)] - 1] = _NEWLINE
+    return bytes(text.tobytes())
+
+
+def _join_in_place(
+    buffer: Bytes, fields: list[tuple[Positions, Positions]], positions: Sequence[int], delimiter: bytes
+) -> bytes:
+    """Copy the fields of each row behind as many delimiters as its position needs, with a line feed at the end."""
+    first = np.stack([first for first, _ in fields], axis=1).ravel()
+    lengths = np.stack([last - first for first, last in fields], axis=1).ravel()
+    rows = len(first) // len(fields)
+    before = np.diff(np.asarray(positions), prepend=0)
+    spaces = np.tile(np.append(before[1:], before[0] + 1), rows)  # behind each field, the line feed included
+    behind = np.cumsum(lengths + spaces) + before[0]
+    text = np.full(behind[-1] - before[0], delimiter[0], dtype=np.uint8)
+    number = np.arange(int(lengths.sum()))
+    before_field = np.cumsum(lengths) - lengths
+    text[number + np.repeat(behind - lengths - spaces - before_field, lengths)] = buffer[
+        number + np.repeat(first - before_field, lengths)
+    ]
+    text[behind[len(fields) - 1 :: len(fields)] - before[0] - 1] = _NEWLINE
     return bytes(text.tobytes())

@@ -12,6 +12,7 @@ from storage_filters.csv.selection import CsvFormat
 Positions = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
+_COMMENT = ord("#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,26 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
     silent = np.sort(np.concatenate((quotes[:-1][doubled], escapes[inside])))
     known = well[line]
     return Quotes(well, quotes[opens & known], quotes[~opens & known], silent)
+
+
+def dependent_lines(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvFormat) -> Mask:
+    """Return the lines that Spark may read differently if its parser skips columns: all with a quote and beside it an
+    escape, another quote next to one, or the comment sign of univocity-parsers.
+    """
+    quotes = buffer == ord(csv.quote)
+    pairs = np.append(quotes[:-1] & quotes[1:], False)
+    odd = pairs | (buffer == _COMMENT)
+    if csv.escape != csv.quote:
+        odd |= buffer == ord(csv.escape)
+    with_quotes, with_odd = _lines_with(quotes, starts, ends), _lines_with(odd, starts, ends)
+    both: Mask = with_quotes & with_odd
+    return both
+
+
+def _lines_with(marks: Mask, starts: Positions, ends: Positions) -> Mask:
+    seen = np.concatenate(([0], np.cumsum(marks)))
+    found: Mask = seen[ends] > seen[starts]
+    return found
 
 
 def _escapes(buffer: Bytes, csv: CsvFormat) -> Positions:

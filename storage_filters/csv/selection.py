@@ -53,7 +53,8 @@ class Selection:
 
     names: all columns of the object, in order. columns: the wanted ones, in the wanted order; empty: all. where: the
     text of a predicate over columns; empty: all records. types: of columns, by the names of `column_types`; a column
-    without a type may be read as any.
+    without a type may be read as any. in_place: wanted columns keep their position, with empty fields before them, and
+    lines whose reading depends on the reader's settings are delivered whole.
     """
 
     names: tuple[str, ...]
@@ -63,6 +64,7 @@ class Selection:
     end: int | None = None
     csv: CsvFormat = field(default_factory=CsvFormat)
     types: Mapping[str, str] = field(default_factory=dict)
+    in_place: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < len(self.names) <= COLUMNS_MAX or len(set(self.names)) != len(self.names):
@@ -84,7 +86,8 @@ class Selection:
     @property
     def wanted_positions(self) -> tuple[int, ...]:
         """Return the positions of the columns to deliver."""
-        return tuple(self.names.index(name) for name in self.columns or self.names)
+        positions = tuple(self.names.index(name) for name in self.columns or self.names)
+        return tuple(sorted(positions)) if self.in_place else positions
 
     @property
     def predicate(self) -> Predicate | None:
@@ -122,4 +125,6 @@ def compatible_fields(fields: dict[str, Any]) -> dict[str, Any]:
         del fields["types"]
     if not fields["csv"]["null_text"]:
         del fields["csv"]["null_text"]
+    if not fields.get("in_place"):
+        fields.pop("in_place", None)
     return fields

@@ -45,7 +45,7 @@ def select_records(chunks: Iterable[bytes], selection: Selection) -> Iterator[by
             header, rest = first_line(rest)
             with_header = is_blank(header)
         delivered = selector.select(rest)
-        if delivered and not begun:
+        if delivered and not begun and not selection.in_place:  # readers of such a selection drop no mark
             begun, delivered = True, _with_quoted_mark(delivered, selection.csv)
         yield delivered
 

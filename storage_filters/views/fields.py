@@ -1,4 +1,4 @@
-"""Check the fields of the header X-Zoe-View; errors are in the terms of the header."""
+"""Check the fields of the headers X-Zoe-View and X-Zoe-Pushdown; errors are in the terms of the header."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_numbers(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_number, value))
+
+
 def _is_truth(value: object) -> bool:
     return isinstance(value, bool)
 
@@ -36,6 +40,7 @@ def _is_object(value: object) -> bool:
 Check = tuple[Callable[[object], bool], str]
 _TEXT: Check = _is_text, "a string"
 _TEXTS: Check = _is_texts, "a list of texts"
+_NUMBER: Check = _is_number, "a whole number"
 _FIELDS: Mapping[str, Check] = {
     "container": _TEXT,
     "prefix": _TEXT,
@@ -43,8 +48,15 @@ _FIELDS: Mapping[str, Check] = {
     "columns": _TEXTS,
     "where": _TEXT,
     "csv": (_is_object, "an object"),
-    "split_bytes": (_is_number, "a whole number"),
+    "split_bytes": _NUMBER,
     "types": (_is_texts_by_name, "an object of texts"),
+}
+_REQUEST: Mapping[str, Check] = {
+    "width": _NUMBER,
+    "columns": (_is_numbers, "a list of whole numbers"),
+    "start": _NUMBER,
+    "end": _NUMBER,
+    **{name: _FIELDS[name] for name in ("where", "csv", "types")},
 }
 _CSV: Mapping[str, Check] = {
     "delimiter": _TEXT,
@@ -57,27 +69,37 @@ _CSV: Mapping[str, Check] = {
 
 def checked_fields(text: str) -> dict[str, Any]:
     """Return the fields of a definition as JSON values. Raises SelectionError."""
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        raise SelectionError("this is not a view: the definition is not JSON") from None
-    found = _check_fields(fields, _FIELDS, "")
-    _check_fields(found.get("csv", {}), _CSV, "csv.")
+    found = _checked("a view", text, _FIELDS)
     container = found.get("container", "")
     if not container or "/" in container:
         raise SelectionError("this is not a view: container must be a name without slashes")
     return found
 
 
-def _check_fields(fields: object, known: Mapping[str, Check], before: str) -> dict[str, Any]:
+def checked_request(text: str) -> dict[str, Any]:
+    """Return the fields of a selection in a request as JSON values. Raises SelectionError."""
+    return _checked("a pushdown", text, _REQUEST)
+
+
+def _checked(subject: str, text: str, known: Mapping[str, Check]) -> dict[str, Any]:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        raise SelectionError(f"this is not {subject}: the definition is not JSON") from None
+    found = _check_fields(subject, fields, known, "")
+    _check_fields(subject, found.get("csv", {}), _CSV, "csv.")
+    return found
+
+
+def _check_fields(subject: str, fields: object, known: Mapping[str, Check], before: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
-        raise SelectionError("this is not a view: the definition must be a JSON object")
+        raise SelectionError(f"this is not {subject}: the definition must be a JSON object")
     for name, value in fields.items():
         if name not in known:
             raise SelectionError(
-                f"this is not a view: there is no field {before}{name:.64}; the fields are {', '.join(known)}"
+                f"this is not {subject}: there is no field {before}{name:.64}; the fields are {', '.join(known)}"
             )
         fits, kind = known[name]
         if not fits(value):
-            raise SelectionError(f"this is not a view: {before}{name} must be {kind}")
+            raise SelectionError(f"this is not {subject}: {before}{name} must be {kind}")
     return fields

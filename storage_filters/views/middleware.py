@@ -13,7 +13,7 @@ is filtered, or an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -29,32 +29,20 @@ from swift.common.swob import (
     Response,
 )
 from swift.common.utils import close_if_possible, get_logger
-from swift.common.wsgi import make_subrequest
 from swift.proxy.controllers.base import get_container_info
 
 from storage_bridge.model import VIEW_PREFIX
-from storage_filters.counting.computing import Computing
-from storage_filters.counting.cpu_frames import pieces_of
-from storage_filters.counting.request_computing import computing_of
 from storage_filters.csv.header import header_names
 from storage_filters.csv.media import why_not_csv
 from storage_filters.csv.parser import UnreadableRecordError
 from storage_filters.csv.selection import HEADER_BYTES_MAX, Selection, SelectionError
-from storage_filters.csv.stream import first_byte, select_records
-from storage_filters.object_pushdown import closing, cooperative
+from storage_filters.object_pushdown import closing
 from storage_filters.views.listing import LIMIT, page
+from storage_filters.views.reader import Reader, Refusal
 from storage_filters.views.view import Part, ViewDefinition, parts_of
 from storage_filters.wsgi.client_lines import ClientLines
-from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks, part_of
-from storage_filters.wsgi.headers import (
-    FRAMED,
-    SELECTED,
-    SELECTION,
-    VIEW,
-    VIEW_SYSMETA,
-    VIEW_SYSMETA_NAME,
-    environ_key,
-)
+from storage_filters.wsgi.delivery import MEDIA_TYPE, part_of
+from storage_filters.wsgi.headers import PUSHDOWN, VIEW, VIEW_SYSMETA, VIEW_SYSMETA_NAME, environ_key
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -66,14 +54,6 @@ _WORTH_A_LINE = (HTTPConflict().status_int, HTTPUnprocessableEntity().status_int
 _UNKNOWN_TO_S3 = (HTTPMethodNotAllowed().status_int, HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 
 
-class Refusal(Exception):  # noqa: N818 - it is an answer
-    """The request cannot be fulfilled; carries the answer for the reader."""
-
-    def __init__(self, response: Response) -> None:
-        super().__init__(response.status)
-        self.response = response
-
-
 class Views:
     """The WSGI filter."""
 
@@ -83,14 +63,18 @@ class Views:
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer requests to views; pass all others on."""
-        definition_sent = env.pop(environ_key(VIEW), None)
+        definition_sent, pushdown = env.pop(environ_key(VIEW), None), env.pop(environ_key(PUSHDOWN), None)
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
-        if len(parts) < _OBJECT_PATH_PARTS or not parts[3].startswith(VIEW_PREFIX):
+        of_view = len(parts) >= _OBJECT_PATH_PARTS and parts[3].startswith(VIEW_PREFIX)
+        name = parts[4] if len(parts) > _OBJECT_PATH_PARTS else ""
+        if not of_view and (pushdown is None or not name or env["REQUEST_METHOD"] != "GET"):
             return self._pass(env, start_response)
         request = Request(env)
-        name = parts[4] if len(parts) > _OBJECT_PATH_PARTS else ""
         try:
-            answer = self._answer(request, parts[2], name, definition_sent)
+            if of_view:
+                answer = self._answer(request, parts[2], name, definition_sent)
+            else:
+                answer = Reader(self._app, request).requested(str(pushdown))
         except Refusal as error:
             answer = error.response
         except (SelectionError, UnreadableRecordError) as error:
@@ -146,7 +130,7 @@ class _Source:
     """The content of a view, read with the rights of one request."""
 
     def __init__(self, app: Any, request: Request, account: str, definition: ViewDefinition) -> None:
-        self._app = app
+        self._reader = Reader(app, request)
         self._request = request
         self._path = quote(f"/v1/{account}/{definition.container}")
         self._definition = definition
@@ -215,26 +199,13 @@ class _Source:
         return Response(status=status, app_iter=closing(part_of(body, first, length), body), headers=headers)
 
     def _records(self, path: str, part: Part) -> tuple[Iterator[bytes], Response]:
-        """Return the records, filtered by the object server if possible, otherwise here, and the source's answer for
-        them.
-        """
-        selection, computing = self._definition.selection(part), computing_of(self._request.environ)
-        computing.wait()
-        answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json(), FRAMED: "yes"})
-        if answer.headers.get(SELECTED) == "yes":
-            framed = answer.headers.get(FRAMED) == "yes"
-            return _pieces_at_cpu_pace(answer.app_iter, computing) if framed else iter(answer.app_iter), answer
-        close_if_possible(answer.app_iter)
-        answer = self._of_listed("GET", path, part, {"Range": f"bytes={first_byte(selection)}-"})
-        made = computing.pieces(
-            lambda chunks: gzip_blocks(cooperative(select_records(chunks, selection), computing.yield_turn)),
-            answer.app_iter,
+        return self._reader.records(
+            self._definition.selection(part), lambda headers: self._of_listed("GET", path, part, headers)
         )
-        return begin(made), answer
 
-    def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
+    def _of_listed(self, method: str, path: str, part: Part, headers: Mapping[str, str] | None = None) -> Response:
         """Return the answer for a listed object. Raises Refusal with 409 if it has been replaced."""
-        answer = self._ask(method, path, headers)
+        answer = self._reader.ask(method, path, headers)
         if not part.is_of(answer.headers.get("Etag", "")):
             close_if_possible(answer.app_iter)
             raise Refusal(HTTPConflict(body="the object has changed since it was listed\n", request=self._request))
@@ -244,7 +215,7 @@ class _Source:
         """Return the names of the definition, or of the object's header. Raises SelectionError for an object that is
         not CSV.
         """
-        answer = self._ask("GET", self._object_path(part.name), {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"})
+        answer = self._reader.ask("GET", self._object_path(part.name), {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"})
         start: bytes = answer.body
         if why := why_not_csv(part.name, start):
             raise SelectionError(why)
@@ -258,7 +229,7 @@ class _Source:
         marker = ""
         while True:
             query = f"?format=json&prefix={quote(self._definition.directory)}&marker={quote(marker)}"
-            found = json.loads(self._ask("GET", self._path + query).body or b"[]")
+            found = json.loads(self._reader.ask("GET", self._path + query).body or b"[]")
             yield from found
             if len(found) < CONTAINER_LISTING_LIMIT:
                 return
@@ -266,24 +237,6 @@ class _Source:
 
     def _object_path(self, name: str) -> str:
         return f"{self._path}/{quote(self._definition.directory + name)}"
-
-    def _ask(self, method: str, path: str, headers: dict[str, str] | None = None) -> Response:
-        subrequest = make_subrequest(self._request.environ, method, path, headers=headers or {}, swift_source="ZOE")
-        answer = subrequest.get_response(self._app)
-        if answer.is_success:
-            return answer
-        text = f"the source of this view answers {answer.status}\n"
-        if answer.status_int == HTTPUnprocessableEntity().status_int:
-            text = answer.body.decode(errors="replace")  # a message of this package
-        close_if_possible(answer.app_iter)
-        raise Refusal(Response(status=answer.status_int, body=text, request=self._request))
-
-
-def _pieces_at_cpu_pace(frames: Iterable[bytes], computing: Computing) -> Iterator[bytes]:
-    """Yield the object server's pieces, at the pace of the tenant's CPU bound."""
-    for piece in pieces_of(frames, computing.add):
-        yield piece
-        computing.wait()
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Views]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 # Clients cannot send it: Swift's gatekeeper removes X-Backend headers from requests and answers.
 SELECTION = "X-Backend-Zoe-Selection"
 SELECTED = "X-Backend-Zoe-Selected"
 # Requests `cpu_frames`, and in an answer announces them.
 FRAMED = "X-Backend-Zoe-Framed"
+# A selection in a request for an object; in an answer "yes" if it was applied. The size of the whole object.
+PUSHDOWN = "X-Zoe-Pushdown"
+OBJECT_BYTES = "X-Zoe-Object-Bytes"
 # The definition of a view, stored with its container; a reseller admin sends it to create the view.
 VIEW = "X-Zoe-View"
 VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"
@@ -34,6 +39,11 @@ NODE_EXECUTION = "X-Backend-Zoe-Execution"
 BY_S3 = "X-Backend-Zoe-By-S3"
 # Replaces the ETag of the sent bytes: an object server that does not know it refuses the object, by Swift's check.
 NODE_MARK = "zoe-filters-on-object"
+
+
+def object_bytes(headers: Mapping[str, str]) -> str:
+    """Return the size of the whole object, by the headers of an answer with all or a range of it."""
+    return headers.get("Content-Range", "").rpartition("/")[2] or headers.get("Content-Length", "")
 
 
 def environ_key(header: str) -> str:
