@@ -16,6 +16,8 @@ _CLOUD = "org.apache.spark.internal.io.cloud"
 # A filtered read answers only when the first rows are found; Stocator's own 5 s were measured to be too short.
 _SOCKET_TIMEOUT_MS = 300_000
 _RETRIES = 5
+PUSHDOWN = "zoe.pushdown.Extensions"
+"""The class in `spark_pushdown` that plans scans."""
 # Directory of both connectors for data before the upload; Hadoop expands the variable on each node.
 _SCRATCH = "${env.TMPDIR:-/tmp}"
 
@@ -36,8 +38,11 @@ class S3Service:
     endpoint: str
 
 
-def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> Mapping[str, str]:
-    """Return Spark properties for unmodified Stocator; `jars` are paths on the nodes.
+def swift_properties(
+    services: Sequence[SwiftService], jars: Sequence[str], pushdown: bool = False
+) -> Mapping[str, str]:
+    """Return Spark properties for unmodified Stocator; `jars` are paths on the nodes. pushdown: whether queries ask the
+    store for their columns and rows.
 
     Output of a task is a local file until it is complete. Streamed uploads, Stocator's default, cannot write a text of
     less than 64 KiB on Java 17: it flushes before they are open.
@@ -56,6 +61,8 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
         # Readers recognise the output of failed and repeated tasks by the success marker.
         f"{_SPARK}mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
+    if pushdown:
+        properties["spark.sql.extensions"] = PUSHDOWN
     for service in services:
         place = f"{_SPARK}{_SWIFT}.service.{service.name}"
         properties |= {

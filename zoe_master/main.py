@@ -332,7 +332,9 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
         name: Place(place.url, place.region, bool(place.swift_url), place.execution_credentials)
         for name, place in settings.storage_services.items()
     }
-    return SparkConfig(places, settings.storage_jars, credentials_of(settings, accounts))
+    return SparkConfig(
+        places, settings.storage_jars, credentials_of(settings, accounts), settings.storage_query_pushdown
+    )
 
 
 def senders_of(settings: Settings) -> NotificationSenders:

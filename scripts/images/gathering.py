@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Protocol
 
 from scripts.images.engine import ROOT, BuildError
-from zoe_embedded.runtimes.jars import STOCATOR, JarError, stocator_jars
+from zoe_embedded.runtimes.jars import COMPILER, STOCATOR, JarError, compiler_jar, stocator_jars
 from zoe_embedded.runtimes.pip_configuration import download_environment
+from zoe_embedded.runtimes.pushdown_jar import SOURCES
 from zoe_embedded.runtimes.runtime import PYTHON_OF_IMAGES, client_identity, copy_client, spark_packages
 
 _CATALOGUE = ROOT / "app_descriptions"
@@ -198,5 +199,24 @@ class StocatorJars:
         try:
             for jar in stocator_jars():
                 shutil.copy(jar, context / "jars")
+        except JarError as error:
+            raise BuildError(str(error)) from error
+
+
+class QueryPushdown:
+    """Sources of Spark's pushdown, and a compiler for them, checked against its hash."""
+
+    def identity(self) -> bytes:
+        """Return the identity of all sources and of the compiler."""
+        sources = sorted(SOURCES.glob("*.java"))
+        return b"".join((*(identity_of(path, path.name) for path in sources), repr(COMPILER).encode()))
+
+    def put(self, context: Path) -> None:
+        """Write `pushdown/`."""
+        (context / "pushdown").mkdir()
+        for path in SOURCES.glob("*.java"):
+            shutil.copy(path, context / "pushdown")
+        try:
+            shutil.copy(compiler_jar(), context / "pushdown" / "ecj.jar")
         except JarError as error:
             raise BuildError(str(error)) from error

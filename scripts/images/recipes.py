@@ -12,6 +12,7 @@ from scripts.images.gathering import (
     Files,
     ImageInput,
     PythonPackages,
+    QueryPushdown,
     SparkPackages,
     StocatorJars,
     Zoe,
@@ -34,7 +35,7 @@ _JAVA_OF_SPARK = ("spark/make-java", "spark/zoe-java", "spark/load_classes.py")
 RECIPES: dict[str, Recipe] = {
     "tiny": Recipe(gathered=(Busybox(),)),
     "base": Recipe(from_debian=True, gathered=(Authorities(), Sources()), other_names=("python",)),
-    "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars(), Files(*_JAVA_OF_SPARK))),
+    "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars(), QueryPushdown(), Files(*_JAVA_OF_SPARK))),
     "jupyter": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
     "jupyter-spark": Recipe("jupyter", gathered=(ZoeClient(),)),
     "notebook": Recipe("base", gathered=(PythonPackages("notebook.lock"), ZoeClient())),

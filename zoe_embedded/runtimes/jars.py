@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from zoe_embedded.home import Home, cache_directory
@@ -37,6 +37,10 @@ S3A = {
     ),
 }
 """The same for Hadoop's S3A in Spark's version of Hadoop, and for Spark's use of its committers; 280 MB."""
+COMPILER = {
+    "org/eclipse/jdt/ecj/3.38.0/ecj-3.38.0.jar": "97c566b120009c203a2fc8b291f4a9adbc171cf1ccb70f06f6b4e1828c00ce8e",
+}
+"""The same for Eclipse's compiler of Java, which runs on a Java without one."""
 
 
 class JarError(Exception):
@@ -53,16 +57,26 @@ def s3a_jars() -> list[Path]:
     return _jars(S3A)
 
 
+def compiler_jar() -> Path:
+    """Return the compiler, downloading it if it is missing. Raises JarError."""
+    return _jars(COMPILER)[0]
+
+
 def readable_jars(home: Home) -> list[str]:
     """Return Stocator's jars where components may read them, whatever user they run as. Raises JarError."""
+    return readable_copies(home, stocator_jars())
+
+
+def readable_copies(home: Home, jars: Sequence[Path]) -> list[str]:
+    """Return copies of jars that components may read."""
     directory = home.runtime / "jars"
     directory.mkdir(exist_ok=True)
-    for jar in stocator_jars():
+    for jar in jars:
         copy = directory / jar.name
         if not copy.exists() or copy.stat().st_size != jar.stat().st_size:
             copy.write_bytes(jar.read_bytes())
     make_readable(directory)
-    return [str(directory / jar.name) for jar in stocator_jars()]
+    return [str(directory / jar.name) for jar in jars]
 
 
 def _jars(wanted: Mapping[str, str]) -> list[Path]:

@@ -16,6 +16,7 @@ from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.children import end_orphans
 from zoe_embedded.runtimes.jars import readable_jars
 from zoe_embedded.runtimes.needs import MEMCACHED
+from zoe_embedded.runtimes.pushdown_jar import readable_pushdown
 from zoe_embedded.stack import Stack, StackError, lock_home
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import CONFIG_VARIABLE, ControllerSite
@@ -103,7 +104,7 @@ def storage_site(
             "storage_url": controller.url,
             "storage_token_file": str(controller.token_file),
             "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION, "execution_credentials": True}},
-            "storage_jars": readable_jars(home),
+            "storage_jars": [*readable_jars(home), *(readable_pushdown(home) if _wants_pushdown(given) else ())],
             "storage_interval_s": 1.0,
         }
         # PostgreSQL ends after the controller, which releases its lead there; otherwise the next one waits for it.
@@ -115,6 +116,10 @@ def storage_site(
         stack = undo.enter_context(Stack(home, spark, settings=settings, on_demand=on_demand, stops_database=False))
         _wait_for_answers(stack)
         yield Site(stack, store, user, controller)
+
+
+def _wants_pushdown(given: Mapping[str, object] | None) -> bool:
+    return bool((given or {}).get("storage_query_pushdown"))
 
 
 def _is_left(directory: str, words: Sequence[str], variables: Mapping[str, str]) -> bool:

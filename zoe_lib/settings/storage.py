@@ -82,3 +82,7 @@ class StorageSettings(FileSettings):
         default=["/opt/stocator/*"],
         description="Jars that Spark needs for these services: paths on the nodes, or in images.",
     )
+    storage_query_pushdown: bool = Field(
+        default=False,
+        description="Whether queries of Spark ask Swift for the columns and rows that they need of CSV objects.",
+    )

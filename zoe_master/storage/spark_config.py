@@ -43,7 +43,8 @@ class Place:
 class SparkConfig:
     """Makes the configuration of services.
 
-    `places`: by the name of the service; `jars`: paths on the nodes; `credentials`: returns those of a tenant.
+    `places`: by the name of the service; `jars`: paths on the nodes; `credentials`: returns those of a tenant;
+    `pushdown`: whether queries of Spark ask the store for their columns and rows.
     """
 
     def __init__(
@@ -51,12 +52,14 @@ class SparkConfig:
         places: Mapping[str, Place] | None = None,
         jars: Sequence[str] = (),
         credentials: Callable[[str], Mapping[str, Credential]] = lambda _: {},
+        pushdown: bool = False,
     ) -> None:
         self.services = None if places is None else frozenset(places)
         """The names of the services of the object store; None: unknown."""
         self._places = places or {}
         self._accepting = frozenset(name for name, place in self._places.items() if place.own_credentials)
         self._jars = jars
+        self._pushdown = pushdown
         self._credentials = credentials
         self.own = OwnCredentials(lambda execution: bool(self._services_with_own(execution)), bool(self._accepting))
         """The credentials of executions."""
@@ -101,7 +104,7 @@ class SparkConfig:
         swift = {
             name: SwiftService(name, self._places[name].url, self._places[name].region) for name in used if name != S3
         }
-        properties = dict(swift_properties(list(swift.values()), self._jars)) if swift else {}
+        properties = dict(swift_properties(list(swift.values()), self._jars, self._pushdown)) if swift else {}
         keys = dict(swift_credentials({swift[n]: (known[n].user, known[n].key) for n in swift if n in known}))
         if S3 in used:
             properties |= s3_properties(S3Service(self._places[S3].url), self._jars)

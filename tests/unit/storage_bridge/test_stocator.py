@@ -14,6 +14,7 @@ from storage_bridge.stocator import (
     swift_credentials,
     swift_properties,
 )
+from zoe_embedded.runtimes.pushdown_jar import SOURCES
 
 SERVICE = SwiftService("zoe", "http://swift:8080/auth/v1.0", "RegionOne")
 
@@ -68,3 +69,9 @@ def test_keys_are_in_the_file_of_credentials_only() -> None:
     }
     assert defaults_text({"spark.a": "b c", "spark.d": "http://e:1/f"}) == "spark.a b c\nspark.d http://e:1/f\n"
     assert not any("key" in name or "password" in name for name in swift_properties([SERVICE], []))
+
+
+def test_pushdown_adds_the_planner_of_scans() -> None:
+    properties = swift_properties([SERVICE], [], pushdown=True)
+    assert properties["spark.sql.extensions"] == "zoe.pushdown.Extensions"
+    assert (SOURCES / "Extensions.java").exists()

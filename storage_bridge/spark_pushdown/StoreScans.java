@@ -1,0 +1,85 @@
+package zoe.pushdown;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation$;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat;
+import scala.Option;
+import scala.Tuple3;
+import scala.collection.JavaConverters;
+import scala.collection.Seq;
+
+/**
+ * Plans a scan of CSV objects in Swift as Spark does, with another format, which asks the store for the columns and
+ * rows of the query. Listing, splits, partition values and the filter above the scan stay Spark's.
+ */
+final class StoreScans extends SparkStrategy {
+    private static final String SCHEME = "swift2d";
+    private final SparkSession session;
+
+    StoreScans(SparkSession session) {
+        this.session = session;
+    }
+
+    @Override
+    public Seq<SparkPlan> apply(LogicalPlan plan) {
+        Option<Tuple3<Seq<NamedExpression>, Seq<Expression>, LogicalPlan>> found = PhysicalOperation$.MODULE$.unapply(plan);
+        if (found.isEmpty() || !(found.get()._3() instanceof LogicalRelation)) {
+            return none();
+        }
+        LogicalRelation relation = (LogicalRelation) found.get()._3();
+        if (relation.isStreaming() || !(relation.relation() instanceof HadoopFsRelation)) {
+            return none();
+        }
+        HadoopFsRelation files = (HadoopFsRelation) relation.relation();
+        if (files.fileFormat().getClass() != CSVFileFormat.class || !inStore(files)) {
+            return none();
+        }
+        CsvSettings settings = CsvSettings.of(session, files);
+        if (settings == null) {
+            return none();
+        }
+        Where where = new Conditions(files.dataSchema(), relation.output(), session.sessionState().conf().ansiEnabled())
+            .where(JavaConverters.seqAsJavaList(found.get()._2()));
+        // Made anew: Spark's own transformations would keep the old relation, since all formats of CSV are equal to it.
+        LogicalPlan made = with(relation, files, new StoreCsvFormat(settings, where));
+        for (Expression filter : JavaConverters.seqAsJavaList(found.get()._2())) {
+            made = new Filter(filter, made);
+        }
+        return FileSourceStrategy$.MODULE$.apply(new Project(found.get()._1(), made));
+    }
+
+    private static boolean inStore(HadoopFsRelation files) {
+        Seq<Path> roots = files.location().rootPaths();
+        for (Path root : JavaConverters.seqAsJavaList(roots)) {
+            if (!SCHEME.equals(root.toUri().getScheme())) {
+                return false;
+            }
+        }
+        return !roots.isEmpty();
+    }
+
+    private static LogicalRelation with(LogicalRelation relation, HadoopFsRelation files, StoreCsvFormat format) {
+        HadoopFsRelation changed = new HadoopFsRelation(
+            files.location(), files.partitionSchema(), files.dataSchema(), files.bucketSpec(), format, files.options(),
+            files.sparkSession());
+        return new LogicalRelation(changed, relation.output(), relation.catalogTable(), relation.isStreaming());
+    }
+
+    private static Seq<SparkPlan> none() {
+        List<SparkPlan> empty = new ArrayList<>();
+        return JavaConverters.asScalaBuffer(empty);
+    }
+}
