@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.support.long import of_storage
 from tests.support.needs import need_program
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.runtimes import runtimes_of_the_clone
@@ -100,6 +101,7 @@ def home() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
+@of_storage
 def test_work_goes_on_whichever_part_is_killed_and_after_all_of_it_was(home: Path) -> None:
     site = Site(home)
     try:
