@@ -37,7 +37,7 @@ from zoe_lib.submission.place import LeaderPlace
 from zoe_master.backends.base import Backend, BackendError, BackendUnavailable, TotalUsageBackend
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
-from zoe_master.background.activity import ServiceActivity
+from zoe_master.background.activity import STRETCH_S, ServiceActivity
 from zoe_master.background.attempt_runner import AttemptRunner, ProgramRefused, check_program
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
@@ -255,6 +255,9 @@ class Process:
         progress: LeaderProgress,
     ) -> None:
         work = ServiceActivity()
+        if master.policy.idle_after_s:
+            now_s = self._clock.now_s()
+            self._store.add_use_of_active(now_s, now_s - STRETCH_S)  # what computed while no master led is unknown
         while not self._stopping:
             progress.note()
             answering.ensure()

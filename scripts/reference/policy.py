@@ -63,7 +63,8 @@ FIELDS = {
     "enforce the bandwidth that it requires, or makes no view. Zoe keeps asking; then the execution is queued again, "
     "or reads the plain objects. Views of a controller that has been away for so long already are not waited for",
     "idle_after_s": "seconds without use after which an interactive execution gets a warning (`idle_warned`); 0 turns "
-    "this off. Use is a page opened, a change or a message sent through the proxy, or work (`idle_cores_milli`)",
+    "this off. Use is a page opened, a change or a message sent through the proxy, or work (`idle_cores_milli`); "
+    "time before this was turned on does not count",
     "idle_warning_s": "seconds after the warning until it ends with the cause `idle`, unless somebody uses it",
     "idle_cores_milli": "a service that uses this many thousandths of a core, on average over a minute, counts as use "
     "of its execution; 0: CPU time does not count as use",

@@ -8,8 +8,9 @@ import pytest
 
 from tests.support.applications import GIB, execution
 from tests.support.stores import LIMITS
+from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions import events as ev
-from zoe_lib.domain.executions.execution import Cause, Outcome
+from zoe_lib.domain.executions.execution import Cause, Execution, Outcome
 from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds
 from zoe_lib.domain.values.progress import ExecutionProgress, ProgressReading
 from zoe_lib.store.base import ExecutionStore
@@ -22,6 +23,11 @@ RETENTION_S = LIMITS.retention_s
 
 def sample(number: int, service_id: str = "s1", execution_id: str = "e1") -> UsageSample:
     return UsageSample(execution_id, service_id, "node-1", float(number), number / 2, number * 100)
+
+
+def start_events(fresh: Execution) -> list[ev.Event]:
+    placements = tuple(ev.Placement(service_id=s.id, node="n") for s in fresh.services if s.core)
+    return [ev.Queued(at_s=1.0), ev.StartPlanned(at_s=1.0, placements=placements)]
 
 
 def end(store: ExecutionStore, number: int, at_s: float) -> None:
@@ -117,6 +123,21 @@ def test_the_last_use_of_an_application_goes_with_it(any_store: ExecutionStore) 
     any_store.add_use_of("nobody", 1.0)
     any_store.add_use_of("nul\0", 1.0)
     assert any_store.last_uses([execution(1).id, "nobody"]) == {execution(1).id: 7.0}
+
+
+def test_active_executions_count_as_used_if_their_use_is_unknown(any_store: ExecutionStore) -> None:
+    fresh = [any_store.submit(execution(number), "request", f"key {number}") for number in (1, 2, 3)]
+    for one in fresh[:2]:
+        any_store.append(one.id, start_events(one), one.version, None)
+    any_store.add_use_of(execution(2).id, 40.0)
+    any_store.set_policy(Policy(idle_after_s=9.0), 0, 30.0, "admin")
+    ids = [one.id for one in fresh]
+    assert any_store.last_uses(ids) == {ids[0]: 30.0, ids[1]: 40.0}
+    any_store.set_policy(Policy(idle_after_s=8.0), 1, 50.0, "admin")
+    if isinstance(any_store, PostgresStore):
+        any_store.add_usage([sample(100, "s", ids[0]), sample(99, "s", ids[1])])
+        any_store.add_use_of_active(160.0, 100.0)
+        assert any_store.last_uses(ids) == {ids[0]: 30.0, ids[1]: 160.0}
 
 
 def test_progress_is_replaced_and_goes_with_its_execution(any_store: ExecutionStore) -> None:

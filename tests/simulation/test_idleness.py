@@ -71,6 +71,20 @@ def test_a_use_counts_from_then_and_takes_a_warning_back() -> None:
     assert world.get(execution).cause is Cause.IDLE
 
 
+def test_time_before_the_limit_was_switched_on_is_not_idle() -> None:
+    """Nobody knows whether it computed before: that was not measured."""
+    world = world_with(replace(POLICY, idle_after_s=0.0))
+    execution = world.submit(notebook())
+    world.run(50_000.0)
+    world.store.set_policy(POLICY, 1, world.clock.now_s(), "test")
+    world.run(100.0)
+    world.restart()
+    world.run(3400.0)
+    assert "idle_warned" not in kinds(world, execution)
+    world.run(800.0)
+    assert world.get(execution).cause is Cause.IDLE
+
+
 @pytest.mark.parametrize("change", ["no policy", "batch", "not proxied"])
 def test_others_are_never_ended(change: str) -> None:
     world = world_with(replace(POLICY, idle_after_s=0.0) if change == "no policy" else POLICY)

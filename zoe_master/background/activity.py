@@ -8,8 +8,8 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import ExecutionId
 from zoe_master.backends.base import Usage
 
-# Long enough that neither a polling page nor a garbage collection counts as work.
-_STRETCH_S = 60.0
+STRETCH_S = 60.0
+"""Time over which usage is averaged: neither a polling page nor a garbage collection counts as work."""
 
 
 class ServiceActivity:
@@ -26,7 +26,7 @@ class ServiceActivity:
         if not policy.idle_after_s or not policy.idle_cores_milli:
             self._began = {}
             return {}
-        stretch_s = min(_STRETCH_S, policy.idle_after_s / 2)
+        stretch_s = min(STRETCH_S, policy.idle_after_s / 2)
         began, last_active = {}, {}
         for now in usage:
             then = self._began.get(now.service_id, now)

@@ -40,6 +40,14 @@ def idle_due_s(execution: Execution, used_at_s: float | None, policy: Policy) ->
     return _since_s(execution, used_at_s) + policy.idle_after_s
 
 
+def counts_anew(before: Policy, after: Policy) -> bool:
+    """Return whether idle times count from the change of the policy: uses that count now were not recorded before."""
+    if not after.idle_after_s:
+        return False
+    less = after.idle_cores_milli and not 0 < before.idle_cores_milli <= after.idle_cores_milli
+    return not before.idle_after_s or bool(less)
+
+
 def _seen_used(execution: Execution) -> bool:
     """Return whether its use passes through the proxy, and so is visible."""
     return any(port.proxied for component in execution.application.components for port in component.ports)

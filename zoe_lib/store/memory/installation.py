@@ -9,8 +9,10 @@ from dataclasses import replace
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 from zoe_lib.domain.cluster.policy import Policy, shown_limits, with_limits, with_shown_limits
+from zoe_lib.domain.executions.execution import ACTIVE_STATES
 from zoe_lib.domain.executions.limits import Limits
 from zoe_lib.domain.executions.promises import StoreCapacity
+from zoe_lib.domain.lifecycle.idleness import counts_anew
 from zoe_lib.store.documents.codec import encode
 from zoe_lib.store.errors import ConcurrentUpdate, NotLeader, StoreUnavailable
 from zoe_lib.store.memory.state import Fact, State
@@ -67,7 +69,11 @@ class MemoryInstallation:
                 raise ConcurrentUpdate(
                     f"version {expected_version} of the policy is not in force any more; read it again"
                 )
-            state.policy = with_shown_limits(state.policy, replace(policy, version=expected_version + 1))
+            present = state.policy
+            state.policy = with_shown_limits(present, replace(policy, version=expected_version + 1))
+            if counts_anew(present, state.policy):
+                active = (one.id for one in state.executions.values() if one.state in ACTIVE_STATES)
+                state.last_uses |= {id_: max(at_s, state.last_uses.get(id_, at_s)) for id_ in active}
             state.record_fact(Fact("policy_set", at_s, cause_id, json.loads(json.dumps(encode(state.policy)))))
             new = state.policy
         state.notify_subscribers()

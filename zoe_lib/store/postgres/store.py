@@ -364,6 +364,7 @@ class PostgresStore:
 
     add_use_of = write_method(last_use_rows.add)
     last_uses = read_method(last_use_rows.read)
+    add_use_of_active = write_method(last_use_rows.add_to_active)
     set_progress = write_method(progress_rows.write)
     progress_of = read_method(progress_rows.read)
 

@@ -14,12 +14,13 @@ from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 from zoe_lib.domain.cluster.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.executions.limits import Limits
 from zoe_lib.domain.executions.promises import StoreCapacity
+from zoe_lib.domain.lifecycle.idleness import counts_anew
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.documents.codec import decode, encode
 from zoe_lib.store.documents.rows import node_values, to_node
 from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.sql.batch.writing import check_leader
-from zoe_lib.store.sql.billing import limits
+from zoe_lib.store.sql.billing import last_uses, limits
 from zoe_lib.store.sql.connection.database import Database
 from zoe_lib.store.sql.connection.prepared import Prepared
 from zoe_lib.store.sql.journal.journal import write_fact
@@ -139,7 +140,8 @@ def read_policy(connection: Connection) -> Policy:
 def set_policy(connection: Connection, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
     """Put a policy in force and journal it; of the limits, it sets those in its documents."""
     limits.lock(connection)
-    new = with_shown_limits(read_policy(connection), replace(policy, version=expected_version + 1))
+    present = read_policy(connection)
+    new = with_shown_limits(present, replace(policy, version=expected_version + 1))
     values = {"version": new.version, "data": encode(with_limits(new, Limits())), "set_at_s": at_s}
     if expected_version == 0:
         done = connection.execute(insert_or(policy_table).values(id=1, **values).on_conflict_do_nothing())
@@ -148,6 +150,8 @@ def set_policy(connection: Connection, policy: Policy, expected_version: int, at
     if done.rowcount != 1:
         raise ConcurrentUpdate(f"version {expected_version} of the policy is not in force any more; read it again")
     limits.write(connection, new.limits)
+    if counts_anew(present, new):
+        last_uses.add_to_active(connection, at_s)
     write_fact(connection, "policy_set", at_s, cause_id, encode(new))
     return new
 
