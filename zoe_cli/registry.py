@@ -22,6 +22,17 @@ Command = Callable[..., None]
 _FURTHER = "Further options"
 NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 _EXECUTION_PARAMETERS = ("execution_id", "execution_ids")
+# What an id is instead of an execution or an array, and what to do then.
+_HINTS_OF_OTHER_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        " is an array, not an ": "`zoe array show ARRAY` lists its indices, `zoe explain ARRAY` says why they wait",
+        " is a workflow, not an ": "`zoe workflow show WORKFLOW` lists its executions",
+        " is an execution of an array": "`zoe show ID` shows the execution, `zoe array show ARRAY` its array",
+        " is not the id of an array": "`zoe array ls` lists arrays, `zoe show ID` shows an execution",
+        " of array ": "`zoe array show ARRAY` lists its indices; they are held, released and modified with their array",
+        " has no index ": "`zoe array show ARRAY` lists its indices",
+    }
+)
 _COMMANDS_THAT_ADD = ("add", "set", "put")
 """What these do not find is another kind of object than the one that their group lists."""
 
@@ -165,7 +176,9 @@ def _is_place_of(setting: str, place: str) -> bool:
 def add_hint(context: Any, error: Refused) -> None:
     """Give the error for an object that a command did not find a hint, unless the server gave one."""
     if isinstance(error, NotFound):
-        hint = error.problem.hint or _hint_where_it_is_listed(context, error.problem.detail)
+        detail = error.problem.detail
+        of_other_kind = next((hint for part, hint in _HINTS_OF_OTHER_KINDS.items() if part in detail), "")
+        hint = error.problem.hint or of_other_kind or _hint_where_it_is_listed(context, detail)
         error.problem = error.problem.model_copy(update={"hint": hint})
 
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(r"[^,;:]+")
 _WORDS = re.compile(r"[a-z]{4,}")
+# What an id is instead of an execution, and the calls for it: Python shows them below the error.
+_CALLS_OF_OTHER_KINDS = {
+    " is an array, not an ": "client.arrays.array(ID) has its reason, client.arrays.indices(ID) its executions",
+    " is a workflow, not an ": "client.workflows.one(ID) has its steps with their executions",
+}
 
 
 class ZoeError(Exception):
@@ -83,6 +88,9 @@ class NotFound(Refused):
         super().__init__(problem)
         if problem.detail and not str(self).startswith(problem.detail):  # a sentence of its own, without "It"
             self.args = (problem.detail,)
+        for part, calls in _CALLS_OF_OTHER_KINDS.items():
+            if part in problem.detail:
+                self.add_note(calls)
 
 
 class NotAllowed(Refused):

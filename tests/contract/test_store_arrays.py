@@ -22,7 +22,7 @@ from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader
-from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionChange, ExecutionQuery
+from zoe_lib.store.values import ArrayChange, ArrayQuery, ArrayRuns, ExecutionChange, ExecutionQuery
 
 
 def array(number: int = 1, indices: str = "0-9", user: str = "ada", tenant: str = "red") -> Array:
@@ -187,13 +187,35 @@ def test_unfinished_executions_are_counted_by_state(any_store: ExecutionStore) -
     found = any_store.active_of_arrays([one.id, "unknown", "\x00"])
     assert {key: dict(counts) for key, counts in found.items()} == {one.id: {ExecutionState.QUEUED: 1, third.state: 1}}
     assert dict(any_store.active_of_arrays([])) == {}
-    assert not any_store.begun_arrays([one.id, "unknown", "\x00"])
-    placed = tuple(ev.Placement(service_id=service.id, node="n1") for service in third.services)
-    start = ev.StartPlanned(at_s=52.0, placements=placed)
+
+
+def run_for(store: ExecutionStore, one: Execution, from_s: float, to_s: float | None) -> None:
+    """Let an execution have places from one time to another, or until now."""
+    placed = tuple(ev.Placement(service_id=service.id, node="n1") for service in one.services)
+    events: list[ev.Event] = [ev.Queued(at_s=51.0), ev.StartPlanned(at_s=from_s, placements=placed)]
     kinds = ev.ServiceStarting, ev.ServiceStarted
-    up = [kind(at_s=53.0, service_id=service.id) for service in third.services for kind in kinds]
-    any_store.append(third.id, [ev.Queued(at_s=51.0), start, *up], third.version, None)
-    assert list(any_store.begun_arrays([one.id, "unknown"])) == [one.id]
+    events += [kind(at_s=from_s, service_id=service.id) for service in one.services for kind in kinds]
+    if to_s is not None:
+        events.append(ev.Stopping(at_s=to_s, outcome=Outcome.FAILED, cause=Cause.EXITED))
+        events += [ev.ServiceEnded(at_s=to_s, service_id=s.id, cause=Cause.EXITED) for s in one.services]
+        events.append(ev.Ended(at_s=to_s))
+    store.append(one.id, events, one.version, None)
+
+
+def test_time_between_the_runs_of_its_indices_does_not_count(any_store: ExecutionStore) -> None:
+    epoch, one, other = lead(any_store), *(any_store.submit_array(array(number), "request") for number in (1, 2))
+    first, second, third, fourth = made(any_store, one, range(4), epoch)
+    wanted = {one.id: 1, other.id: 1, "unknown": 1, "\x00": 1}
+    assert not any(found.ran_s or found.causes for found in any_store.runs_of_arrays(wanted, 99.0).values())
+    for execution, from_s, to_s in (
+        (first, 52.0, 70.0),
+        (second, 55.0, 60.0),
+        (third, 65.0, 75.0),
+        (fourth, 90.0, None),
+    ):
+        run_for(any_store, execution, from_s, to_s)
+    assert any_store.runs_of_arrays(wanted, 94.0) == {one.id: ArrayRuns(23.0 + 4.0, frozenset({Cause.EXITED}))}
+    assert any_store.runs_of_arrays({one.id: 2}, 94.0) == {one.id: ArrayRuns(27.0)}  # that of an earlier run
 
 
 def test_shares_of_an_array_are_found(any_store: ExecutionStore) -> None:

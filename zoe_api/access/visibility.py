@@ -10,30 +10,60 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.services.dependencies import Caller
+from zoe_client.vocabulary import IndexState
 from zoe_lib.domain.applications.roles import Scope
-from zoe_lib.domain.applications.sharing import ShareLevel
-from zoe_lib.domain.executions.arrays import is_array, member_of
+from zoe_lib.domain.applications.sharing import ExecutionShares, ShareLevel
+from zoe_lib.domain.executions.arrays import INDEX_STATES, Array, Member, is_array, member_of
 from zoe_lib.domain.executions.execution import Execution, ExecutionId
 from zoe_lib.store.errors import NotFound, StoreUnavailable
 from zoe_lib.store.people import Principal
 
 LOOK = "look"
 """The audit action of an operator who reads data of another user."""
+_INDICES_LENGTH_MAX = 80
 
 
-def _unknown(text: str) -> str:
+def _unknown(text: str, caller: Caller) -> str:
     """Return the sentence about an id that is not an execution's."""
     if member := member_of(text):
-        how = f"`zoe array show {member.array_id}`; it is held, released and modified with its array"
-        return f"execution {text} does not exist (an index of an array has an execution once it has begun: {how})"
+        return _unknown_index(member, text, caller)
     if is_array(text):
-        return (
-            f"{text} is the id of an array, which says itself why it waits: `zoe explain {text}`; name one of its "
-            f"executions, as `zoe array show {text}` lists them"
-        )
+        return f"{text} is an array, not an execution; its executions have ids such as {text}_0"
     if text.startswith("w") and is_array(f"a{text[1:]}"):
-        return f"{text} is the id of a workflow; name one of its executions, as `zoe workflow show {text}` lists them"
+        return f"{text} is a workflow, not an execution; name the execution of a step"
     return f"execution {text} does not exist"
+
+
+def _unknown_index(member: Member, text: str, caller: Caller) -> str:
+    """Return the sentence about an index without an execution, or that a visible array lacks."""
+    if visible_array(member.array_id, caller) is None:
+        return f"execution {text} does not exist"
+    array, states = caller.store.array_with_states(member.array_id)
+    position = array.indices.position(member.index)
+    if position is None:
+        return (
+            f"array {array.id} has no index {member.index}; its indices are {str(array.indices)[:_INDICES_LENGTH_MAX]}"
+        )
+    state = INDEX_STATES[states[position]]
+    if state is not IndexState.WAITING:
+        return f"execution {text} does not exist; index {member.index} of array {array.id} is {state}"
+    return f"{text} has no execution yet: index {member.index} of array {array.id} waits with its array"
+
+
+def visible_array(array_id: str, caller: Caller) -> Array | None:
+    """Return an array that is visible to the principal; None if there is none."""
+    if not is_array(array_id):
+        return None
+    if caller.principal.job is not None and not caller.services.accounts.is_job_family(
+        caller.principal.job.unit, array_id
+    ):
+        return None
+    try:
+        array = caller.store.array(array_id)
+    except NotFound:
+        return None
+    owner = ExecutionShares(array.tenant, array.user, {})
+    return array if caller.principal.operator or caller.principal.visibility.includes(owner) else None
 
 
 def seen_execution(
@@ -46,11 +76,10 @@ def seen_execution(
     Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if the share
     does not include the level. A look of an operator is recorded.
     """
-    unknown = NotFound(_unknown(execution_id))
     try:
         execution = caller.store.execution(execution_id)
     except NotFound:
-        raise unknown from None
+        raise NotFound(_unknown(execution_id, caller)) from None
     if is_owner(caller.principal, execution):
         return execution
     if caller.principal.operator:
@@ -58,7 +87,7 @@ def seen_execution(
         return execution
     given = caller.services.accounts.shared_level(execution.id, caller.tenant, caller.user)
     if given is None:
-        raise unknown
+        raise NotFound(_unknown(execution_id, caller))
     if not given.includes(level):
         hint = f"ask {execution.user} to share it for `{level}`"
         raise ApiProblem(Code.SHARE_TOO_LOW, f"it is shared with you for `{given}`", hint)

@@ -35,6 +35,7 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.cluster.cluster import Node, NodeHold
 from zoe_lib.domain.cluster.policy import Policy, shown_limits, with_shown_limits
+from zoe_lib.domain.executions.arrays import member_of
 from zoe_lib.domain.executions.deadline_misses import expected_run_s, status_of
 from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState, ran_s
 from zoe_lib.domain.executions.guaranteed import awaits_promise
@@ -109,25 +110,38 @@ def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> Trans
 
 def waits_for(execution: Execution, clock: Clock = SYSTEM_CLOCK) -> Reason | None:
     """Return the stored reason why an execution waits; None if it does not, or the master has not stored one yet."""
-    if execution.state is ExecutionState.SUBMITTED:
-        kept = reason_of(execution.conditions, clock.now_s())
-        offered = execution.offers is not None and awaits_promise(execution)  # the user has little time to answer
-        return _promise_reason(execution) if offered or kept is None else kept
-    return execution.reason or refusal_reason(execution)
-
-
-def _promise_reason(execution: Execution) -> Reason | None:
-    """Return whether it waits for a promise, or for its user to accept an offer."""
-    if not awaits_promise(execution):
-        return None
-    if execution.offers is None:
+    if execution.state is not ExecutionState.SUBMITTED:
+        return execution.reason or refusal_reason(execution)
+    kept = reason_of(execution.conditions, clock.now_s())
+    if awaits_promise(execution) and execution.offers is not None:  # the user has little time to answer
+        return offers_reason(execution.offers, kept)
+    if kept is not None and kept.code == ReasonCode.DEPENDENCIES:
+        return _lane_reason(execution) or kept
+    if kept is None and awaits_promise(execution):
         return Reason(ReasonCode.PROMISE, "The scheduler decides whether it can be promised to end in time.")
-    until = utc_text(execution.offers.ends_s)
-    return Reason(
-        ReasonCode.PROMISE,
-        f"{execution.offers.why}. Offers wait for an answer until {until}.",
-        hint="`zoe show` shows the offers, and `zoe accept ID NUMBER` accepts one",
-    )
+    return kept
+
+
+def offers_reason(offers: PromiseOffers, kept: Reason | None) -> Reason:
+    """Return that its user may accept an offer; `kept`: what keeps it from the queue as well."""
+    sentence = f"{offers.why}. Offers wait for an answer until {utc_text(offers.ends_s)}."
+    hint = "`zoe show` shows the offers, and `zoe accept ID NUMBER` accepts one"
+    if kept is None:
+        return Reason(ReasonCode.PROMISE, sentence, hint=hint)
+    more = f"; {kept.hint}" if kept.hint else ""
+    return Reason(ReasonCode.PROMISE, f"{sentence} {kept.sentence}", hint=f"{hint}{more}")
+
+
+def _lane_reason(execution: Execution) -> Reason | None:
+    """Return which index of its own array it runs after, since the array limits how many run at once; None if it runs
+    after others.
+    """
+    member, awaited = member_of(execution.id), [*execution.conditions.undecided_dependencies]
+    others = [member_of(dependency.on) for dependency in awaited]
+    if member is None or len(others) != 1 or others[0] is None or others[0].array_id != member.array_id:
+        return None
+    sentence = f"It runs after {awaited[0].on}: its array limits how many indices run at once."
+    return Reason(ReasonCode.DEPENDENCIES, sentence, {"executions": 1})
 
 
 def reason_view(reason: Reason) -> ReasonView:

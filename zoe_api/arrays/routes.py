@@ -15,8 +15,8 @@ from zoe_api.access.access import AsReader, AsSubmitter, check
 from zoe_api.access.visibility import note_look
 from zoe_api.arrays import modifying as array_modifying
 from zoe_api.arrays.promises import accept_array, array_promise, not_begun, planned_array
-from zoe_api.arrays.views import array_summary, array_view, brief_text, indices_found, with_execution
-from zoe_api.arrays.waiting import Active, begun_arrays, reason_of_array, reasons_of_arrays
+from zoe_api.arrays.views import NO_RUNS, array_summary, array_view, brief_text, indices_found, with_execution
+from zoe_api.arrays.waiting import Active, reason_of_array, reasons_of_arrays, runs_of_arrays
 from zoe_api.executions import arrays as doing
 from zoe_api.executions.arrays import new_array, owns_array, seen_array
 from zoe_api.executions.families import cancel_unit
@@ -128,13 +128,7 @@ def list_arrays(
         cursor=cursor,
     )
     page = caller.store.arrays(query)
-    waiting = not_begun(caller.services, page.arrays)
-    told = (with_all_waiting(array, b"")[0] if array.id in waiting else array for array in page.arrays)
-    active = _active(caller, page.arrays)
-    reasons = reasons_of_arrays(caller.services, page.arrays, active)
-    begun = begun_arrays(caller.services, page.arrays, active)
-    shown = [array_summary(one, active.get(one.id, {}), reasons.get(one.id), has_begun=one.id in begun) for one in told]
-    return ArrayList(arrays=shown, next_cursor=page.next_cursor)
+    return ArrayList(arrays=_summaries(caller, page.arrays), next_cursor=page.next_cursor)
 
 
 @router.get("/{array_id}", response_model=ArrayView)
@@ -155,9 +149,16 @@ def accept_array_offer(array_id: str, body: AcceptRequest, caller: AsSubmitter) 
 
 
 def _summary_of(caller: Caller, array: Array) -> ArraySummary:
-    active = _active(caller, [array])
-    has_begun = bool(begun_arrays(caller.services, [array], active))
-    return array_summary(array, active.get(array.id, {}), has_begun=has_begun)
+    """Return an array after a change, as in a list."""
+    return _summaries(caller, [array])[0]
+
+
+def _summaries(caller: Caller, arrays: Sequence[Array]) -> list[ArraySummary]:
+    waiting, active = not_begun(caller.services, arrays), _active(caller, arrays)
+    reasons = reasons_of_arrays(caller.services, arrays, active)
+    runs = runs_of_arrays(caller.services, arrays)
+    shown = (with_all_waiting(array, b"")[0] if array.id in waiting else array for array in arrays)
+    return [array_summary(one, active.get(one.id, {}), reasons.get(one.id), runs.get(one.id, NO_RUNS)) for one in shown]
 
 
 def _active(caller: Caller, arrays: Sequence[Array]) -> Mapping[str, Active]:
@@ -169,7 +170,7 @@ def _active(caller: Caller, arrays: Sequence[Array]) -> Mapping[str, Active]:
 def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
     array, states = caller.store.array_with_states(array_id)
     active = _active(caller, [array]).get(array_id, {})
-    has_begun = bool(begun_arrays(caller.services, [array], {array_id: active}))
+    runs = runs_of_arrays(caller.services, [array]).get(array_id, NO_RUNS)
     promise, reason = array_promise(caller.services, array), reason_of_array(caller.services, array, active)
     if not_begun(caller.services, [array]):
         array, states = with_all_waiting(array, states)
@@ -178,7 +179,7 @@ def _view_of_array(caller: Caller, array_id: str) -> ArrayView:
         entries = caller.store.array_entries(array_id, failed[:NAMED_MAX])
         array = changed(array, message=with_failed_entries(array.message, failed, entries))
     with_secrets = caller.principal.operator or owns_array(caller.principal, array)
-    return array_view(array, states, active, with_secrets, promise, reason, has_begun=has_begun)
+    return array_view(array, states, active, with_secrets, promise, reason, runs)
 
 
 @router.get("/{array_id}/indices", response_model=IndexList)

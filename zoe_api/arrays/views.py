@@ -15,19 +15,21 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.applications.entries import EntryList
 from zoe_lib.domain.executions.arrays import CODES, INDEX_STATES, Array, state_of
-from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.execution import Cause, Execution
 from zoe_lib.domain.executions.indices import indices_of
 from zoe_lib.domain.values.conditions import Conditions, reason_of
 from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.store.values import ArrayRuns
 
 _RANGES_LENGTH_MAX = 4000
+NO_RUNS = ArrayRuns()
 
 
 def array_summary(
-    array: Array, active: Active, reason: Reason | None = None, *, has_begun: bool = False
+    array: Array, active: Active, reason: Reason | None = None, runs: ArrayRuns = NO_RUNS
 ) -> ArraySummary:
-    """Return an array as a row of a list; `reason`: why its indices wait. `has_begun`: whether one of them has run."""
-    return ArraySummary(**_summary(array, active, reason), has_begun=has_begun)
+    """Return an array as a row of a list; `reason`: why its indices wait."""
+    return ArraySummary(**_summary(array, active, reason, runs))
 
 
 def array_view(
@@ -37,8 +39,7 @@ def array_view(
     with_secrets: bool = True,
     promise: WorkflowPromiseView | None = None,
     reason: Reason | None = None,
-    *,
-    has_begun: bool = False,
+    runs: ArrayRuns = NO_RUNS,
 ) -> ArrayView:
     """Return an array with its indices by state; without secrets, as `representation.view_of_execution` does with
     executions.
@@ -47,8 +48,7 @@ def array_view(
     if not with_secrets:
         application, conditions = without_contents(application), Conditions(conditions.held, conditions.begin_at_s)
     return ArrayView(
-        **_summary(array, active, reason),
-        has_begun=has_begun,
+        **_summary(array, active, reason, runs),
         ranges=dict(_ranges(array, states)),
         conditions=conditions_view(conditions),
         corr=list(array.corr) if with_secrets else [],
@@ -90,7 +90,9 @@ def with_execution(view: IndexView, execution: Execution | None) -> IndexView:
     )
 
 
-def _summary(array: Array, active: Active, reason: Reason | None, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Any]:
+def _summary(
+    array: Array, active: Active, reason: Reason | None, runs: ArrayRuns, clock: Clock = SYSTEM_CLOCK
+) -> Mapping[str, Any]:
     if array.ended_at_s is None:
         reason = reason or reason_of(array.conditions, clock.now_s())
     return {
@@ -115,8 +117,21 @@ def _summary(array: Array, active: Active, reason: Reason | None, clock: Clock =
         "notes": list(array.notes),
         "counts": dict(array.counts),
         "active_states": dict(active) if array.count(IndexState.ACTIVE) else {},
+        "ran_s": runs.ran_s,
+        "cause": _cause(array, runs),
         "entries": None if array.entries is None else _entries(array, array.entries),
     }
+
+
+def _cause(array: Array, runs: ArrayRuns) -> Cause | None:
+    """Return why an array failed or was cancelled, if all its failed indices have the same cause."""
+    if array.ended_at_s is None:
+        return None
+    if not array.count(IndexState.FAILED):
+        return Cause.CANCELLED if array.count(IndexState.CANCELLED) else None
+    if not runs.causes:  # it failed before any of its indices had an execution
+        return Cause.DEPENDENCY_FAILED if array.conditions.impossible else None
+    return next(iter(runs.causes)) if len(runs.causes) == 1 else None
 
 
 def _entries(array: Array, entries: EntryList) -> EntriesView:

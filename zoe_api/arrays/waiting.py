@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from zoe_api.access.wire_forms import waits_for
+from zoe_api.access.wire_forms import offers_reason, waits_for
 from zoe_api.services.dependencies import Services
 from zoe_client.vocabulary import ExecutionState, IndexState, ReasonCode
 from zoe_lib.domain.executions.arrays import Array, ArrayId, awaits_list, member_id, member_of, requests_joint_promise
@@ -13,10 +13,12 @@ from zoe_lib.domain.executions.guaranteed import awaits_promise
 from zoe_lib.domain.values.conditions import reason_of
 from zoe_lib.domain.values.reasons import Reason
 from zoe_lib.store.errors import QuotaExceeded
-from zoe_lib.store.values import ExecutionQuery
+from zoe_lib.store.values import ArrayRuns, ExecutionQuery
 
 # The master keeps at most 100 executions of an array in the queue, and all of one with a joint promise.
 _QUEUED_MAX = 100
+# Executions that are counted for a list: some 30 ms.
+_COUNTED_MAX = 20_000
 Active = Mapping[ExecutionState, int]
 """Number of executions of active indices by state."""
 
@@ -38,14 +40,15 @@ def reasons_of_arrays(
     return {array_id: reason for array_id, reason in reasons if reason is not None}
 
 
-def begun_arrays(services: Services, arrays: Sequence[Array], active: Mapping[ArrayId, Active]) -> Collection[ArrayId]:
-    """Return the arrays of which an index has begun to run. Those whose indices were all cancelled, or failed, perhaps
-    without a start, are looked up.
-    """
-    begun = {one.id for one in arrays if one.count(IndexState.SUCCEEDED) or _runs(active.get(one.id, {}))}
-    ends = IndexState.FAILED, IndexState.CANCELLED
-    unknown = [one.id for one in arrays if one.id not in begun and any(one.count(state) for state in ends)]
-    return begun | set(services.store.begun_arrays(unknown)) if unknown else begun
+def runs_of_arrays(services: Services, arrays: Sequence[Array]) -> Mapping[ArrayId, ArrayRuns]:
+    """Return how long arrays ran and why they failed, for the first ones with a bounded number of executions in all."""
+    counted, executions = {}, 0
+    for one in arrays:
+        executions += (one.indices.count - one.count(IndexState.WAITING)) * one.run
+        if executions > _COUNTED_MAX:
+            break
+        counted[one.id] = one.run
+    return services.store.runs_of_arrays(counted, services.clock.now_s()) if executions else {}
 
 
 def _runs(active: Active) -> bool:
@@ -57,10 +60,13 @@ def _next_execution(services: Services, array: Array, active: Active) -> Executi
     if not any(active.get(state) for state in WAITING_STATES):
         return None
     asked = ExecutionQuery(array_id=array.id, states=WAITING_STATES, limit=_QUEUED_MAX)
+    found: Sequence[Execution] = ()
     if requests_joint_promise(array):
         first = member_id(array.id, array.indices.lowest)
-        asked = ExecutionQuery(ids=frozenset({first}), states=WAITING_STATES, limit=1)
-    found = services.store.executions(asked).executions
+        found = services.store.executions(
+            ExecutionQuery(ids=frozenset({first}), states=WAITING_STATES, limit=1)
+        ).executions
+    found = found or services.store.executions(asked).executions
     return min(found, key=lambda one: (one.conditions.held is not None, _index(one)), default=None)
 
 
@@ -72,25 +78,27 @@ def _index(execution: Execution) -> int:
 def _reason(services: Services, array: Array, active: Active, queued: Execution | None) -> Reason | None:
     if not array.open_count:
         return None
-    offered = queued is not None and queued.offers is not None and awaits_promise(queued)
-    if queued is not None and offered:
-        return waits_for(queued, clock=services.clock)  # the user has little time to answer
-    if (kept := reason_of(array.conditions, services.clock.now_s())) is not None:
+    kept = reason_of(array.conditions, services.clock.now_s())
+    if queued is not None and queued.offers is not None and awaits_promise(queued):
+        return offers_reason(queued.offers, kept)  # the user has little time to answer
+    if kept is not None:
         return kept
-    if queued is not None:
-        return waits_for(queued, clock=services.clock)
-    if not array.count(IndexState.WAITING) or awaits_list(array) or any(active.get(one) for one in WAITING_STATES):
+    if any(active.get(one) for one in WAITING_STATES):
+        limited = requests_joint_promise(array) and _runs(active)
+        limit = _own_limit(array, can_change=False) if limited else None
+        return limit or (None if queued is None else waits_for(queued, clock=services.clock))
+    if not array.count(IndexState.WAITING) or awaits_list(array):
         return None
     return _own_limit(array) or _limit_of_executions(services, array) or _partners(array)
 
 
-def _own_limit(array: Array) -> Reason | None:
-    """Return that as many of its indices are active as it allows at once."""
+def _own_limit(array: Array, *, can_change: bool = True) -> Reason | None:
+    """Return that as many of its indices are active as it allows at once; `can_change`: users may change this limit."""
     if array.at_once is None or array.count(IndexState.ACTIVE) < array.at_once:
         return None
     number = "one index is" if array.at_once == 1 else f"{array.at_once} indices are"
     sentence = f"At most {number} active at once, by the limit of the array: the others run after them."
-    hint = f"`zoe array modify {array.id} --at-once NUMBER` changes this limit"
+    hint = f"`zoe array modify {array.id} --at-once NUMBER` changes this limit" if can_change else ""
     return Reason(ReasonCode.DEPENDENCIES, sentence, {"at_once": array.at_once}, hint=hint)
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import structlog
 
-from zoe_api.access.visibility import note_look
+from zoe_api.access.visibility import note_look, visible_array
 from zoe_api.executions.cancelling import cancellation
 from zoe_api.executions.changing import change
 from zoe_api.executions.controlling import hold_event, release_event
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.executions.submissions.checking import check
-from zoe_api.executions.submissions.conditions import conditions_of, visible_array
+from zoe_api.executions.submissions.conditions import conditions_of
 from zoe_api.executions.submissions.job_submissions import refused_after, was_stopped
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -109,10 +109,17 @@ def seen_array(array_id: str, caller: Caller) -> Array:
     """Return an array of the principal, or any for operators, whose look is recorded; NotFound."""
     array = visible_array(array_id, caller)
     if array is None:
-        raise NotFound(f"array {array_id} does not exist")
+        raise NotFound(_unknown(array_id))
     if caller.principal.operator and not owns_array(caller.principal, array):
         note_look(caller, f"{PREFIX}/arrays/{array.id}")
     return array
+
+
+def _unknown(text: str) -> str:
+    """Return the sentence about an id that is not a visible array's."""
+    if member := domain.member_of(text):
+        return f"{text} is an execution of an array, not an array; the array is {member.array_id}"
+    return f"array {text} does not exist" if domain.is_array(text) else f"{text} is not the id of an array"
 
 
 def owns_array(principal: Principal, array: Array) -> bool:

@@ -28,6 +28,7 @@ from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Caller, Services
 from zoe_client.vocabulary import DeadlineStatus
 from zoe_client.wire import (
+    DependencyView,
     Eta,
     ExecutionList,
     ExecutionSummary,
@@ -177,6 +178,8 @@ def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Expl
     execution, store = seen_execution(caller, execution_id), caller.store
     facts: dict[str, Any] = {
         "state": execution.state,
+        "cause": execution.cause if execution.terminal else None,
+        "message": execution.message if execution.terminal else "",
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
         "scaling_problem": _scaling_problem(execution, store),
@@ -185,6 +188,9 @@ def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Expl
     }
     if execution.state in WAITING_STATES:
         facts["missing_secrets"] = _missing_secrets(caller.services, execution)
+        if may_see_secrets(caller.principal, execution):
+            awaited = execution.conditions.undecided_dependencies
+            facts["after"] = [DependencyView.model_validate(dependency) for dependency in awaited]
     else:
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), caller.principal)

@@ -139,7 +139,7 @@ def _entries_again(conditions: Conditions, user: str) -> Callable[[Array, bytear
         after = domain.again(array, states)
         if after is array:
             return None
-        held = changed(after.conditions, end_by_s=conditions.end_by_s)
+        held = changed(after.conditions, after=(), begin_at_s=None, end_by_s=conditions.end_by_s)
         after = changed(after, conditions=held, deadline_s=conditions.end_by_s, late_count=None)
         return ArrayChange(after, ArrayEventKind.AGAIN, {"user": user})
 

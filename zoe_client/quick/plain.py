@@ -119,7 +119,8 @@ class Array(TypedDict):
     notes: list[str]
     counts: dict[str, int]
     active_states: dict[str, int]
-    has_begun: bool
+    ran_s: float | None
+    cause: str | None
 
 
 class ArrayPage(TypedDict):

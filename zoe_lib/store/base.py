@@ -23,6 +23,7 @@ from zoe_lib.store.values import (
     ArrayChange,
     ArrayPage,
     ArrayQuery,
+    ArrayRuns,
     ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
@@ -220,8 +221,10 @@ class ExecutionStore(Protocol):
         """Return the number of unfinished executions by state, for each of these arrays that has any."""
         ...
 
-    def begun_arrays(self, array_ids: Collection[ArrayId]) -> Collection[ArrayId]:
-        """Return those of these arrays of which an execution has started, whatever became of it."""
+    def runs_of_arrays(self, runs: Mapping[ArrayId, int], now_s: float) -> Mapping[ArrayId, ArrayRuns]:
+        """Return how long arrays ran until now, and why indices failed, by the numbers of their present runs; those
+        without executions may be missing.
+        """
         ...
 
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:

@@ -10,7 +10,7 @@ from zoe_lib.domain.applications.application import ApplicationKind
 from zoe_lib.domain.applications.sharing import ALL, Visibility
 from zoe_lib.domain.executions.arrays import Array, ArrayEventKind, ArrayId
 from zoe_lib.domain.executions.events import Event
-from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.executions.promises import TenantBandwidth
 from zoe_lib.domain.values.frozen import value
 
@@ -135,6 +135,16 @@ class ArrayChange:
     array: Array
     kind: ArrayEventKind
     data: Mapping[str, object]
+
+
+@value(frozen=True, slots=True)
+class ArrayRuns:
+    """The executions of an array that got places. ran_s: seconds with at least one of them; None if none got places.
+    causes: causes of the failures in its present run.
+    """
+
+    ran_s: float | None = None
+    causes: frozenset[Cause] = frozenset()
 
 
 @value(frozen=True, slots=True)

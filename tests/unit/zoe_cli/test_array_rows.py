@@ -8,37 +8,48 @@ import pytest
 
 from zoe_cli.commands.words.array_rows import array_rows, counts_text
 
+ARRAY: Any = {
+    "id": "a1m8nq15zesfbcr",
+    "name": "sweep",
+    "user": "ann",
+    "state": "cancelled",
+    "size": 6,
+    "indices": "0-5",
+    "at_once_max": None,
+    "counts": {"cancelled": 6},
+    "active_states": {},
+    "ran_s": None,
+    "cause": None,
+    "submitted_at_s": 1.0,
+    "ended_at_s": 9.0,
+    "deadline_s": 5.0,
+    "reason": None,
+}
+HELD = {"code": "held", "sentence": "It is held.", "counts": {}, "hint": ""}
+
+
+def row(**changes: Any) -> dict[str, object]:
+    table = array_rows([{**ARRAY, **changes}])
+    return dict(zip(table.columns, table.rows[0], strict=True))
+
+
+def test_ready_counts_successes_and_ran_is_the_time_with_places() -> None:
+    found = row(counts={"succeeded": 4, "failed": 2}, ran_s=8.0)
+    assert (found["ready"], found["ran"], found["deadline"]) == ("4/6", "8.0s", "")  # a cancelled one misses nothing
+    assert (row()["ready"], row()["ran"]) == ("0/6", "")
+
 
 @pytest.mark.parametrize(
-    ("counts", "has_begun", "ready", "ran"),
+    ("changes", "why"),
     [
-        ({"cancelled": 6}, False, "0/6", ""),
-        ({"cancelled": 6}, True, "0/6", "8.0s"),
-        ({"succeeded": 4, "failed": 2}, True, "4/6", "8.0s"),
+        ({"reason": HELD}, "held"),
+        ({"cause": "no_promise", "counts": {"failed": 6}}, "no_promise"),
+        ({"cause": "exited", "counts": {"failed": 6}}, "6 failed"),
+        ({"counts": {"succeeded": 4, "failed": 2}}, "4 succeeded, 2 failed"),
     ],
 )
-def test_ready_counts_successes_and_ran_begins_with_the_first(
-    counts: dict[str, int], has_begun: bool, ready: str, ran: str
-) -> None:
-    array: Any = {
-        "id": "a1m8nq15zesfbcr",
-        "name": "sweep",
-        "user": "ann",
-        "state": "cancelled",
-        "size": 6,
-        "indices": "0-5",
-        "at_once_max": None,
-        "counts": counts,
-        "active_states": {},
-        "has_begun": has_begun,
-        "submitted_at_s": 1.0,
-        "ended_at_s": 9.0,
-        "deadline_s": 5.0,
-        "reason": None,
-    }
-    table = array_rows([array])
-    row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert (row["ready"], row["ran"], row["deadline"]) == (ready, ran, "")  # nothing is missed by a cancelled one
+def test_why_is_a_code_as_for_executions(changes: dict[str, Any], why: str) -> None:
+    assert row(**changes)["why"] == why
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from zoe_api.access.visibility import visible_array
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_client.wire import Diagnostic, SubmitRequest
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.applications.sharing import ExecutionShares
-from zoe_lib.domain.executions.arrays import Array, is_array
 from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, Dependency
-from zoe_lib.store.errors import NotFound
 from zoe_lib.store.values import ExecutionQuery
 
 _IN_BATCH = "#"
@@ -75,19 +73,3 @@ def _visible(ids: Collection[str], caller: Caller) -> Collection[str]:
     query = ExecutionQuery(ids=frozenset(ids), visibility=caller.principal.visibility, limit=len(ids))
     found = {execution.id for execution in caller.store.executions(query).executions}
     return found | {text for text in set(ids) - found if visible_array(text, caller) is not None}
-
-
-def visible_array(array_id: str, caller: Caller) -> Array | None:
-    """Return an array that is visible to the principal; None if there is none."""
-    if not is_array(array_id):
-        return None
-    if caller.principal.job is not None and not caller.services.accounts.is_job_family(
-        caller.principal.job.unit, array_id
-    ):
-        return None
-    try:
-        array = caller.store.array(array_id)
-    except NotFound:
-        return None
-    owner = ExecutionShares(array.tenant, array.user, {})
-    return array if caller.principal.operator or caller.principal.visibility.includes(owner) else None

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from zoe_cli.commands.running.controlling import requeue_each
 from zoe_cli.commands.watching.array_views import ArrayId, show
 from zoe_cli.commands.words import dates
 from zoe_cli.commands.words.array_rows import array_rows, plain
@@ -34,9 +35,7 @@ def ls(
 
 def requeue(context: typer.Context, array_id: ArrayId) -> None:
     """Run the failed and cancelled indices of an array again, each as a new execution."""
-    with options(context).client() as client:
-        array = client.arrays.requeue(array_id)
-    emit(array, options(context).output, array_rows([plain(array)]))
+    requeue_each(context, [array_id])
 
 
 def modify(

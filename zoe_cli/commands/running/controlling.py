@@ -22,7 +22,7 @@ from zoe_cli.registry import add, add_hint
 from zoe_client.errors import NotFound, Refused, ZoeError
 from zoe_client.quick.plain import Array, Execution
 from zoe_client.quick.quick import QuickClient
-from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES
+from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, IndexState
 
 _NONE = "none"
 MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")
@@ -81,7 +81,23 @@ def requeue(
     """
     if hold and any(is_array(id_) for id_ in execution_ids):
         raise typer.BadParameter("--hold is not for arrays; hold the array first: zoe hold ID")
-    apply_to_each(context, execution_ids, "requeue", held=hold)
+    requeue_each(context, execution_ids, held=hold)
+
+
+def requeue_each(context: typer.Context, ids: Sequence[str], *, held: bool = False) -> None:
+    """Requeue executions and arrays, and say which arrays have nothing to run again."""
+    with options(context).quick() as client:
+        for array_id in filter(is_array, ids):
+            _note_unless_failed(client, array_id)
+    apply_to_each(context, ids, "requeue", held=held)
+
+
+def _note_unless_failed(client: QuickClient, array_id: str) -> None:
+    """Say that a requeue changes nothing; what cannot be requeued is refused later, with its reason."""
+    with suppress(ZoeError):
+        array = client.sdk.arrays.array(array_id)
+        if not any(array.counts.get(state) for state in (IndexState.FAILED, IndexState.CANCELLED)):
+            note(f"no index of {array_id} has failed or was cancelled: it stays {array.state.value}")
 
 
 def scale(

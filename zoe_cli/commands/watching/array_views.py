@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +15,8 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
-from zoe_cli.units import clock
-from zoe_client.vocabulary import IndexState
+from zoe_cli.units import clock, duration
+from zoe_client.vocabulary import ExecutionState, IndexState
 from zoe_client.wire import ArrayView, IndexView
 
 ArrayId = Annotated[str, typer.Argument(metavar="ARRAY", help="Id of an array.")]
@@ -52,7 +53,7 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
         ("id", array.id),
         ("name", array.name),
         ("user", f"{array.user} in {array.tenant}"),
-        ("state", array.state.value + (f": {array.message}" if array.message else "")),
+        ("state", array.state.value + _end_text(array)),
         ("indices", f"{array.indices} ({array.size})"),
         ("at once", "any number" if array.at_once_max is None else str(array.at_once_max)),
         ("submitted", clock(array.submitted_at_s)),
@@ -66,12 +67,35 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
         lines.append(("run", str(array.run)))
     if array.reason is not None:
         lines.append(("waits", array.reason.sentence))
+        lines += [("hint", array.reason.hint)] if array.reason.hint else []
+    lines += _conditions(array)
+    if array.ran_s is not None:
+        lines.append(("ran", duration(array.ran_s)))
     if array.ended_at_s is not None:
         lines.append(("ended", clock(array.ended_at_s)))
     lines.append(("counts", counts_text(shown["counts"], shown["active_states"])))
     lines += [(state.value, text) for state, text in array.ranges.items()]
     lines += [("promise", text) for text in array_lines(array)]
     return lines + [("note", text) for text in array.notes]
+
+
+def _end_text(array: ArrayView) -> str:
+    cause = f", cause {array.cause}" if array.cause is not None and array.state is ExecutionState.FAILED else ""
+    return cause + (f": {array.message}" if array.message else "")
+
+
+def _conditions(array: ArrayView) -> Iterator[tuple[str, str]]:
+    """Yield what keeps its indices, or has kept them, from running."""
+    if array.conditions is not None:
+        if array.conditions.held is not None:
+            yield "held by", array.conditions.held
+        for entry in array.conditions.after:
+            how = {None: "has not ended", True: "met", False: "not met"}[entry.met]
+            yield "runs after", f"{entry.kind.value}:{entry.on} ({how})"
+        if array.conditions.begin_at_s is not None:
+            yield "begins", f"{clock(array.conditions.begin_at_s)} or later"
+    for array_id in array.corr:
+        yield "runs after", f"corr:{array_id} (each index after the same one)"
 
 
 def _rows(found: list[IndexView]) -> Rows:

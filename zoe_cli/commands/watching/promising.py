@@ -86,7 +86,8 @@ def wait_for_decision(client: QuickClient, execution: Execution) -> Execution:
     for line in promise_lines(execution):
         note(line)
     if execution["state"] == "submitted" and not execution.get("promise") and not execution.get("offers"):
-        note("The promise is not decided yet; see `zoe show`.")
+        later = "" if _decides_now(execution["conditions"]) else " while it is held or runs after others"
+        note(f"The promise is not decided yet{later}; see `zoe show {execution['id']}`.")
     return execution
 
 

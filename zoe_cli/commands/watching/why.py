@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 import typer
 
+from zoe_cli.commands.watching.workflow_promises import array_lines
 from zoe_cli.commands.watching.workflow_views import entries_text
 from zoe_cli.commands.words.arguments import Id
 from zoe_cli.commands.words.array_rows import array_rows, counts_text, is_array, is_workflow, plain
@@ -26,12 +27,13 @@ from zoe_client.quick.plain import Deadline, InputPlaces
 from zoe_client.vocabulary import (
     ACTIVE_STATES,
     TERMINAL_STATES,
+    Cause,
     ExecutionState,
     IndexState,
     ReasonCode,
     WaitCause,
 )
-from zoe_client.wire import ArrayView, Eta, Explanation
+from zoe_client.wire import ArrayView, DependencyView, Eta, Explanation, ReasonView
 from zoe_client.words import documentation
 from zoe_client.words.instances import instances_words
 
@@ -91,24 +93,28 @@ def _check_one(unit_id: str) -> None:
         raise typer.Exit(Exit.NOT_FOUND)
 
 
-def _execution_of(client: Client, unit_id: str, form: Format) -> str:
-    """Return the id of the execution to explain: for an array that of its next index, which a line names. Print why
-    the array waits, and exit, if none of its indices is in the queue.
+def _execution_of(client: Client, unit_id: str, form: Format) -> tuple[str, ArrayView | None]:
+    """Return the id of the execution to explain, for an array that of its next index, and the array. Print why the
+    array waits, and exit, if none of its indices is in the queue.
     """
     _check_one(unit_id)
     if not is_array(unit_id):
-        return unit_id
+        return unit_id, None
     array = client.arrays.array(unit_id)
     found = client.arrays.indices(unit_id, [IndexState.ACTIVE]) if array.counts.get(IndexState.ACTIVE) else ()
     queued = [index.execution_id for index in islice(found, _EXAMINED_MAX) if index.execution_state in _WAITING_STATES]
     if (next_id := next(iter(queued), None)) is not None and not (array.conditions and array.conditions.held):
         note(f"{unit_id}: {_counts(array)}. Its next execution is {next_id}.")
-        return next_id
+        return next_id, array
     if form is Format.TABLE:
-        write("".join(f"{printable(line)}\n" for line in _about_array(array)))
+        _print_lines(_about_array(array))
     else:
         emit(array, form, array_rows([plain(array)]))
     raise typer.Exit
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    write("".join(f"{printable(line)}\n" for line in lines))
 
 
 def _counts(array: ArrayView) -> str:
@@ -119,24 +125,45 @@ def _counts(array: ArrayView) -> str:
 def _about_array(array: ArrayView) -> list[str]:
     """Return why the indices of an array wait, if none of them is in the queue."""
     if array.ended_at_s is not None:
-        return [f"It does not wait: it {_has_or_is(array.state)} {array.state.value}{_after_colon(array.message)}."]
+        why = array.message or (array.promise.why if array.promise is not None else "")
+        return [ended_words(array.state, array.cause, why if array.state is ExecutionState.FAILED else array.message)]
     lines = [f"Its indices: {_counts(array)}."]
     if array.entries is not None and array.entries.count is None:
         lines.append(f"Its entries: {entries_text(array.entries)}.")
-    if array.reason is not None:
-        lines.append(array.reason.sentence)
-        lines += [f"Hint: {array.reason.hint}"] if array.reason.hint else []
-    elif array.counts.get(IndexState.WAITING):
-        lines.append("The master has not made executions of its waiting indices yet.")
-    else:
-        lines.append("None of them waits.")
-    if array.promise is not None and array.promise.offers:
-        lines.append(f"`zoe array show {array.id}` lists the offers, `zoe accept {array.id} NUMBER` accepts one.")
+    lines += _of_array(array)
+    if array.reason is None:
+        waits = array.counts.get(IndexState.WAITING)
+        lines.append(
+            "The master has not made executions of its waiting indices yet." if waits else "None of them waits."
+        )
     return lines
 
 
-def _after_colon(text: str) -> str:
-    return f": {text}" if text else ""
+def _of_array(array: ArrayView, shown: ReasonView | None = None) -> Iterator[str]:
+    """Yield why an array waits, unless it is shown already, which arrays it runs after, and its promise."""
+    offers = array.promise is not None and array.promise.offers
+    if array.reason is not None and not offers and (shown is None or array.reason.sentence != shown.sentence):
+        yield array.reason.sentence
+        yield from [f"Hint: {array.reason.hint}"] if array.reason.hint else []
+    after = [] if array.conditions is None else [entry for entry in array.conditions.after if entry.met is None]
+    yield from _after(after, array.corr)
+    yield from array_lines(array)
+    if offers and array.conditions is not None and array.conditions.held is not None:
+        yield f"It is held, too; release it with `zoe release {array.id}`."
+
+
+def _after(after: Sequence[DependencyView], corr: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the executions and arrays that must end first."""
+    found = [*(f"{entry.kind.value}:{entry.on}" for entry in after), *(f"corr:{one}" for one in corr)]
+    if found:
+        yield f"Runs after: {', '.join(found)}."
+
+
+def ended_words(state: ExecutionState, cause: Cause | None, message: str) -> str:
+    """Return how an execution or array has ended, or that it does not wait."""
+    has = "has" if state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
+    why = f", cause {cause}" if cause is not None and state is ExecutionState.FAILED else ""
+    return f"It does not wait: it {has} {state.value}{why}{f': {message}' if message else ''}."
 
 
 def explain(context: typer.Context, execution_id: Id) -> None:
@@ -144,7 +171,8 @@ def explain(context: typer.Context, execution_id: Id) -> None:
     The id of an array stands for its next execution, or for all its indices while it has none.
     """
     with options(context).client() as client:
-        answer = client.explain(_execution_of(client, execution_id, options(context).output))
+        unit_id, array = _execution_of(client, execution_id, options(context).output)
+        answer = client.explain(unit_id)
     form = options(context).output
     rows = [(node, part, text) for node, parts in answer.nodes.items() for part, text in parts.items()]
     refusals = Rows(("node", "component", "refused because"), rows)
@@ -154,7 +182,9 @@ def explain(context: typer.Context, execution_id: Id) -> None:
     if form is not Format.TABLE:
         emit(answer, form, refusals)
         return
-    write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
+    if array is not None and array.promise is not None:
+        answer.deadline = None  # that of one index; the promise of the array is for all
+    _print_lines([*_sentences(answer), *(() if array is None else _of_array(array, answer.reason))])
     if rows:
         write("\n" + table(refusals))
     if answer.reason is not None:
@@ -166,7 +196,8 @@ def eta(context: typer.Context, execution_id: Id) -> None:
     forecasts have been. The id of an array stands for its next execution.
     """
     with options(context).client() as client:
-        answer = client.eta(_execution_of(client, execution_id, options(context).output))
+        unit_id, array = _execution_of(client, execution_id, options(context).output)
+        answer = client.eta(unit_id)
     forecast = answer.forecast
     rows = []
     if forecast is not None:
@@ -179,7 +210,7 @@ def eta(context: typer.Context, execution_id: Id) -> None:
         return
     if forecast is not None:
         write(table(times) + "\n")
-    write("".join(f"{printable(line)}\n" for line in _about(answer)))
+    _print_lines([*_about(answer), *(() if array is None else array_lines(array))])
 
 
 def why_waited(context: typer.Context, execution_id: Id) -> None:
@@ -204,6 +235,8 @@ def _about(answer: Eta) -> list[str]:
     """Yield the basis of the forecast times."""
     forecast = answer.forecast
     if forecast is None:
+        if answer.reason is not None:
+            return [f"There is no forecast. {answer.reason.sentence}"]
         return [f"There is no forecast: it {_has_or_is(answer.state)} {answer.state.value}."]
     lines = []
     if forecast.wait_s is None:
@@ -263,11 +296,12 @@ def _storage_sentences(answer: Explanation) -> list[str]:
 
 def _reason_sentences(answer: Explanation) -> list[str]:
     if answer.reason is None:
-        sentences = [f"It does not wait: it {_has_or_is(answer.state)} {answer.state.value}."]
-        if answer.state is ExecutionState.FAILED:
+        sentences = [ended_words(answer.state, answer.cause, answer.message)]
+        if answer.state is ExecutionState.FAILED and answer.cause is Cause.EXITED:
             sentences.append("`zoe show` has its exit code and last lines, `zoe logs` all of its output.")
         return [*sentences, *(["Some of its services wait for nodes that are not ready."] if answer.nodes else [])]
-    lines = [answer.reason.sentence]
+    unnamed = [entry for entry in answer.after if entry.on not in answer.reason.sentence]
+    lines = [answer.reason.sentence, *_after(unnamed)]
     if answer.ahead:
         lines.append(ahead_words(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
     if answer.change is not None:

@@ -45,13 +45,20 @@ def requested_promise(finish_by: str | None, confidence: str | None, budget: flo
 def wait_for_array_decision(client: Client, array_id: str) -> ArrayView:
     """Return an array once its promise is decided, or after some seconds; print the decision."""
     until_s = time.monotonic() + _DECIDED_S
-    while _is_undecided(made := client.arrays.array(array_id)) and time.monotonic() < until_s:
+    while _is_undecided(made := client.arrays.array(array_id)) and _decides_now(made) and time.monotonic() < until_s:
         time.sleep(_LOOK_S)
     for line in array_lines(made):
         note(line)
     if _is_undecided(made):
-        note("The promise is not decided yet; see `zoe array show`.")
+        later = "" if _decides_now(made) else " while it is held or runs after others"
+        note(f"The promise is not decided yet{later}; see `zoe array show {array_id}`.")
     return made
+
+
+def _decides_now(array: ArrayView) -> bool:
+    """Return whether its promise is decided now: a time to begin is part of the decision."""
+    conditions = array.conditions
+    return conditions is None or (conditions.held is None and all(entry.met for entry in conditions.after))
 
 
 def array_lines(array: ArrayView) -> Iterator[str]:

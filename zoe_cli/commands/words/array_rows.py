@@ -12,6 +12,7 @@ from zoe_cli.commands.words.views import rows_of
 from zoe_cli.rows import Rows
 from zoe_cli.units import duration
 from zoe_client.quick.plain import Array, Summary
+from zoe_client.vocabulary import Cause
 
 if TYPE_CHECKING:
     from zoe_client.wire import ArraySummary
@@ -67,21 +68,27 @@ def all_rows(arrays: Sequence[Array], executions: Sequence[Summary], order: Sequ
 
 def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[object]:
     """Return the row of an array: READY is successful indices of all."""
-    now_s, counts = time.time(), array["counts"]
-    end_s = now_s if array["ended_at_s"] is None else array["ended_at_s"]
-    reason = array["reason"]
+    counts, ran_s = array["counts"], array.get("ran_s")  # an older server lacks it
     return (
         array["id"],
         f"{array['name']}[{_short(array)}]",
         array["user"],
         array["state"],
         f"{counts.get('succeeded', 0)}/{array['size']}",
-        duration(now_s - array["submitted_at_s"]),
-        duration(end_s - array["submitted_at_s"]) if array.get("has_begun") else "",
+        duration(time.time() - array["submitted_at_s"]),
+        "" if ran_s is None else duration(ran_s),
         *([""] if with_progress else []),
         *([array_deadline_cell(array)] if with_deadline else []),
-        reason["sentence"] if reason else counts_text(counts, array["active_states"]),
+        _why(array),
     )
+
+
+def _why(array: Array) -> str:
+    """Return the code of why it waits or of its end, as for executions; else the numbers of indices by state."""
+    if array["reason"] is not None:
+        return array["reason"]["code"]
+    cause = array.get("cause")  # an older server lacks it; of exits, the number says more
+    return cause if cause and cause != Cause.EXITED else counts_text(array["counts"], array["active_states"])
 
 
 def _short(array: Array) -> str:

@@ -108,8 +108,12 @@ class ArraySummary(Wire):
     active_states: dict[ExecutionState, int] = Field(
         default={}, description="Number of executions of active indices by state; states without any are missing."
     )
-    has_begun: bool = Field(
-        default=False, description="Whether an index has begun to run, also if it was cancelled or failed then."
+    ran_s: float | None = Field(
+        default=None,
+        description="Seconds in which at least one index had places, in all runs; null if none had, and in long lists.",
+    )
+    cause: Cause | None = Field(
+        default=None, description="Why it failed or was cancelled; null if indices failed for different causes."
     )
     entries: EntriesView | None = Field(
         default=None,

@@ -402,7 +402,12 @@ class Explanation(Wire):
     """
 
     state: ExecutionState
+    cause: Cause | None = Field(default=None, description="Cause of its end; null before it.")
+    message: str = Field(default="", description="What happened at its end.")
     reason: ReasonView | None
+    after: list[DependencyView] = Field(
+        default=[], description="Executions and arrays that must end first; only for its owner and for operators."
+    )
     ahead: int | None = None
     ahead_of_tenant: int = Field(default=0, description="Number of these executions that belong to the same tenant.")
     ahead_ids: list[str] = Field(

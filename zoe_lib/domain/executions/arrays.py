@@ -352,18 +352,20 @@ def missed_deadline(array: Array, now_s: float) -> Array:
 
 
 def again(array: Array, states: bytearray) -> Array:
-    """Return the array with its failed and cancelled indices waiting again. Its conditions have already been met."""
+    """Return the array with its failed and cancelled indices waiting again. Its begin time, and dependencies that have
+    not ended, still count.
+    """
     if not any(array.count(state) for state in _AGAIN):
         return array
     states[:] = states.translate(_mapping(*_AGAIN, into=IndexState.WAITING))
-    held = Conditions(held=array.conditions.held, keep=array.conditions.keep)
+    awaited = () if array.conditions.dependencies_met else tuple(array.conditions.undecided_dependencies)
     entries = None if array.entries is None else changed(array.entries, problem=None, hint="")
     return changed(
         array,
         run=array.run + 1,
         message="",
         ended_at_s=None,
-        conditions=held,
+        conditions=changed(array.conditions, after=awaited, end_by_s=None),
         counts=count_by_state(states),
         entries=entries,
     )

@@ -19,7 +19,7 @@ from zoe_lib.domain.executions.arrays import (
     with_executions,
 )
 from zoe_lib.domain.executions.events import submission_event
-from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState, Mark
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.documents.array_entries import change_data, submission_data
@@ -29,7 +29,7 @@ from zoe_lib.store.errors import IdempotencyConflict, NotFound
 from zoe_lib.store.memory.installation import MemoryInstallation
 from zoe_lib.store.memory.state import Fact
 from zoe_lib.store.quotas import check_owner, room_for, with_time_limit
-from zoe_lib.store.values import ArrayChange, ArrayPage, ArrayQuery
+from zoe_lib.store.values import ArrayChange, ArrayPage, ArrayQuery, ArrayRuns
 
 
 class MemoryArrays(MemoryInstallation):
@@ -134,11 +134,20 @@ class MemoryArrays(MemoryInstallation):
                     found[member.array_id][execution.state] += 1
         return found
 
-    def begun_arrays(self, array_ids: Collection[ArrayId]) -> Collection[ArrayId]:
-        """Return the arrays of which an execution has started."""
+    def runs_of_arrays(self, runs: Mapping[ArrayId, int], now_s: float) -> Mapping[ArrayId, ArrayRuns]:
+        """Return how long arrays ran, and why indices failed."""
+        spans: defaultdict[ArrayId, list[tuple[float, float]]] = defaultdict(list)
+        causes: defaultdict[ArrayId, set[Cause]] = defaultdict(set)
         with self._reached() as state:
-            begun = (one.id for one in state.executions.values() if Mark.STARTED in one.marks)
-            return frozenset(member.array_id for id_ in begun if (member := member_of(id_))) & frozenset(array_ids)
+            for one in state.executions.values():
+                member = member_of(one.id)
+                if member is None or member.array_id not in runs:
+                    continue
+                if Mark.PLACED in one.marks:
+                    spans[member.array_id].append((one.marks[Mark.PLACED], one.marks.get(Mark.ENDED, now_s)))
+                if one.state is ExecutionState.FAILED and one.cause and member.run == runs[member.array_id]:
+                    causes[member.array_id].add(one.cause)
+        return {id_: ArrayRuns(_covered_s(spans[id_]), frozenset(causes[id_])) for id_ in {*spans, *causes}}
 
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return entries of an array."""
@@ -176,3 +185,12 @@ class MemoryArrays(MemoryInstallation):
                 state.record(result[-1], [event])
         state.notify_subscribers()
         return result
+
+
+def _covered_s(spans: Sequence[tuple[float, float]]) -> float | None:
+    """Return the seconds that are in at least one of these spans of time; None without any."""
+    covered_s, to_s = 0.0, float("-inf")
+    for begin_s, end_s in sorted(spans):
+        covered_s += max(end_s - max(begin_s, to_s), 0.0)
+        to_s = max(to_s, end_s)
+    return covered_s if spans else None

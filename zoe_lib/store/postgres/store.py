@@ -340,7 +340,7 @@ class PostgresStore:
         return self.database.write(lambda c: array_lists.write_entries(c, self._applications, *how))
 
     active_of_arrays = read_method(array_counts.active_of_arrays)
-    begun_arrays = read_method(array_counts.begun_arrays)
+    runs_of_arrays = read_method(array_counts.runs_of_arrays)
 
     def array_entries(self, array_id: ArrayId, positions: Collection[int]) -> Mapping[int, Entry]:
         """Return entries of an array."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.applications import execution
+from tests.support.applications import application, execution
 from tests.support.plain_api import (
     ELSEWHERE,
     PEER,
@@ -23,7 +23,10 @@ from tests.support.plain_api import (
 )
 from zoe_api.access import visibility
 from zoe_api.http.problems.codes import Code
+from zoe_client.vocabulary import IndexState
 from zoe_lib.domain.applications.sharing import ShareLevel
+from zoe_lib.domain.executions.arrays import CODES, Array
+from zoe_lib.domain.executions.indices import parse_array
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, Token
 
@@ -117,19 +120,10 @@ def test_operators_do_not_enter_what_is_not_shared_with_them() -> None:
     [
         (
             "a0123456789abcd",
-            "a0123456789abcd is the id of an array, which says itself why it waits: `zoe explain a0123456789abcd`; "
-            "name one of its executions, as `zoe array show a0123456789abcd` lists them",
+            "a0123456789abcd is an array, not an execution; its executions have ids such as a0123456789abcd_0",
         ),
-        (
-            "w0123456789abcd",
-            "w0123456789abcd is the id of a workflow; name one of its executions, as `zoe workflow show "
-            "w0123456789abcd` lists them",
-        ),
-        (
-            "a0123456789abcd_3",
-            "execution a0123456789abcd_3 does not exist (an index of an array has an execution once it has begun: "
-            "`zoe array show a0123456789abcd`; it is held, released and modified with its array)",
-        ),
+        ("w0123456789abcd", "w0123456789abcd is a workflow, not an execution; name the execution of a step"),
+        ("a0123456789abcd_3", "execution a0123456789abcd_3 does not exist"),
         ("w0123", "execution w0123 does not exist"),
         ("x0123456789abcd", "execution x0123456789abcd does not exist"),
     ],
@@ -207,3 +201,16 @@ def test_owners_and_operators_may_do_all_and_others_what_is_shared() -> None:
     }
     assert set(visibility.levels_of(caller_of(made, operator()), everything).values()) == {CONTROL}
     assert visibility.levels_of(caller_of(made, person()), []) == {}
+
+
+def test_an_index_without_an_execution_is_named_to_those_who_see_its_array() -> None:
+    made, indices = services(), parse_array("0-2", 9)[0]
+    made.store.submit_array(Array("a0123456789abcd", "many", TENANT, USER, application(), 1.0, indices), "cause")
+    made.store._state.array_states["a0123456789abcd"][1] = CODES[IndexState.CANCELLED]
+    found = [unseen(made, person(), f"a0123456789abcd_{index}") for index in (0, 1, 99)]
+    assert found == [
+        "a0123456789abcd_0 has no execution yet: index 0 of array a0123456789abcd waits with its array",
+        "execution a0123456789abcd_1 does not exist; index 1 of array a0123456789abcd is cancelled",
+        "array a0123456789abcd has no index 99; its indices are 0-2",
+    ]
+    assert unseen(made, person(PEER), "a0123456789abcd_0") == "execution a0123456789abcd_0 does not exist"

@@ -148,7 +148,7 @@ def test_undecided_promise_is_the_reason_and_an_offer_comes_first() -> None:
     held = Conditions(held=Holder.USER)
     offered = wire_forms.waits_for(wishing(conditions=held, offers=OFFERS))
     assert offered is not None
-    assert offered.sentence == "there is no room. Offers wait for an answer until 1970-01-01 01:00:00 UTC."
+    assert offered.sentence == "there is no room. Offers wait for an answer until 1970-01-01 01:00:00 UTC. It is held."
     assert "zoe accept" in offered.hint
     promised = wire_forms.waits_for(wishing(conditions=held, offers=OFFERS, promise=Promise(TERMS, 1.0)))
     assert promised is not None

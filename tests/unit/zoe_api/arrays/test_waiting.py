@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.applications import application
 from tests.support.plain_api import after, services
+from zoe_api.access.wire_forms import waits_for
 from zoe_api.arrays.waiting import reason_of_array, reasons_of_arrays
 from zoe_client.vocabulary import ExecutionState, Holder, IndexState, ReasonCode
 from zoe_lib.domain.cluster.policy import Policy
@@ -16,6 +17,7 @@ from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.arrays import Array, execution_of
 from zoe_lib.domain.executions.indices import parse_array
 from zoe_lib.domain.values.conditions import Conditions
+from zoe_lib.domain.values.finish_times import PromiseOffers, PromiseWish
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.domain.values.reasons import Reason
 
@@ -84,3 +86,35 @@ def test_an_array_after_the_same_indices_of_another_one_says_so() -> None:
     reason = told(array(corr=("a0123456789abce",)))
     assert reason is not None
     assert reason.sentence == "Each index runs after the same index of another array."
+
+
+PROMISED = replace(application(), promise=PromiseWish())
+OFFERS = PromiseOffers("two nodes are missing", 9e9)
+
+
+def joint(**changes: Any) -> Array:
+    return replace(array("0-2%1", deadline_s=500.0, **changes), application=PROMISED)
+
+
+def test_offers_come_first_and_a_hold_is_named_with_them() -> None:
+    found, one = services(), joint(conditions=Conditions(held=Holder.USER))
+    stored = found.store.submit_array(one, "cause")
+    found.store._state.put(replace(execution_of(stored, 0, 1.0), offers=OFFERS))
+    reason = reason_of_array(found, stored, {ExecutionState.SUBMITTED: 3})
+    assert reason is not None
+    assert reason.code == ReasonCode.PROMISE
+    assert reason.sentence.endswith("It is held.")
+    assert reason.hint.endswith("; zoe release")
+
+
+def test_a_promised_array_waits_for_its_own_limit() -> None:
+    found = services()
+    stored = changed(found.store.submit_array(joint(), "cause"), counts={IndexState.ACTIVE: 3})
+    second = execution_of(stored, 1, 1.0)
+    found.store._state.put(second)
+    reason = reason_of_array(found, stored, {ExecutionState.RUNNING: 1, ExecutionState.SUBMITTED: 2})
+    assert reason is not None
+    assert (reason.sentence.startswith("At most one index is active at once"), reason.hint) == (True, "")
+    lane = waits_for(second)
+    assert lane is not None
+    assert lane.sentence == f"It runs after {ID}_0: its array limits how many indices run at once."

@@ -6,6 +6,7 @@ import { useMay } from "../../api/session";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { useOneAtATime } from "../../components/one-at-a-time";
+import { RunsAfter, UnitLink } from "../../components/runs-after";
 import { StateBadge } from "../../components/state";
 import { num, Table } from "../../components/table";
 import { WholePromise } from "../../components/whole-promise";
@@ -58,7 +59,7 @@ export default function ArrayPage() {
         <Actions array={array} busy={act.isPending} onAct={act.mutate} />
       </div>
       <ErrorBox error={act.error ?? error} />
-      {array.message && <p>{array.message}</p>}
+      {(array.message || array.cause) && <p>{endText(array)}</p>}
       {array.reason && (
         <p>
           {array.counts.waiting && array.active_states?.running ? "Others wait: " : ""}
@@ -66,6 +67,7 @@ export default function ArrayPage() {
         </p>
       )}
       {array.reason?.hint && <p>What would help: {array.reason.hint}</p>}
+      <Dependencies array={array} />
       <WholePromise
         promise={array.promise}
         open={array.ended_at_s === null}
@@ -100,6 +102,31 @@ export default function ArrayPage() {
         <FoundIndices key={state} array={array} state={state} version={array.version} />
       ))}
     </>
+  );
+}
+
+/** The cause of the end if all its failed indices have the same, and what happened. */
+function endText(array: View): string {
+  const cause = array.cause === null || array.cause === array.state ? "" : `cause ${array.cause}`;
+  return [cause, array.message].filter(Boolean).join(": ");
+}
+
+/** What must end before its indices run. */
+function Dependencies({ array }: { array: View }) {
+  const after = array.conditions?.after ?? [];
+  if (after.length + array.corr.length === 0) return null;
+  return (
+    <dl className="facts">
+      <dt>Runs after</dt>
+      <dd>
+        <RunsAfter after={after} />
+        {array.corr.map((one) => (
+          <div key={one}>
+            each index after the same one of <UnitLink id={one} />
+          </div>
+        ))}
+      </dd>
+    </dl>
   );
 }
 

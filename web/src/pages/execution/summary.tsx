@@ -2,6 +2,7 @@ import { Link } from "react-router";
 import { useOutage } from "../../api/outage";
 import type { Link as StreamLink } from "../../api/stream";
 import { useNow } from "../../components/now";
+import { RunsAfter, UnitLink } from "../../components/runs-after";
 import { StateBadge } from "../../components/state";
 import { deadlineInFull, deadlineSentence } from "../../deadline";
 import { moment } from "../../format";
@@ -9,8 +10,6 @@ import { movedText } from "./moved";
 import { placesText } from "./places";
 import { stateSentence } from "./sentence";
 import type { Execution } from "./types";
-
-const ENDS_AS = { ok: "success of", fail: "failure of", any: "end of" };
 
 /** Name, state in a sentence, and what is to be said of it. */
 export function Summary({ execution, link }: { execution: Execution; link: StreamLink }) {
@@ -116,11 +115,7 @@ export function Details({ execution }: { execution: Execution }) {
             <dd>
               {execution.submitted.map((one) => (
                 <div key={one}>
-                  <Link
-                    to={one.startsWith("a") && !one.includes("_") ? `/arrays/${one}` : `/executions/${one}`}
-                  >
-                    {one}
-                  </Link>
+                  <UnitLink id={one} />
                 </div>
               ))}
             </dd>
@@ -130,12 +125,7 @@ export function Details({ execution }: { execution: Execution }) {
           <>
             <dt>Runs after</dt>
             <dd>
-              {execution.conditions.after.map((one) => (
-                <div key={`${one.kind}:${one.on}`}>
-                  {ENDS_AS[one.kind]} <Link to={`/executions/${one.on}`}>{one.on}</Link>
-                  {one.met === false && " (not met)"}
-                </div>
-              ))}
+              <RunsAfter after={execution.conditions.after} />
             </dd>
           </>
         )}

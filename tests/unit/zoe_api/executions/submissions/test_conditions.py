@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.applications import application, execution
 from tests.support.plain_api import ELSEWHERE, PEER, USER, caller_of, operator, person, refused_with, services
-from zoe_api.executions.submissions.conditions import conditions_of, visible_array
+from zoe_api.access.visibility import visible_array
+from zoe_api.executions.submissions.conditions import conditions_of
 from zoe_api.http.problems.codes import Code
 from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_client.wire import SubmitRequest
