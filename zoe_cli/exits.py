@@ -58,7 +58,7 @@ MEANINGS: dict[Exit, str] = {
         "it was changed concurrently, has already ended, or the idempotency key was used for a different request; with "
         "`admin user hand-over`: the files are not moved yet; with `storage restart`: its program failed"
     ),
-    Exit.NEVER_FITS: "the application can never run on this installation",
+    Exit.NEVER_FITS: "the application cannot run on this installation",
     Exit.WOULD_WAIT: "`zoe plan`: the application would have to wait",
     Exit.DEADLINE: (
         "`zoe plan`: the deadline cannot be met, by the forecast of the end; with `--finish-by`, also of `zoe run` and "

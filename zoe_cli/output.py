@@ -96,9 +96,10 @@ def report(error: ZoeError) -> None:
     note(f"zoe: {str(error).splitlines()[0] if isinstance(error, InvalidDescription) else error}")
     if isinstance(error, Refused):
         said = error.problem.detail  # an error that is the whole detail is said once
-        report_diagnostics([found for found in error.problem.errors if found.hint or found.message != said])
-        if error.problem.hint:
-            note(f"hint: {error.problem.hint}")
+        report_diagnostics([found for found in error.problem.errors if found.message != said])
+        hints = [error.problem.hint, *(found.hint for found in error.problem.errors if found.message == said)]
+        for hint in filter(None, dict.fromkeys(hints)):
+            note(f"hint: {hint}")
     if isinstance(error, Unreachable):
         note(f"hint: {_PATIENCE_HINT if error.answered else _UNREACHABLE_HINT}")
 

@@ -70,7 +70,7 @@ class InvalidDescription(Refused):
 
 
 class NeverFits(Refused):
-    """The application can never run on this installation."""
+    """The application cannot run on this installation as it is."""
 
 
 class QuotaExceeded(Refused):

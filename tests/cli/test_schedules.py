@@ -35,7 +35,7 @@ def test_an_application_is_stored_and_dispatched(server: Server, zoe: Zoe, repor
     assert zoe("dispatch", "report", "--idempotency-key", "k", "-o", "name").out == name
     assert zoe("dispatch", "report", "--array", "0-3%2", "-o", "json").json()["kind"] == "array"
     wrong = zoe("dispatch", "report", "--param", "dya=x")
-    assert (wrong.code, "the workflow has no parameter 'dya'" in wrong.err) == (2, True)
+    assert (wrong.code, "there is no parameter 'dya'" in wrong.err) == (2, True)
     assert zoe("app", "show", "report", "-o", "json").json()["document"]["params"] == REPORT["params"]
     added = zoe("schedule", "add", "daily", "@daily", "report")
     assert (added.code, "its times are in UTC" in added.err) == (0, True)

@@ -60,7 +60,7 @@ def test_all_errors_have_their_lines(server: Server, zoe: Zoe, tmp_path: Path) -
             f"{file}:6:13: /steps/0/needs/0: no step has the name 'trane' (did you mean 'train'?)",
             f"{file}:8:21: /steps/0/command/1: '{{param:rows}}': the step has no parameter 'rows'",
             f"{file}:9:5: /steps/0/memory: ",
-            f"{file}:1:1: /params: the workflow has no parameter 'day'",
+            f"{file}:1:1: /params: there is no parameter 'day'",
         ):
             assert words in done.err, done.err
 

@@ -18,8 +18,14 @@ BYTES_MAX = 64 * 2**20
 FILES_MAX = 1000
 _OF_IMAGE = ("/bin/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/sbin/", "/sys/", "/usr/")
 _EVERYWHERE = frozenset({"", ".", "..", "/", "/tmp"})  # noqa: S108 - a word of a command
-_SCRIPTS = frozenset({".R", ".ipynb", ".jl", ".py", ".sh"})
-_RELATIVE = re.compile(r"[^-/{\s][^{\s]*")
+_FILES = frozenset(
+    {".R", ".ipynb", ".jl", ".py", ".sh"}
+    | {".avro", ".csv", ".db", ".h5", ".hdf5", ".json", ".jsonl", ".ndjson", ".npy", ".npz", ".orc", ".parquet", ".pkl"}
+    | {".bz2", ".gz", ".sql", ".sqlite", ".tar", ".tgz", ".toml", ".tsv", ".txt", ".xlsx", ".xml", ".xz", ".yaml"}
+    | {".yml", ".zip", ".zst"}
+)
+"""Suffixes of words that name files."""
+_RELATIVE = re.compile(r"(?!\w+:)[^-/{\s][^{\s]*")
 _DEPTH_MAX, _PART_MAX, _SUFFIX_MAX = 8, 100, 20
 _PLACEHOLDER = re.compile(r"\{files\}/([A-Za-z0-9._@/-]+)")
 
@@ -51,7 +57,7 @@ class CarriedFiles:
         self.stay: dict[str, None] = {}
         """Words of commands that name local directories and links to nothing, which do not go with a run."""
         self.missing: dict[str, None] = {}
-        """Words of commands that look like scripts, and name no local file."""
+        """Words of commands that look like files, and name none here."""
 
     def add(self, path: Path) -> str:
         """Add a file, and return its place for use in a command; CannotCarry."""
@@ -77,7 +83,7 @@ class CarriedFiles:
             return self.add(path)
         if not of_image and _is_other(path):
             self.stay[word] = None
-        elif path.suffix in _SCRIPTS and _RELATIVE.fullmatch(word):
+        elif path.suffix in _FILES and _RELATIVE.fullmatch(word):
             self.missing[word] = None
         return literal(word, self._template)
 

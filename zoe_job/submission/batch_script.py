@@ -56,6 +56,9 @@ def _script_text(data: bytes, name: str) -> str:
     """Return the text of a script. Raises BadOptionError if sbatch would refuse it."""
     if len(data) > SCRIPT_BYTES_MAX:
         raise BadOptionError(f"{name} is longer than {SCRIPT_BYTES_MAX} bytes")
+    name = "standard input" if name == "-" else name
+    if not data.strip():
+        raise BadOptionError(f"{name} is empty; give a batch script, or --wrap COMMAND")
     if not data.startswith(b"#!"):
         raise BadOptionError(f"{name} is not a batch script: the first line must begin with #! and an interpreter")
     if b"\r\n" in data:

@@ -22,8 +22,9 @@ def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tupl
     values: dict[str, Value] = {}
     for name in given:
         if name not in declared:
-            message = f"the workflow has no parameter {name[:63]!r}"
-            found.append(Diagnostic("/params", Code.UNKNOWN_REFERENCE, message, did_you_mean(name, list(declared))))
+            message = f"there is no parameter {name[:63]!r}"
+            hint = did_you_mean(name, list(declared)) if declared else "none is declared in `params`"
+            found.append(Diagnostic("/params", Code.UNKNOWN_REFERENCE, message, hint))
     for name, entry in declared.items():
         place, kind = pointer("params", name), entry.get("type", "text")
         if kind not in _WORDS:

@@ -21,3 +21,10 @@ def test_one_error_is_said_once_and_several_are_listed(capsys: pytest.CaptureFix
         f"  /indices: {one.message}",
         "  /name: is missing",
     ]
+
+
+def test_the_hint_of_an_error_that_is_the_whole_detail_is_said_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    missing = Diagnostic(pointer="/x", code="no_secret", message="there is no secret pw", hint="zoe secret set pw")
+    title = "The application cannot run on this installation"
+    report(Refused(Problem(title=title, status=422, code="x", detail=missing.message, errors=[missing])))
+    assert capsys.readouterr().err.splitlines() == [f"zoe: {title}: {missing.message}", f"hint: {missing.hint}"]

@@ -214,7 +214,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.FILES_BUSY: (429, "Too many requests for files at the moment; try again soon"),
     Code.FILES_UNAVAILABLE: (503, "Files are not available now"),
     Code.REPLAY_FAILED: (500, "The replay failed"),
-    Code.NEVER_FITS: (422, "The application can never run on this installation"),
+    Code.NEVER_FITS: (422, "The application cannot run on this installation"),
     Code.STORAGE_GUARANTEE_UNAVAILABLE: (
         422,
         "Guaranteed bandwidth needs a storage controller, and none is configured",

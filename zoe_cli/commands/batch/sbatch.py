@@ -58,6 +58,19 @@ class Draft:
     key: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The command line. given: options of the first group, of which `own` are Zoe's, by name; more: options of further
+    groups; rest: the script and its arguments; request: that of the options, without the lines of the script.
+    """
+
+    given: list[Given]
+    more: list[list[Given]]
+    rest: list[str]
+    own: dict[str, str | None]
+    request: JobRequest
+
+
 def register(app: typer.Typer) -> None:
     """Add the command; its options are sbatch's, so Typer parses none of them but --help."""
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
@@ -82,31 +95,20 @@ def sbatch(
     if words[:1] == ["-h"]:  # `-o` means the output format, as in all commands, and the output file, as in sbatch
         typer.echo(context.get_help())
         return
-    try:
-        given, more, rest, unknown = read_groups(words, {**SBATCH, **_OWN})
-    except BadOptionError as error:
-        raise typer.BadParameter(str(error)) from None
-    if unknown:
-        raise typer.BadParameter(f"sbatch has no option {printable(unknown[0])}")
-    own = {entry.name: entry.value for entry in given if entry.name in _OWN}
-    on_line, wrong = request_of(entry for entry in given if entry.name not in _OWN)
-    if refused := next((finding for finding in wrong if not finding.harmless), None):
-        raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
-    title, script, arguments = _script(rest, on_line)
+    line = _read_line(words)
+    own = line.own
+    title, script, arguments = _script(line.rest, line.request)
     note_late_options(arguments, {f"--{name}" for name in (*SBATCH, *_OWN)}, "script")
     lines = read_lines(script)
-    of_first = [*lines.given, *(entry for entry in given if entry.name not in _OWN)]
+    of_first = [*lines.given, *(entry for entry in line.given if entry.name not in _OWN)]
     request, found = whole_request(of_first)
     _take_environment(title, script, request)
-    others, findings = other_groups(request, of_first, lines.others, more)
-    found += findings
-    if "strict" in own and "loose" in own:
-        raise typer.BadParameter("give --strict, which is the default, or --loose")
+    others, findings = other_groups(request, of_first, lines.others, line.more)
     add_calls(lines, script, request.chdir, WorkspaceTexts(context).read)
-    _report_options(judge(title, lines, found), loose="loose" in own)
+    _report_options(judge(title, lines, found + findings), loose="loose" in own)
     draft = Draft(title, lines, own.get("idempotency-key"))
     document = job_draft(script, arguments, job_of(request, lines, title, others), request, own.get("image"))
-    additions = _additions(given)
+    additions = _additions(line.given)
     document = additions.put_in(document, in_array=request.array is not None, everywhere=True)
     if "show" in own:
         from zoe_cli.output import Format, emit_data
@@ -118,6 +120,23 @@ def sbatch(
         made = _submit(context, document, request, draft)
         if request.wait or additions.fetch:
             _wait(context, made, in_array=request.array is not None, fetch=additions.fetch)
+
+
+def _read_line(words: list[str]) -> _Line:
+    """Return the options and words of the command line; BadParameter for unknown and wrong ones."""
+    try:
+        given, more, rest, unknown = read_groups(words, {**SBATCH, **_OWN})
+    except BadOptionError as error:
+        raise typer.BadParameter(str(error)) from None
+    if unknown:
+        raise typer.BadParameter(f"sbatch has no option {printable(unknown[0])}")
+    own = {entry.name: entry.value for entry in given if entry.name in _OWN}
+    request, wrong = request_of(entry for entry in given if entry.name not in _OWN)
+    if refused := next((finding for finding in wrong if not finding.harmless), None):
+        raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
+    if "strict" in own and "loose" in own:
+        raise typer.BadParameter("give --strict, which is the default, or --loose")
+    return _Line(given, more, rest, own, request)
 
 
 def _additions(given: list[Given]) -> Additions:

@@ -203,7 +203,7 @@ def given_parameters(texts: list[str] | None) -> dict[str, str]:
     for text in texts or []:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise typer.BadParameter(f"{text!r} is not NAME=VALUE")
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE; write --param {name or 'NAME'}=VALUE")
         if name in given:
             raise typer.BadParameter(f"--param {name} is given twice")
         given[name] = value

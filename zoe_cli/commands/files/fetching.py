@@ -83,6 +83,8 @@ def fetch_results(client: Client, unit_id: str, directory: Path, tell: Callable[
             note("there are more results; copy them with `zoe cp -r`")
     if not seen:
         note("there are no results" if declared else "its description declares no results")
+        copy = "`zoe cp :PATH .` copies a file of the workspace"
+        note(f"hint: {copy}" if declared else f"hint: {copy}; next time, name them with --result PATH")
     fetched.left_out = copier.left_out
     return fetched
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import typer
 
 from zoe_cli.exits import Exit
 from zoe_cli.output import note
+from zoe_client.documents.shortening import shortened_list
+from zoe_client.vocabulary import TERMINAL_STATES
 from zoe_client.wire import ExecutionView, ServiceView
+
+_NAMED_MAX = 6
 
 
 def service_and_words(words: list[str]) -> tuple[str | None, list[str]]:
@@ -26,12 +32,24 @@ def chosen_service(execution: ExecutionView, wanted: str | None) -> ServiceView:
     ends = {component["name"] for component in execution.description["components"] if component.get("ends_application")}
     running.sort(key=lambda service: (service.state != "ready", service.component not in ends))
     if not running:
-        which = "" if wanted is None else f" {wanted}"
-        note(f"zoe: execution {execution.id} has no running service{which}")
-        if execution.reason is not None:
-            note(f"{execution.name} waits: {execution.reason.sentence}")
+        for line in _why_none(execution, wanted):
+            note(line)
         raise typer.Exit(Exit.NOT_FOUND)
     return running[0]
+
+
+def _why_none(execution: ExecutionView, wanted: str | None) -> Iterator[str]:
+    """Yield why no service can be chosen, and what to do."""
+    if execution.state in TERMINAL_STATES:
+        yield f"zoe: execution {execution.id} has ended ({execution.state.value}), so that none of its services runs"
+        yield f"hint: `zoe show {execution.id}` says how it ended, `zoe logs {execution.id}` prints its output"
+        return
+    yield f"zoe: execution {execution.id} has no running service{'' if wanted is None else f' {wanted}'}"
+    running = [service.name for service in execution.services if service.state in ("starting", "ready")]
+    if running:
+        yield f"hint: these run: {shortened_list(running, _NAMED_MAX)}"
+    if execution.reason is not None:
+        yield f"{execution.name} waits: {execution.reason.sentence}"
 
 
 def _has_name(service: ServiceView, wanted: str) -> bool:

@@ -65,6 +65,8 @@ def convert_file(context: typer.Context, file: File) -> None:
         with options(context).client() as client:
             answer = client.convert(document)
         notes, converted = answer.notes, answer.document
+    if converted == document:
+        note("note: it has the newest format already; it is printed as it is")
     for text in notes:
         note(f"note: {text}")
     emit_data(converted, data_format(context))

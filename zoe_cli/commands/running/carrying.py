@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 _SECRETS = "`zoe secret set` stores them instead, for --secret"
 
 
-def described(context: typer.Context, make: Callable[[], Draft], *, show: bool) -> dict[str, Any]:
+def described(
+    context: typer.Context, make: Callable[[], Draft], *, show: bool, written: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the description of a command with its files; BadParameter for files that cannot go with it.
 
-    show: copy nothing, and tell which files the description expects in the workspace.
+    show: copy nothing, and tell which files the description expects in the workspace. written: results, which need not
+    exist.
     """
     try:
         draft = make()
     except ValueError as error:
         raise _refused(error) from None
-    _tell_surprises(draft)
+    _tell_surprises(draft, written)
     if show:
         _tell_expected(draft)
     return draft.embedded() if show or draft.fits else _carried(context, draft)
@@ -59,15 +62,15 @@ def _tell_expected(draft: Draft) -> None:
             note(f"note: {printable(str(file.path))} does not fit into a description, which expects a copy: {command}")
 
 
-def _tell_surprises(draft: Draft) -> None:
+def _tell_surprises(draft: Draft, written: Sequence[str]) -> None:
     """Say which words stay here or name no file, and which files look like secrets."""
     for word in draft.carried.stay:
         shown, directory = printable(word), Path(word).is_dir()
         kind = "a directory" if directory else "a link to nothing"
         copy = f"; `zoe cp -r {shown} :` copies it to the workspace, where the program runs" if directory else ""
         note(f"note: {shown} is {kind}, and does not go with the run{copy}")
-    for word in map(printable, draft.carried.missing):
-        note(f"note: there is no file {word} here: the command finds it only if the workspace or the image has it")
+    for word in (printable(one) for one in draft.carried.missing if one not in written):
+        note(f"note: there is no file {word} here: if the program reads it, the workspace or the image must have it")
     secret = [str(file.path) for file in draft.carried.files.values() if looks_secret(file.path, file.size)]
     if secret:
         names = ", ".join(map(printable, secret))

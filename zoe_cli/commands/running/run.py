@@ -172,7 +172,7 @@ def run(
         wishes = CommandOptions(
             image, workers, memory, cores, tuple(carried or ()), found, sources, name, array is not None
         )
-        document = described(context, lambda: command_draft(file, wishes), show=show)
+        document = described(context, lambda: command_draft(file, wishes), show=show, written=results or ())
     conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
     how = Submission(
         name=name,

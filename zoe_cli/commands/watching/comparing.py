@@ -31,8 +31,10 @@ def diff(
     with options(context).client() as client:
         found = client.diff(first) if second is None else client.diff(second, first)
     if options(context).output is Format.TABLE:
-        earlier = found.before or "no earlier execution has the same name and user"
-        note(f"{earlier} -> {found.after}")
+        if found.before is None:
+            note(f"{found.after} is the first execution of this name and user; compare it with another: zoe diff ID ID")
+            return
+        note(f"{found.before} -> {found.after}")
         if found.hidden:
             note("values of environment variables and texts of files are not compared: one is only shared with you")
         if not found.complete:

@@ -33,7 +33,7 @@ from zoe_client.vocabulary import (
     ReasonCode,
     WaitCause,
 )
-from zoe_client.wire import ArrayView, DependencyView, Eta, Explanation, ReasonView
+from zoe_client.wire import ArrayView, DependencyView, Eta, Explanation, ReasonView, WaitShare
 from zoe_client.words import documentation
 from zoe_client.words.instances import instances_words
 
@@ -58,6 +58,12 @@ WAIT_CAUSES = {
     WaitCause.OWN_FAILURE: "it had failed and was waiting for its next attempt",
     WaitCause.POLICY: "one pass considers only a limited number of executions",
     WaitCause.NEVER_FITS: "it could not fit on the present nodes",
+}
+CONDITIONS: dict[str, str] = {
+    ReasonCode.HELD: "it was held",
+    ReasonCode.BEGIN_TIME: "it was not to begin yet",
+    ReasonCode.DEPENDENCIES: "it was to run after others",
+    ReasonCode.PROMISE: "its promise was not decided, or its offers waited for an answer",
 }
 NODES_AWAY = "the nodes that it needs are down, drained or reserved"
 NO_FORECAST: dict[str, str] = {
@@ -221,10 +227,14 @@ def why_waited(context: typer.Context, execution_id: Id) -> None:
         raise typer.Exit(Exit.NOT_FOUND)
     with options(context).client() as client:
         answer = client.why_waited(execution_id)
-    rows = [(WAIT_CAUSES[share.cause], duration(share.seconds), f"{share.percent} %") for share in answer.causes]
+    rows = [(_cause_words(share), duration(share.seconds), f"{share.percent} %") for share in answer.causes]
     if not rows:
         note("it did not wait")
     emit(answer, options(context).output, Rows(("cause", "waited", "share"), rows))
+
+
+def _cause_words(share: WaitShare) -> str:
+    return CONDITIONS.get(share.condition or "", WAIT_CAUSES[share.cause])
 
 
 def _times_text(*times_s: float | None) -> list[str]:

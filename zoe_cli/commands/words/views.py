@@ -81,7 +81,8 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         if execution["reason"]["hint"]:
             yield "hint", execution["reason"]["hint"]
     if execution["outcome"] is not None:
-        yield "outcome", execution["outcome"] + (f", cause {execution['cause']}" if execution["cause"] else "")
+        cause = f", cause {execution['cause']}" if execution["cause"] else ""
+        yield "outcome", execution["outcome"] + (", not needed" if is_not_needed(execution) else cause)
     if execution["exit_code"] is not None:
         yield "exit code", str(execution["exit_code"])
     if execution["message"]:
@@ -246,10 +247,17 @@ def _service_ran(service: Service) -> str:
     return duration((service["ended_at_s"] or time.time()) - service["started_at_s"])
 
 
+def is_not_needed(execution: Summary) -> bool:
+    """Return whether it was to run only if others ended otherwise, such as a step after failures."""
+    return execution["state"] == ExecutionState.CANCELLED and execution["cause"] == Cause.DEPENDENCY_FAILED
+
+
 def _reason_code(execution: Summary) -> str:
     if execution["reason"] is not None:
         return execution["reason"]["code"]
     if execution["cause"] is None or execution["state"] == ExecutionState.SUCCEEDED:
         return ""
+    if is_not_needed(execution):
+        return "not needed"
     exit_code = execution["exit_code"]
     return f"exit code {exit_code}" if execution["cause"] == Cause.EXITED and exit_code else execution["cause"]

@@ -9,6 +9,8 @@ from pydantic import Field
 from zoe_client.vocabulary import WaitCause
 from zoe_client.wire.base import Wire
 
+_CONDITION = "Code of the reason if the cause is `conditions`: held, begin_time, dependencies, promise; else null."
+
 
 class WaitSpan(Wire):
     """A period of waiting with one cause; `sentence` is the reason given at that time."""
@@ -17,14 +19,16 @@ class WaitSpan(Wire):
     since_s: float
     until_s: float
     sentence: str
+    condition: str | None = Field(default=None, description=_CONDITION)
 
 
 class WaitShare(Wire):
-    """Total time of one cause; the percentages of all causes add up to 100."""
+    """Total time of one cause, or one condition; the percentages of all add up to 100."""
 
     cause: WaitCause
     seconds: float
     percent: int
+    condition: str | None = Field(default=None, description=_CONDITION)
 
 
 class WhyWaited(Wire):

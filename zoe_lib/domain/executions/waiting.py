@@ -9,8 +9,8 @@ from dataclasses import replace
 from zoe_client.vocabulary import WaitCause
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause
-from zoe_lib.domain.values.conditions import Conditions, reason_of
-from zoe_lib.domain.values.frozen import value
+from zoe_lib.domain.values.conditions import NO_CONDITIONS, Conditions, reason_of
+from zoe_lib.domain.values.frozen import changed, value
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 __all__ = ["CauseShare", "CauseSpan", "WaitCause", "cause_of", "shares", "spans"]
@@ -56,21 +56,25 @@ _BETWEEN_ATTEMPTS = {Cause.STOPPED: "Zoe was stopped, which ended it; it was wai
 
 @value(frozen=True, slots=True)
 class CauseSpan:
-    """A period of waiting with one cause, in seconds since the epoch; `sentence` is the reason at that time."""
+    """A period of waiting with one cause, in seconds since the epoch; `sentence` is the reason at that time, and
+    `condition` its code if the cause is conditions.
+    """
 
     cause: WaitCause
     since_s: float
     until_s: float
     sentence: str = ""
+    condition: ReasonCode | None = None
 
 
 @value(frozen=True, slots=True)
 class CauseShare:
-    """Total time of one cause: seconds, and whole percent; the percentages of all causes add up to 100."""
+    """Total time of one cause, or one condition: seconds, and whole percent; all percentages add up to 100."""
 
     cause: WaitCause
     seconds: float
     percent: int
+    condition: ReasonCode | None = None
 
 
 def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
@@ -78,28 +82,29 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
     requeue) and start."""
     closed: list[CauseSpan] = []
     open_span: CauseSpan | None = None
+    conditions = NO_CONDITIONS
     why_again, between = WaitCause.OWN_FAILURE, _NEXT_ATTEMPT
     for event in _with_late_holds(events):
+        conditions = _conditions_after(event, conditions)
         following = open_span
         match event:
-            case ev.Submitted(conditions=None):
-                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
-            case ev.Submitted(conditions=Conditions() as conditions):
-                reason = reason_of(conditions, event.at_s)
-                sentence = "" if reason is None else reason.sentence
-                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, sentence)
+            case ev.Submitted():
+                following = _by_conditions(conditions, event.at_s)
             case ev.PromiseOffered() if event.offers.offers:
-                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, _OFFERED)
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, _OFFERED, ReasonCode.PROMISE)
             case ev.Queued() | ev.Promised() if open_span is not None and _ends_conditions(event, open_span):
-                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
+                following = _by_conditions(NO_CONDITIONS, event.at_s)
             case ev.Modified(after=ev.Requested(begin_at_s=float() as begin_at_s)) if begin_at_s > event.at_s:
-                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was not to begin yet.")
+                following = _by_conditions(conditions, event.at_s)
             case ev.Held():
-                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was held.")
+                following = _by_conditions(conditions, event.at_s)
+            case ev.Released() | ev.DependencyEnded() if open_span is not None and _is_of_conditions(open_span):
+                following = _by_conditions(conditions, event.at_s)
             case ev.Requeued():
                 following = CauseSpan(why_again, event.at_s, event.at_s, between)
             case ev.ReasonChanged():
-                following = CauseSpan(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
+                code = event.reason.code
+                following = _span(cause_of(event.reason), event.at_s, event.reason.sentence, code)
             case ev.Stopping():
                 following = None
                 why_again = _WHY_AGAIN.get(event.cause, WaitCause.OWN_FAILURE)
@@ -110,6 +115,38 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
             closed += _ended_at(open_span, event.at_s)
             open_span = following
     return closed + _ended_at(open_span, now_s)
+
+
+def _conditions_after(event: ev.Event, before: Conditions) -> Conditions:
+    """Return the conditions of an execution after an event."""
+    match event:
+        case ev.Submitted(conditions=Conditions() as conditions):
+            return conditions
+        case ev.Held():
+            return changed(before, held=event.by)
+        case ev.Released():
+            return changed(before, held=None, after=tuple(one for one in before.after if one.met is not False))
+        case ev.DependencyEnded():
+            return before.with_ended(event.on, event.state)
+        case ev.Modified():
+            return changed(before, begin_at_s=event.after.begin_at_s)
+    return before
+
+
+def _by_conditions(conditions: Conditions, at_s: float) -> CauseSpan:
+    """Return the waiting that begins now under these conditions; for the master, if all are met."""
+    reason = reason_of(conditions, at_s)
+    if reason is None:
+        return CauseSpan(WaitCause.MASTER, at_s, at_s, "The master had not considered it yet.")
+    return _span(WaitCause.CONDITIONS, at_s, reason.sentence, reason.code)
+
+
+def _span(cause: WaitCause, at_s: float, sentence: str, code: ReasonCode) -> CauseSpan:
+    return CauseSpan(cause, at_s, at_s, sentence, code if cause is WaitCause.CONDITIONS else None)
+
+
+def _is_of_conditions(waiting: CauseSpan) -> bool:
+    return waiting.cause is WaitCause.CONDITIONS and waiting.sentence != _OFFERED
 
 
 def _ends_conditions(event: ev.Event, waiting: CauseSpan) -> bool:
@@ -140,19 +177,19 @@ def _with_late_holds(events: Iterable[ev.Event]) -> Iterator[ev.Event]:
 
 def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:
     """Return the causes, longest first. Percents are rounded by largest remainder, so that they add up."""
-    seconds: dict[WaitCause, float] = defaultdict(float)
+    seconds: dict[tuple[WaitCause, ReasonCode | None], float] = defaultdict(float)
     for span in waited:
-        seconds[span.cause] += span.until_s - span.since_s
+        seconds[span.cause, span.condition] += span.until_s - span.since_s
     total_s = sum(seconds.values())
     if total_s <= 0:
         return []
-    exact = {cause: _PERCENT * each_s / total_s for cause, each_s in seconds.items()}
-    percents = {cause: int(value) for cause, value in exact.items()}
-    by_remainder = sorted(exact, key=lambda cause: (percents[cause] - exact[cause], cause.value))
-    for cause in by_remainder[: _PERCENT - sum(percents.values())]:
-        percents[cause] += 1
-    ordered = sorted(seconds, key=lambda cause: (-seconds[cause], cause.value))
-    return [CauseShare(cause, seconds[cause], percents[cause]) for cause in ordered]
+    exact = {kind: _PERCENT * each_s / total_s for kind, each_s in seconds.items()}
+    percents = {kind: int(value) for kind, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda kind: (percents[kind] - exact[kind], str(kind)))
+    for kind in by_remainder[: _PERCENT - sum(percents.values())]:
+        percents[kind] += 1
+    ordered = sorted(seconds, key=lambda kind: (-seconds[kind], str(kind)))
+    return [CauseShare(kind[0], seconds[kind], percents[kind], kind[1]) for kind in ordered]
 
 
 def cause_of(reason: Reason) -> WaitCause:
@@ -163,4 +200,4 @@ def cause_of(reason: Reason) -> WaitCause:
 def _ended_at(span: CauseSpan | None, until_s: float) -> list[CauseSpan]:
     if span is None or until_s <= span.since_s:
         return []
-    return [CauseSpan(span.cause, span.since_s, until_s, span.sentence)]
+    return [replace(span, until_s=until_s)]

@@ -11,7 +11,7 @@ from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
 OTHERWISE = "an execution that it was to run after ended otherwise"
 """Message of a dependency that can no longer be met."""
-NOT_NEEDED = "none of the executions that it was to run after ended that way"
+NOT_NEEDED = "not needed: it runs only if one of the executions before it ends otherwise"
 
 
 @value(frozen=True, slots=True)

@@ -62,9 +62,11 @@ def test_directories_and_links_to_nothing_stay_and_are_known(here: Path) -> None
 
 def test_scripts_that_are_missing_are_known(here: Path) -> None:
     carried = CarriedFiles()
-    for word in ("absent.py", "-m", "--file=x.py", "/opt/x.py", "python x.py", "{index}.py", "out.csv", "sub/b.sh"):
+    for word in ("absent.py", "-m", "--file=x.py", "/opt/x.py", "python x.py", "{index}.py", "in.csv", "sub/b.sh"):
         carried.word(word)
-    assert list(carried.missing) == ["absent.py", "sub/b.sh"]
+    for word in ("s3://bucket/in.csv", "/data/in.csv", "swift:in.csv", "example.org", "v1.2", "a.b"):
+        carried.word(word)
+    assert list(carried.missing) == ["absent.py", "in.csv", "sub/b.sh"]
     assert carried.files == {}
 
 

@@ -21,7 +21,7 @@ DOCUMENT = {"params": {"rows": {"type": "integer"}, "day": {}, "share": {"type":
         ("day", "a\0", "is a text with a null character"),
         ("day", 5, "is not a text"),
         ("share", "nan", "is not a number"),
-        ("other", "x", "the workflow has no parameter 'other'"),
+        ("other", "x", "there is no parameter 'other'"),
     ],
 )
 def test_each_wrong_value_is_named_by_what_is_wrong_with_it(name: str, value: object, why: str) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
-from zoe_client.vocabulary import OfferKind
+from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder, OfferKind
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, Outcome
 from zoe_lib.domain.executions.waiting import CauseShare, WaitCause, cause_of, shares, spans
+from zoe_lib.domain.values.conditions import Conditions, Dependency
 from zoe_lib.domain.values.finish_times import FinishTerms, Offer, PromiseOffers
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 
@@ -130,4 +131,22 @@ def test_an_offer_waits_for_its_user_and_not_for_the_master() -> None:
     assert [(share.cause, share.seconds) for share in shares(spans(story, now_s=500.0))] == [
         (WaitCause.CONDITIONS, 30.0),
         (WaitCause.MASTER, 2.0),
+    ]
+
+
+def test_each_condition_has_its_share() -> None:
+    """Held, then before its begin, then after another, which ends."""
+    on = Dependency(DependencyKind.ANY, "x1")
+    story = [
+        ev.Submitted(at_s=0.0, conditions=Conditions(held=Holder.USER, begin_at_s=50.0, after=(on,))),
+        ev.Released(at_s=10.0),
+        ev.DependencyEnded(at_s=30.0, on="x1", state=ExecutionState.FAILED),
+        ev.Queued(at_s=50.0),
+        started(52.0),
+    ]
+    assert [(share.cause, share.condition, share.seconds) for share in shares(spans(story, now_s=500.0))] == [
+        (WaitCause.CONDITIONS, ReasonCode.BEGIN_TIME, 20.0),
+        (WaitCause.CONDITIONS, ReasonCode.DEPENDENCIES, 20.0),
+        (WaitCause.CONDITIONS, ReasonCode.HELD, 10.0),
+        (WaitCause.MASTER, None, 2.0),
     ]
