@@ -130,6 +130,7 @@ def test_counting_where_there_is_surely_no_room_changes_no_decision(
     cases += [unlike(*case, random.Random(f"unlike {number}")) for number, case in enumerate(cases, first_seed)]
     quick = [schedule(*case) for case in cases]
     monkeypatch.setattr(CapacityCheck, "may_have_room", lambda *_: True)
+    monkeypatch.setattr(CapacityCheck, "settle", lambda _, columns: (columns.count >= 0, columns.count < 0))
     for case, plan in zip(cases, quick, strict=True):
         slow = schedule(*case)
         assert (slow.starts, slow.elastic, slow.reserved) == (plan.starts, plan.elastic, plan.reserved)

@@ -33,6 +33,7 @@ from zoe_master.scheduler.placement.admission import (
 )
 from zoe_master.scheduler.placement.budget import NODES_OF_A_STEP_OVER_TIME, ScanBudget
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
+from zoe_master.scheduler.placement.core_columns import CoreColumns
 from zoe_master.scheduler.placement.lasting_reasons import LASTING, LastingReasons
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
@@ -168,31 +169,37 @@ class QueuePass:
         behind = [e for e in rest if e.id not in kept_back] if kept_back else rest
         away = self.reasons.own[blocked.id].code is ReasonCode.NO_NODES and self._snapshot.nodes
         self.reasons.give_rest(behind, _ALL_NODES_AWAY if away else _behind(self._policy.order))
-        for execution in behind:
-            reason = self._lasting.behind_others(execution)
+        columns = CoreColumns(rest)
+        for execution in (rest[place] for place in self._lasting.unsettled(columns)):
+            reason = None if execution.id in kept_back else self._lasting.behind_others(execution)
             if reason is not None:
                 self.reasons.give(execution.id, reason)
         match self._policy.backfill:
             case "easy":
-                self._backfill(blocked, rest)
+                self._backfill(blocked, rest, columns)
             case "easy-sjbf":
-                self._backfill(blocked, rest, key=self._estimates.guess_s)
+                self._backfill(blocked, rest, columns, key=self._estimates.guess_s)
             case "conservative" if rest:
                 self._backfill_conservatively(blocked, rest)
 
     def _backfill(
-        self, blocked: Execution, rest: Sequence[Execution], key: Callable[[Execution], float] | None = None
+        self,
+        blocked: Execution,
+        rest: Sequence[Execution],
+        columns: CoreColumns,
+        key: Callable[[Execution], float] | None = None,
     ) -> None:
         # Most of a long queue needs more cores than available, and later ones find even fewer.
         widest = self._reclaim.rooms()[-1]
-        there, check = widest.ledger.free_cores_in_all, CapacityCheck(widest)
-        may_have_room, check_budget = check.may_have_room, self._placer.check_budget
-        candidates = [e for e in rest if e.application.core_resources().cores_milli <= there and may_have_room(e)]
-        if not candidates:
+        check = CapacityCheck(widest)
+        places = self._with_room(rest, columns, widest, check)
+        if not places:
             return
         if key is not None:
-            candidates.sort(key=key)
-        reservation, changed = self._reserve(blocked), False
+            places.sort(key=lambda place: key(rest[place]))
+        candidates, columns = [rest[place] for place in places], columns.at(places)
+        may_have_room, check_budget = check.may_have_room, self._placer.check_budget
+        reservation, may, surely = self._reserve(blocked), [True] * len(places), [True] * len(places)
         begin = self._snapshot.scan_from if self._snapshot.scan_from < len(candidates) else 0
         for position in (*range(begin, len(candidates)), *range(begin)):
             execution = candidates[position]
@@ -202,13 +209,28 @@ class QueuePass:
                 return
             if surely_refused(execution, widest) or self._hold_back(execution):
                 continue
-            if changed and not may_have_room(execution):
+            if not (surely[position] or (may[position] and may_have_room(execution))):
                 continue
             if reservation.may_let_pass(execution) and not self._try_to_pass(execution, reservation):
                 self._budget.spend(self._looks(execution))
                 check.refresh()
                 reservation.refresh()
-                changed = True
+                may, surely = (mask.tolist() for mask in check.settle(columns))
+
+    def _with_room(
+        self, rest: Sequence[Execution], columns: CoreColumns, room: ServicePlacer, check: CapacityCheck
+    ) -> list[int]:
+        """Return the places of executions that may have room; those that surely have none are most of a long queue."""
+        may, surely = check.settle(columns)
+        there = room.ledger.free_cores_in_all
+        may &= columns.cores * columns.count <= there
+        certain = surely.tolist()
+        return [
+            place
+            for place in may.nonzero()[0].tolist()
+            if certain[place]
+            or (rest[place].application.core_resources().cores_milli <= there and check.may_have_room(rest[place]))
+        ]
 
     def _looks(self, execution: Execution) -> int:
         """Return how many nodes a trial of the core looks at."""

@@ -206,6 +206,8 @@ class RetryRule:
 
 
 DEFAULT_RETRY = RetryRule()
+# Sums of amounts beyond this do not fit into columns of 64 bits.
+_COLUMN_MAX = 2**62
 
 
 @value(frozen=True)
@@ -268,6 +270,19 @@ class Application:
         """Return the components with essential instances and their numbers, in start-up order."""
         ordered = sorted(self.components, key=lambda c: c.startup_order)
         return tuple((c, c.essential_count) for c in ordered if c.essential_count)
+
+    @once
+    def plain_core(self) -> tuple[int, int, int]:
+        """Return cores in thousandths, bytes of memory and number of the essential services, if these say all of them:
+        zeros if they are of several kinds, or request labels, devices, or amounts beyond whole columns.
+        """
+        if len(self.core_groups) != 1:
+            return 0, 0, 0
+        ((component, count),) = self.core_groups
+        amount = component.reservation
+        plain = not component.labels and not amount.devices
+        within = max(amount.cores_milli, amount.memory_bytes) * count < _COLUMN_MAX
+        return (amount.cores_milli, amount.memory_bytes, count) if plain and within else (0, 0, 0)
 
     @once
     def program(self) -> str:

@@ -16,6 +16,7 @@ from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.gateway import NO_GATEWAY, core_groups, core_total
 from zoe_lib.domain.values.resources import Resources
+from zoe_master.scheduler.placement.core_columns import Column, CoreColumns, Mask
 from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.usable_nodes import NodesKey, UsableNodes
@@ -52,6 +53,20 @@ class CapacityCheck:
                 return False
         return len(groups) < 2 or self._may_hold_sum(execution)
 
+    def settle(self, columns: CoreColumns) -> tuple[Mask, Mask]:
+        """Return which of these executions may pass `may_have_room`, and which pass it for certain; from their columns
+        alone, where a core is plain and all nodes take it at any time.
+        """
+        may = np.ones(len(columns.plain), dtype=np.bool_)
+        surely = ~may
+        if self._bears_gateway or self._usable.has_holds or columns.first is None:
+            return may, surely
+        component, _ = columns.first.application.core_groups[0]
+        key = self._usable.key(component, columns.first)
+        nodes = self._by_key.get(key) or self._nodes_for(component, columns.first, key)
+        fits, certain = nodes.may_hold_each(columns)
+        return fits | ~columns.plain, certain & columns.plain
+
     def _may_hold_sum(self, execution: Execution) -> bool:
         """Return False if its nodes together have less than all its services need, each group of which may fit."""
         groups = core_groups(execution.application, self._ledger.gateway)
@@ -85,9 +100,6 @@ class CapacityCheck:
             found.update()
         self._by_key[key] = found
         return found
-
-
-Column = npt.NDArray[np.int64]
 
 
 class FreeNodes:
@@ -153,6 +165,20 @@ class FreeNodes:
         if known is None:
             known = self._known[key] = self._may_hold_by_nodes(amount, count, enough)
         return known
+
+    def may_hold_each(self, columns: CoreColumns) -> tuple[Mask, Mask]:
+        """Return for each row whether `may_hold` may be true, and whether it is for certain, without devices."""
+        cores, memory, count = columns.cores, columns.memory, columns.count
+        enough = np.searchsorted(-self._cores, 1 - cores)
+        if not len(self._nodes):
+            return enough > 0, enough > 0
+        last = enough - 1  # without a node: the last one, whose answer does not count
+        fits = (enough > 0) & (np.array(self._largest_memory)[last] >= memory)
+        least = np.array(self._least_memory)[np.minimum(count, len(self._nodes)) - 1]
+        certain = (count == 1) | ((cores == 0) & (memory == 0)) | ((count <= enough) & (least >= memory))
+        short = np.array(self._cores_so_far)[last] < cores * count
+        short |= np.array(self._memory_so_far)[last] < memory * count
+        return fits & (certain | ~short), fits & certain
 
     def _may_hold_by_nodes(self, amount: Resources, count: int, enough: int) -> bool:
         """Return whether so many services fit on the first nodes, each of which has the cores for one."""

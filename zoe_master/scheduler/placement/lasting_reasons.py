@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.applications.exact_packing import StepBudget
@@ -10,6 +10,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.gateway import core_groups
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.admission import core_requests, lasting_refusal
+from zoe_master.scheduler.placement.core_columns import CoreColumns
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.quick_reasons import QuickReasons
 
@@ -46,6 +47,13 @@ class LastingReasons:
         if len(self._known) < _KINDS_MAX or not self._quick.is_lasting(execution):
             return None
         return self._quick.reason(execution)
+
+    def unsettled(self, columns: CoreColumns) -> Sequence[int]:
+        """Return the places of executions for which `behind_others` may have a reason, by their columns."""
+        if self._placer.has_plugins:
+            return range(len(columns.plain))
+        places: list[int] = self._quick.unsettled(columns).nonzero()[0].tolist()
+        return places
 
     def behind_others(self, execution: Execution) -> Reason | None:
         """Return the reason of an execution behind the first waiting one; None if an end of others may help."""

@@ -26,6 +26,11 @@ class UsableNodes:
         self._hold_begins = sorted({hold.since_s for hold in holds})
         self._for_tenants = any(hold.tenant is not None for hold in holds)
 
+    @property
+    def has_holds(self) -> bool:
+        """Return whether a hold of a node may make keys differ."""
+        return bool(self._hold_begins)
+
     def key(self, component: Component, execution: Execution) -> NodesKey:
         """Return the key; quick where no node is held."""
         if not self._hold_begins:
