@@ -13,6 +13,7 @@ from zoe_lib.domain.lifecycle.consequences import is_backing_off
 from zoe_lib.domain.values.frozen import once
 from zoe_lib.domain.values.reasons import NOT_SHOWN_TO_FIT, Reason, ReasonCode, holds_up_others
 from zoe_master.scheduler.backfill.backfill import Release, Reservation
+from zoe_master.scheduler.backfill.candidates import BackfillCandidates
 from zoe_master.scheduler.backfill.growth import ElasticGrowth
 from zoe_master.scheduler.backfill.profile import CapacityProfile
 from zoe_master.scheduler.backfill.reclaim import Elastic, ElasticReclaim
@@ -33,7 +34,7 @@ from zoe_master.scheduler.placement.admission import (
 )
 from zoe_master.scheduler.placement.budget import NODES_OF_A_STEP_OVER_TIME, ScanBudget
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
-from zoe_master.scheduler.placement.core_columns import CoreColumns
+from zoe_master.scheduler.placement.core_columns import ServiceColumns
 from zoe_master.scheduler.placement.lasting_reasons import LASTING, LastingReasons
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
@@ -169,7 +170,7 @@ class QueuePass:
         behind = [e for e in rest if e.id not in kept_back] if kept_back else rest
         away = self.reasons.own[blocked.id].code is ReasonCode.NO_NODES and self._snapshot.nodes
         self.reasons.give_rest(behind, _ALL_NODES_AWAY if away else _behind(self._policy.order))
-        columns = CoreColumns(rest)
+        columns = ServiceColumns(rest)
         for execution in (rest[place] for place in self._lasting.unsettled(columns)):
             reason = None if execution.id in kept_back else self._lasting.behind_others(execution)
             if reason is not None:
@@ -178,16 +179,12 @@ class QueuePass:
             case "easy":
                 self._backfill(blocked, rest, columns)
             case "easy-sjbf":
-                self._backfill(blocked, rest, columns, key=self._estimates.guess_s)
+                self._backfill(blocked, rest, columns, shortest_first=True)
             case "conservative" if rest:
                 self._backfill_conservatively(blocked, rest)
 
     def _backfill(
-        self,
-        blocked: Execution,
-        rest: Sequence[Execution],
-        columns: CoreColumns,
-        key: Callable[[Execution], float] | None = None,
+        self, blocked: Execution, rest: Sequence[Execution], columns: ServiceColumns, *, shortest_first: bool = False
     ) -> None:
         # Most of a long queue needs more cores than available, and later ones find even fewer.
         widest = self._reclaim.rooms()[-1]
@@ -195,30 +192,35 @@ class QueuePass:
         places = self._with_room(rest, columns, widest, check)
         if not places:
             return
-        if key is not None:
-            places.sort(key=lambda place: key(rest[place]))
-        candidates, columns = [rest[place] for place in places], columns.at(places)
-        may_have_room, check_budget = check.may_have_room, self._placer.check_budget
-        reservation, may, surely = self._reserve(blocked), [True] * len(places), [True] * len(places)
-        begin = self._snapshot.scan_from if self._snapshot.scan_from < len(candidates) else 0
-        for position in (*range(begin, len(candidates)), *range(begin)):
-            execution = candidates[position]
-            check_budget()
-            if self._budget.spent:
-                self._stop_scan(candidates, begin, position)
+        run_s = {place: self._estimates.guess_s(rest[place]) for place in places}
+        if shortest_first:
+            places.sort(key=run_s.__getitem__)
+        begin = self._snapshot.scan_from if self._snapshot.scan_from < len(places) else 0
+        places = places[begin:] + places[:begin]
+        executions, columns = [rest[place] for place in places], columns.at(places)
+        reservation = self._reserve(blocked)
+        times_s = [run_s[place] for place in places]
+        candidates = BackfillCandidates(executions, columns, times_s, check, reservation, self._apart)
+        turn, last = 0, len(executions)
+        while turn < last:
+            following = turn if self._checks_all else candidates.next_turn(turn)
+            self._placer.check_budget(min(following + 1, last) - turn)
+            if following == last:
                 return
+            turn, execution = following + 1, executions[following]
             if surely_refused(execution, widest) or self._hold_back(execution):
                 continue
-            if not (surely[position] or (may[position] and may_have_room(execution))):
+            if not candidates.may_have_room(following):
                 continue
             if reservation.may_let_pass(execution) and not self._try_to_pass(execution, reservation):
                 self._budget.spend(self._looks(execution))
-                check.refresh()
-                reservation.refresh()
-                may, surely = (mask.tolist() for mask in check.settle(columns))
+                if self._budget.spent and turn < last:
+                    self._stop_scan(executions, begin, turn)
+                    return
+                candidates.narrow()
 
     def _with_room(
-        self, rest: Sequence[Execution], columns: CoreColumns, room: ServicePlacer, check: CapacityCheck
+        self, rest: Sequence[Execution], columns: ServiceColumns, room: ServicePlacer, check: CapacityCheck
     ) -> list[int]:
         """Return the places of executions that may have room; those that surely have none are most of a long queue."""
         may, surely = check.settle(columns)
@@ -236,10 +238,10 @@ class QueuePass:
         """Return how many nodes a trial of the core looks at."""
         return len(execution.application.core_groups) * len(self._placer.ledger.nodes) * len(self._reclaim.rooms())
 
-    def _stop_scan(self, candidates: Sequence[Execution], begin: int, end: int) -> None:
+    def _stop_scan(self, candidates: Sequence[Execution], begin: int, turn: int) -> None:
         """Keep the place where the next pass goes on, and tell all that may have room: each is examined in turn."""
-        self.scan_from = end
-        reason = _examined_in_turns(_two_digits((end - begin) % len(candidates)), _two_digits(len(candidates)))
+        self.scan_from = (begin + turn) % len(candidates)
+        reason = _examined_in_turns(_two_digits(turn), _two_digits(len(candidates)))
         for execution in candidates:
             if execution.id not in self.starts and execution.id not in self.reasons.own:
                 self.reasons.give(execution.id, reason)

@@ -11,12 +11,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+import numpy as np
+import numpy.typing as npt
+
 from zoe_lib.domain.executions.events import Placement
 from zoe_lib.domain.executions.execution import Execution
 from zoe_master.scheduler.backfill.beside import BackfillRoom
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.placement.admission import admit, places_in, surely_refused
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
+from zoe_master.scheduler.placement.core_columns import Mask, ServiceColumns
 from zoe_master.scheduler.placement.free_resources import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
@@ -51,6 +55,18 @@ class Reservation:
         if self._check is None:
             self._check = CapacityCheck(beside)
         return not surely_refused(execution, beside) and self._check.may_have_room(execution)
+
+    def may_let_each(self, columns: ServiceColumns, run_s: npt.NDArray[np.float64]) -> Mask:
+        """Return for each of these executions, with its expected run time, whether `may_let_pass` may be true."""
+        if self._then is None:
+            return np.zeros(len(run_s), dtype=np.bool_)
+        beside = self._backfill_room(self._widest, self._then)
+        if self._check is None:
+            self._check = CapacityCheck(beside)
+        may, _ = self._check.settle(columns)
+        may &= columns.cores * columns.count <= beside.ledger.free_cores_in_all
+        early: Mask = self._now_s + run_s <= self.shadow_s
+        return may | early
 
     def refresh(self) -> None:
         """Check the present room in `may_let_pass`: to be called when an execution that passed it found no place."""

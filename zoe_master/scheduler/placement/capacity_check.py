@@ -16,7 +16,7 @@ from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.gateway import NO_GATEWAY, core_groups, core_total
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.scheduler.placement.core_columns import Column, CoreColumns, Mask
+from zoe_master.scheduler.placement.core_columns import Column, Mask, ServiceColumns
 from zoe_master.scheduler.placement.free_resources import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.usable_nodes import NodesKey, UsableNodes
@@ -53,7 +53,7 @@ class CapacityCheck:
                 return False
         return len(groups) < 2 or self._may_hold_sum(execution)
 
-    def settle(self, columns: CoreColumns) -> tuple[Mask, Mask]:
+    def settle(self, columns: ServiceColumns) -> tuple[Mask, Mask]:
         """Return which of these executions may pass `may_have_room`, and which pass it for certain; from their columns
         alone, where a core is plain and all nodes take it at any time.
         """
@@ -102,6 +102,9 @@ class CapacityCheck:
         return found
 
 
+_Lists = tuple[list[int], list[int], list[int], list[int], list[int]]
+
+
 class FreeNodes:
     """The free amounts of some nodes at one moment, in columns that are sorted by free cores, the most first."""
 
@@ -129,36 +132,46 @@ class FreeNodes:
         self._sort()
 
     def _sort(self) -> None:
-        """Sort the columns, and sum them up; lists, since single elements of columns are slow to read."""
+        """Sort the columns, and sum them up."""
         order = np.argsort(-self._cores, kind="stable")
         self._nodes, self._cores, self._memory = self._nodes[order], self._cores[order], self._memory[order]
         self._devices: dict[str, Column] = {}
-        self._rising: list[int] = (-self._cores).tolist()
+        self._rising = -self._cores
         # The largest memory of the nodes with as many cores or more.
-        self._largest_memory: list[int] = np.maximum.accumulate(self._memory).tolist()
-        self._least_memory: list[int] = np.minimum.accumulate(self._memory).tolist()
-        self._cores_so_far: list[int] = np.cumsum(self._cores).tolist()
-        self._memory_so_far: list[int] = np.cumsum(np.maximum(self._memory, 0)).tolist()
+        self._largest_memory = np.maximum.accumulate(self._memory)
+        self._least_memory = np.minimum.accumulate(self._memory)
+        self._cores_so_far = np.cumsum(self._cores)
+        self._memory_so_far = np.cumsum(np.maximum(self._memory, 0))
         self._known: dict[Hashable, bool] = {}
+        self._lists: _Lists | None = None
         self.free_cores = int(np.maximum(self._cores, 0).sum())
         """The free cores of all in thousandths; no node makes up for another's overdraft."""
         self.free_memory = int(np.maximum(self._memory, 0).sum())
         """The free memory of all in bytes."""
 
+    def _as_lists(self) -> _Lists:
+        """Return the columns as lists, made at the first use: single elements of columns are slow to read."""
+        if self._lists is None:
+            columns = self._rising, self._largest_memory, self._least_memory, self._cores_so_far, self._memory_so_far
+            rising, largest, least, cores, memory = (column.tolist() for column in columns)
+            self._lists = rising, largest, least, cores, memory
+        return self._lists
+
     def may_hold(self, amount: Resources, count: int) -> bool:
         """Return whether so many services of this size fit, without other filters."""
         cores_milli, memory_bytes = amount.cores_milli, amount.memory_bytes
-        enough = bisect_left(self._rising, 1 - cores_milli)  # the nodes with so many cores
-        if not enough or self._largest_memory[enough - 1] < memory_bytes:
+        rising, largest_memory, least_memory, cores_so_far, memory_so_far = self._lists or self._as_lists()
+        enough = bisect_left(rising, 1 - cores_milli)  # the nodes with so many cores
+        if not enough or largest_memory[enough - 1] < memory_bytes:
             return False
         if count == 1 and not amount.devices:
             return True
         if not (cores_milli or memory_bytes or amount.devices):
             return True
-        if count <= enough and self._least_memory[count - 1] >= memory_bytes and not amount.devices:
+        if count <= enough and least_memory[count - 1] >= memory_bytes and not amount.devices:
             return True  # one on each of the first nodes
         last = enough - 1
-        if self._cores_so_far[last] < cores_milli * count or self._memory_so_far[last] < memory_bytes * count:
+        if cores_so_far[last] < cores_milli * count or memory_so_far[last] < memory_bytes * count:
             return False
         key = cores_milli, memory_bytes, tuple(amount.devices.items()), count
         known = self._known.get(key)
@@ -166,18 +179,18 @@ class FreeNodes:
             known = self._known[key] = self._may_hold_by_nodes(amount, count, enough)
         return known
 
-    def may_hold_each(self, columns: CoreColumns) -> tuple[Mask, Mask]:
+    def may_hold_each(self, columns: ServiceColumns) -> tuple[Mask, Mask]:
         """Return for each row whether `may_hold` may be true, and whether it is for certain, without devices."""
         cores, memory, count = columns.cores, columns.memory, columns.count
-        enough = np.searchsorted(-self._cores, 1 - cores)
+        enough = np.searchsorted(self._rising, 1 - cores)
         if not len(self._nodes):
             return enough > 0, enough > 0
         last = enough - 1  # without a node: the last one, whose answer does not count
-        fits = (enough > 0) & (np.array(self._largest_memory)[last] >= memory)
-        least = np.array(self._least_memory)[np.minimum(count, len(self._nodes)) - 1]
+        fits = (enough > 0) & (self._largest_memory[last] >= memory)
+        least = self._least_memory[np.minimum(count, len(self._nodes)) - 1]
         certain = (count == 1) | ((cores == 0) & (memory == 0)) | ((count <= enough) & (least >= memory))
-        short = np.array(self._cores_so_far)[last] < cores * count
-        short |= np.array(self._memory_so_far)[last] < memory * count
+        short = self._cores_so_far[last] < cores * count
+        short |= self._memory_so_far[last] < memory * count
         return fits & (certain | ~short), fits & certain
 
     def _may_hold_by_nodes(self, amount: Resources, count: int, enough: int) -> bool:

@@ -13,7 +13,7 @@ Column = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-class CoreColumns:
+class ServiceColumns:
     """Cores, memory and number of essential services for each execution of a queue, where these say all.
 
     `plain`: the executions with one kind of essential services, without labels and devices; the others' rows are 0.
@@ -31,9 +31,9 @@ class CoreColumns:
         self.cores, self.memory, self.count = np.ascontiguousarray(table.T)
         self.plain: Mask = self.count > 0
 
-    def at(self, places: Sequence[int]) -> CoreColumns:
+    def at(self, places: Sequence[int] | npt.NDArray[np.intp]) -> ServiceColumns:
         """Return the rows at these places, in their sequence."""
-        twin = CoreColumns.__new__(CoreColumns)
+        twin = ServiceColumns.__new__(ServiceColumns)
         twin._name(self._table[np.array(places, dtype=np.intp)])
         twin.first = self.first
         return twin

@@ -10,7 +10,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.executions.gateway import core_groups
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.admission import core_requests, lasting_refusal
-from zoe_master.scheduler.placement.core_columns import CoreColumns
+from zoe_master.scheduler.placement.core_columns import ServiceColumns
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.quick_reasons import QuickReasons
 
@@ -48,7 +48,7 @@ class LastingReasons:
             return None
         return self._quick.reason(execution)
 
-    def unsettled(self, columns: CoreColumns) -> Sequence[int]:
+    def unsettled(self, columns: ServiceColumns) -> Sequence[int]:
         """Return the places of executions for which `behind_others` may have a reason, by their columns."""
         if self._placer.has_plugins:
             return range(len(columns.plain))

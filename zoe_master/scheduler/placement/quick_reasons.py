@@ -11,7 +11,7 @@ from zoe_lib.domain.values.frozen import once
 from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.admission import no_usable_node
 from zoe_master.scheduler.placement.capacity_check import CapacityCheck
-from zoe_master.scheduler.placement.core_columns import CoreColumns, Mask
+from zoe_master.scheduler.placement.core_columns import Mask, ServiceColumns
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.usable_nodes import NodesKey, UsableNodes
 
@@ -51,7 +51,7 @@ class QuickReasons:
         """Return whether no end of an execution would let it start, for certain; False: it is not known so quickly."""
         return not self._beside_foreign.may_have_room(execution)
 
-    def unsettled(self, columns: CoreColumns) -> Mask:
+    def unsettled(self, columns: ServiceColumns) -> Mask:
         """Return the executions for which `is_lasting` may be true, by their columns."""
         _, surely = self._beside_foreign.settle(columns)
         return ~surely
