@@ -6,7 +6,8 @@ import pytest
 import typer
 
 from zoe_cli.main import command
-from zoe_cli.registry import _hint_where_it_is_listed, name_options
+from zoe_cli.registry import _hint_where_it_is_listed
+from zoe_cli.typed_values import name_option, name_options
 from zoe_client.errors import InvalidDescription
 from zoe_client.wire import Diagnostic, Problem
 
@@ -40,9 +41,40 @@ def test_it_names_the_list_of_such_objects(words: str, hint: str) -> None:
         ("run s.py", "/body/user_limits/red/cores_milli", "user_limits.red.cores_milli"),
         ("sbatch --mem=900T job.sh", "/components/0/resources/memory", "--mem"),
         ("admin limit set --tenant red --cores 0", "/body/amounts/cores_milli", "--cores"),
+        ("run s.py --with pandas==", "/components/0/requirements/0", "--with"),
+        ("statement --month 2026-13", "/path/month", "--month"),
+        ("schedule show a/b", "/path", "NAME"),
+        ("schedule show ä", "/path/name", "NAME"),
+        ("run app.json", "/components/0/image", "/components/0/image"),
     ],
 )
 def test_a_finding_names_the_option_that_was_typed(words: str, pointer: str, shown: str) -> None:
+    context = _context(words)
+    finding = Diagnostic(pointer=pointer, code="out_of_range", message="is wrong")
+    error = InvalidDescription(Problem(title="It is not valid", status=422, code="x", errors=[finding]))
+    name_options(context, error)
+    assert [one.pointer for one in error.problem.errors] == [shown]
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong", "shown"),
+    [
+        ("run s.py --deadline soon", "'soon' is not a time", "--deadline"),
+        ("run s.py --begin +5x", "'5x' is not a duration", "--begin"),
+        ("run s.py --after ok:a,b --share bob", "'b' is not a dependency", "--after"),
+        ("run s.py --share bob:x", "'bob:x' is not USER:LEVEL", "--share"),
+        ("schedule backfill nightly --from abc --to now", "'abc' is not a date", "--from"),
+        ("run s.py --cores 1", "'abc' is not a date", ""),
+    ],
+)
+def test_the_error_of_a_value_names_its_option(words: str, wrong: str, shown: str) -> None:
+    error = typer.BadParameter(wrong)
+    name_option(_context(words), error)
+    assert (f"Invalid value for '{shown}'" if shown else "Invalid value: ") in error.format_message()
+
+
+def _context(words: str) -> typer.Context:
+    """Return the context of a command after its options were read."""
     context, rest = typer.Context(command(), info_name="zoe"), words.split()
     while not context.command.params or hasattr(context.command, "get_command"):
         name = rest.pop(0)
@@ -51,7 +83,4 @@ def test_a_finding_names_the_option_that_was_typed(words: str, pointer: str, sho
             context = typer.Context(found, parent=context, info_name=name)
         else:
             context = found.make_context(name, rest, parent=context)
-    finding = Diagnostic(pointer=pointer, code="out_of_range", message="is wrong")
-    error = InvalidDescription(Problem(title="It is not valid", status=422, code="x", errors=[finding]))
-    name_options(context, error)
-    assert [one.pointer for one in error.problem.errors] == [shown]
+    return context
