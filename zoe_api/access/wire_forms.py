@@ -38,7 +38,7 @@ from zoe_lib.domain.cluster.policy import Policy, shown_limits, with_shown_limit
 from zoe_lib.domain.executions.arrays import member_of
 from zoe_lib.domain.executions.deadline_misses import expected_run_s, status_of
 from zoe_lib.domain.executions.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState, ran_s
-from zoe_lib.domain.executions.guaranteed import awaits_promise
+from zoe_lib.domain.executions.guaranteed import awaits_promise, standing_offers
 from zoe_lib.domain.executions.instances import instance_counts
 from zoe_lib.domain.executions.promises import Rates, pushed_down, refusal_reason
 from zoe_lib.domain.values.clock import utc_text
@@ -248,7 +248,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "deadline_s": execution.deadline_s,
         "deadline": deadline_view(execution),
         "promise": promise_view(execution.promise),
-        "offers": offers_view(execution.offers),
+        "offers": offers_view(standing_offers(execution)),
         "submitted_at_s": execution.submitted_at_s,
         "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
         "ran_s": ran_s(execution),

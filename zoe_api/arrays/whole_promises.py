@@ -20,6 +20,7 @@ from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.arrays import member_of
 from zoe_lib.domain.executions.events import promised_event
 from zoe_lib.domain.executions.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.executions.guaranteed import standing_offers
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.finish_times import FinishTerms, PromiseOffers
 from zoe_lib.pricing.displayed_prices import displayed_price
@@ -28,6 +29,7 @@ from zoe_lib.store.values import ExecutionChange
 
 _ATTEMPTS_MAX = 5
 _NAMED_MAX = 5
+_CANCELLED = "it was cancelled before an offer was accepted"
 
 
 def planned_promise(caller: Caller, members: Sequence[Execution]) -> WorkflowPromiseView:
@@ -73,6 +75,8 @@ def promise_of(members: Sequence[Execution], clock: Clock = SYSTEM_CLOCK) -> Wor
         together, risks = _common_terms(promised), _risks(members)
         status = _status(members, together.finish_s, risks, clock.now_s())
         return WorkflowPromiseView(terms=together, why="", ends_s=None, offers=[], status=status, risks=risks)
+    if any(member.offers is not None and standing_offers(member) is None for member in members):
+        return WorkflowPromiseView(terms=None, why=_CANCELLED, ends_s=None, offers=[])
     offered = [member.offers for member in members if member.offers is not None]
     if offered:
         first = offered[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_lib.domain.applications.application import Application
-from zoe_lib.domain.executions.execution import Execution, Service, ServiceState
+from zoe_lib.domain.executions.execution import Cause, Execution, Service, ServiceState
+from zoe_lib.domain.values.finish_times import PromiseOffers
 from zoe_lib.domain.values.frozen import changed
 
 _PLACED = ("starting", "running")
@@ -15,6 +16,11 @@ def awaits_promise(execution: Execution) -> bool:
     """Return whether it waits for the promise that it requests, and so stays out of the queue."""
     wished = execution.application.promise is not None and execution.deadline_s is not None
     return wished and execution.promise is None
+
+
+def standing_offers(execution: Execution) -> PromiseOffers | None:
+    """Return the offers that it has or had; None after it was cancelled, which withdraws them."""
+    return None if execution.cause is Cause.CANCELLED else execution.offers
 
 
 def guaranteed_counts(application: Application, elastic: int) -> Mapping[str, int]:

@@ -279,6 +279,13 @@ def test_offers_are_numbered_from_one() -> None:
     assert (promise.at_s, promise.offer, promise.terms.finish_s) == (7.0, 2, 90.0)
 
 
+def test_a_cancellation_withdraws_offers() -> None:
+    asked = replace(FRESH, offers=OFFERS)
+    assert wire_forms.execution_summary(asked).offers is not None
+    assert wire_forms.execution_summary(replace(asked, cause=Cause.NO_PROMISE)).offers is not None
+    assert wire_forms.execution_summary(replace(asked, cause=Cause.CANCELLED)).offers is None
+
+
 def test_an_outlook_is_what_the_master_tells() -> None:
     assert wire_forms.promise_outlook(None) is None
     told = wire_forms.promise_outlook({"terms": encode(TERMS), "offers": None})

@@ -98,6 +98,9 @@ def test_offers_or_why_there_is_no_promise_are_told() -> None:
     assert told.ends_s == one.offers.ends_s
     refused = member(1, cause=Cause.NO_PROMISE, message="nobody answered", state=ExecutionState.FAILED)
     assert whole_promises.promise_of([member(2), refused]).why == "nobody answered"
+    cancelled = replace(one, cause=Cause.CANCELLED, state=ExecutionState.CANCELLED)
+    told = whole_promises.promise_of([cancelled, two])
+    assert (told.why, told.offers) == ("it was cancelled before an offer was accepted", [])
     assert whole_promises.promise_of([member(2)]).why == ""
 
 
