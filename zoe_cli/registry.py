@@ -121,7 +121,8 @@ def _hint_where_it_is_listed(context: Any, detail: str) -> str:
     """
     if any(parameter.name in _EXECUTION_PARAMETERS for parameter in context.command.params):
         if " has no " in detail:  # such as a service, or a port
-            return "`zoe show ID` lists the services of an execution"
+            shown = context.params.get("execution_id") or "ID"
+            return f"`zoe show {shown}` lists the services of an execution"
         if " is not a member of " in detail:
             return "an admin adds members: `zoe admin role set USER TENANT user`"
         return "`zoe ls` lists executions, `zoe ls --help` shows how to choose among them"

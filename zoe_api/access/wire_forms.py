@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
@@ -51,6 +52,9 @@ from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import InputRead, StorageObject
 from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.store.documents.codec import decode
+
+# Reasons of the scheduler know no ids.
+_WITHOUT_ID = re.compile(r"`zoe (show|explain|eta|logs)(?=`)")
 
 
 def execution_summary(execution: Execution) -> ExecutionSummary:
@@ -144,9 +148,10 @@ def _lane_reason(execution: Execution) -> Reason | None:
     return Reason(ReasonCode.DEPENDENCIES, sentence, {"executions": 1})
 
 
-def reason_view(reason: Reason) -> ReasonView:
-    """Return a reason."""
-    return ReasonView(code=reason.code.value, sentence=reason.sentence, counts=dict(reason.counts), hint=reason.hint)
+def reason_view(reason: Reason, unit_id: str) -> ReasonView:
+    """Return why an execution or an array waits; commands in the hint name its id."""
+    hint = _WITHOUT_ID.sub(rf"`zoe \1 {unit_id}", reason.hint).replace("`zoe accept ID ", f"`zoe accept {unit_id} ")
+    return ReasonView(code=reason.code.value, sentence=reason.sentence, counts=dict(reason.counts), hint=hint)
 
 
 def input_reads(execution: Execution) -> list[InputReadView]:
@@ -256,7 +261,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "exit_code": execution.exit_code,
         "cause": execution.cause,
         "message": execution.message,
-        "reason": None if reason is None else reason_view(reason),
+        "reason": None if reason is None else reason_view(reason, execution.id),
         "forecast": None if execution.forecast is None else ForecastView.model_validate(execution.forecast),
         "core_total": len(core),
         "core_ready": sum(s.state is ServiceState.READY for s in core),

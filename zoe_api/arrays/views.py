@@ -113,7 +113,7 @@ def _summary(
         "submitted_at_s": array.submitted_at_s,
         "ended_at_s": array.ended_at_s,
         "message": array.message,
-        "reason": None if reason is None else reason_view(reason),
+        "reason": None if reason is None else reason_view(reason, array.id),
         "notes": list(array.notes),
         "counts": dict(array.counts),
         "active_states": dict(active) if array.count(IndexState.ACTIVE) else {},

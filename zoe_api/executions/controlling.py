@@ -100,7 +100,11 @@ def requeue_events(
         found.append(ev.Stopping(**how, outcome=Outcome.FAILED, cause=Cause.REQUEUED, message=why))
     elif execution.state is not ExecutionState.STOPPING or execution.cause is not Cause.REQUEUED:
         waits = execution.state in WAITING_STATES
-        hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
+        hint = (
+            "it waits for its start"
+            if waits
+            else f"submit it again: `zoe show {execution.id} --description` prints its description"
+        )
         raise ApiProblem(Code.ILLEGAL_STATE, f"it is not running: it is {execution.state}", hint)
     if hold and execution.conditions.held is None:
         found.append(ev.Held(**how, by=Holder.USER, user=caller.user))

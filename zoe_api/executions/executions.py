@@ -194,17 +194,19 @@ def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Expl
     else:
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), caller.principal)
-        keeps = _reason(refusal_reason(execution)) or _starting(execution, caller)
+        keeps = _reason(refusal_reason(execution), execution) or _starting(execution, caller)
         facts["fewer"] = _missing_instances(execution, caller)
         return Explanation(**facts, reason=keeps, detailed=True)
     if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=caller.services.clock)):
-        return Explanation(**facts, reason=_reason(reason), detailed=True)
+        return Explanation(**facts, reason=_reason(reason, execution), detailed=True)
     try:
         if stored:
             raise MasterUnreachable
         answer = caller.services.master.ask("explain", {"execution_id": execution_id}, caller.request_id, caller.user)
     except MasterUnreachable:
-        return Explanation(**facts, reason=_reason(waits_for(execution, clock=caller.services.clock)), detailed=False)
+        return Explanation(
+            **facts, reason=_reason(waits_for(execution, clock=caller.services.clock), execution), detailed=False
+        )
     facts["places"] = reported_places(decode(InputPlaces, place) for place in answer.pop("places", ()))
     ahead = answer.get("ahead_ids", [])
     visible = store.active_among(ahead, caller.principal.visibility)
@@ -228,7 +230,7 @@ def execution_eta(execution_id: str, caller: AsReader) -> Eta:
         forecast = None if stored is None else ForecastView.model_validate(stored)
         answer = {"forecast": forecast}
     waits = waits_for(execution, clock=caller.services.clock) if execution.state in WAITING_STATES else None
-    eta = Eta(state=execution.state, reason=_reason(waits), **answer)
+    eta = Eta(state=execution.state, reason=_reason(waits, execution), **answer)
     if eta.forecast is not None:
         eta.forecast_age_s = max(caller.services.clock.now_s() - eta.forecast.at_s, 0.0)
     return eta
@@ -298,5 +300,5 @@ def _missing_secrets(services: Services, execution: Execution) -> str:
     return f"{no_secrets(missing, execution.user, execution.tenant)}; {how_to_set(missing)}" if missing else ""
 
 
-def _reason(reason: Reason | None) -> ReasonView | None:
-    return None if reason is None else reason_view(reason)
+def _reason(reason: Reason | None, execution: Execution) -> ReasonView | None:
+    return None if reason is None else reason_view(reason, execution.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +23,9 @@ from zoe_client.errors import NotFound, Refused, ZoeError
 from zoe_client.quick.plain import Array, Execution
 from zoe_client.quick.quick import QuickClient
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, IndexState
+
+if TYPE_CHECKING:
+    from zoe_client.wire import ArraySummary
 
 _NONE = "none"
 MEMBER = re.compile(r"(a[0-9a-z]+)_(\d{1,9})")
@@ -79,8 +82,8 @@ def requeue(
 
     For an array, run failed and cancelled indices again.
     """
-    if hold and any(is_array(id_) for id_ in execution_ids):
-        raise typer.BadParameter("--hold is not for arrays; hold the array first: zoe hold ID")
+    if hold and (arrays := [id_ for id_ in execution_ids if is_array(id_)]):
+        raise typer.BadParameter(f"--hold is not for arrays; hold the array first: zoe hold {arrays[0]}")
     requeue_each(context, execution_ids, held=hold)
 
 
@@ -88,16 +91,15 @@ def requeue_each(context: typer.Context, ids: Sequence[str], *, held: bool = Fal
     """Requeue executions and arrays, and say which arrays have nothing to run again."""
     with options(context).quick() as client:
         for array_id in filter(is_array, ids):
-            _note_unless_failed(client, array_id)
+            with suppress(ZoeError):  # what cannot be requeued is refused below, with its reason
+                note_if_none_failed(client.sdk.arrays.array(array_id))
     apply_to_each(context, ids, "requeue", held=held)
 
 
-def _note_unless_failed(client: QuickClient, array_id: str) -> None:
-    """Say that a requeue changes nothing; what cannot be requeued is refused later, with its reason."""
-    with suppress(ZoeError):
-        array = client.sdk.arrays.array(array_id)
-        if not any(array.counts.get(state) for state in (IndexState.FAILED, IndexState.CANCELLED)):
-            note(f"no index of {array_id} has failed or was cancelled: it stays {array.state.value}")
+def note_if_none_failed(array: ArraySummary) -> None:
+    """Say that a requeue of an array changes nothing."""
+    if not any(array.counts.get(state) for state in (IndexState.FAILED, IndexState.CANCELLED)):
+        note(f"no index of {array.id} has failed or was cancelled: nothing runs again")
 
 
 def scale(

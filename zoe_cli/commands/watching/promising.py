@@ -87,7 +87,7 @@ def wait_for_decision(client: QuickClient, execution: Execution) -> Execution:
         note(line)
     if execution["state"] == "submitted" and not execution.get("promise") and not execution.get("offers"):
         later = "" if _decides_now(execution["conditions"]) else " while it is held or runs after others"
-        note(f"The promise is not decided yet{later}; see `zoe show {execution['id']}`.")
+        note(f"The promise is not decided yet{later}: zoe show {execution['id']}")
     return execution
 
 

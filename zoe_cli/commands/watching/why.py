@@ -190,7 +190,7 @@ def explain(context: typer.Context, execution_id: Id) -> None:
         return
     if array is not None and array.promise is not None:
         answer.deadline = None  # that of one index; the promise of the array is for all
-    _print_lines([*_sentences(answer), *(() if array is None else _of_array(array, answer.reason))])
+    _print_lines([*_sentences(answer, execution_id), *(() if array is None else _of_array(array, answer.reason))])
     if rows:
         write("\n" + table(refusals))
     if answer.reason is not None:
@@ -271,14 +271,14 @@ def _about(answer: Eta) -> list[str]:
     return lines
 
 
-def _sentences(answer: Explanation) -> list[str]:
+def _sentences(answer: Explanation, execution_id: str) -> list[str]:
     inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
     places = (f"Input {place.name}: {places_words(cast(InputPlaces, place.model_dump()))}." for place in answer.places)
     secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
     scaling = [f"{answer.scaling_problem[:1].upper()}{answer.scaling_problem[1:]}."] if answer.scaling_problem else []
     counts = [*_instances(answer)] if answer.state in ACTIVE_STATES else []
     stored = [*_storage_sentences(answer), *inputs, *places]
-    return [*_reason_sentences(answer), *_deadline(answer), *counts, *secrets, *scaling, *stored]
+    return [*_reason_sentences(answer, execution_id), *_deadline(answer), *counts, *secrets, *scaling, *stored]
 
 
 def _instances(answer: Explanation) -> Iterator[str]:
@@ -304,11 +304,12 @@ def _storage_sentences(answer: Explanation) -> list[str]:
     return [f"The requested bandwidth {when}: {answer.storage_problem}"]
 
 
-def _reason_sentences(answer: Explanation) -> list[str]:
+def _reason_sentences(answer: Explanation, execution_id: str) -> list[str]:
     if answer.reason is None:
         sentences = [ended_words(answer.state, answer.cause, answer.message)]
         if answer.state is ExecutionState.FAILED and answer.cause is Cause.EXITED:
-            sentences.append("`zoe show` has its exit code and last lines, `zoe logs` all of its output.")
+            sentences.append(f"`zoe show {execution_id}` has its exit code and last lines.")
+            sentences.append(f"`zoe logs {execution_id}` prints all of its output.")
         return [*sentences, *(["Some of its services wait for nodes that are not ready."] if answer.nodes else [])]
     unnamed = [entry for entry in answer.after if entry.on not in answer.reason.sentence]
     lines = [answer.reason.sentence, *_after(unnamed)]

@@ -160,7 +160,7 @@ def test_queued_execution_has_the_reason_of_the_master() -> None:
     reason = Reason(ReasonCode.NO_RESOURCES, "no room", {"resources": 2}, "wait")
     assert wire_forms.waits_for(QUEUED) is None
     assert wire_forms.waits_for(replace(QUEUED, reason=reason)) is reason
-    view = wire_forms.reason_view(reason)
+    view = wire_forms.reason_view(reason, "x1")
     assert (view.code, view.sentence, view.counts, view.hint) == ("no_resources", "no room", {"resources": 2}, "wait")
     told = wire_forms.execution_summary(replace(QUEUED, reason=reason)).reason
     assert told == view
@@ -277,6 +277,11 @@ def test_offers_are_numbered_from_one() -> None:
     promise = wire_forms.promise_view(Promise(TERMS, 7.0, 2))
     assert promise is not None
     assert (promise.at_s, promise.offer, promise.terms.finish_s) == (7.0, 2, 90.0)
+
+
+def test_commands_of_hints_name_the_execution() -> None:
+    reason = Reason(ReasonCode.NO_RESOURCES, "no room", hint="`zoe explain` shows it, `zoe logs x2` not")
+    assert wire_forms.reason_view(reason, "x1").hint == "`zoe explain x1` shows it, `zoe logs x2` not"
 
 
 def test_a_cancellation_withdraws_offers() -> None:
