@@ -395,6 +395,7 @@ def test_run_now_is_noted_once_per_key(http: httpx.Client) -> None:
     assert len({answer["id"] for answer in answers}) == 1
     [run] = show(http)["runs"]
     assert (run["due_s"], run["run_id"], run["outcome"]) == (None, answers[0]["id"], "made")
+    assert [http.post(f"{SCHEDULES}/nightly/{way}").json()["last"] for way in ("hold", "release")] == [run, run]
 
 
 def test_refused_run_has_its_reason_and_the_schedule_continues(api: Api, http: httpx.Client, leader: Leader) -> None:

@@ -104,7 +104,7 @@ def put_schedule(name: Name, body: ScheduleRequest, caller: AsSubmitter) -> Sche
     with checking(caller):
         notes = _check_run(schedule, caller, wrong)
     kept = caller.store.schedules.put(schedule, caller.services.settings.schedules_max)
-    return schedule_view(kept, None, notes)
+    return _as_listed(caller, kept, notes)
 
 
 @router.post("/{name}/hold", response_model=ScheduleView)
@@ -114,7 +114,7 @@ def hold_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Sched
     by_operator = caller.principal.operator and (found.held_by_operator or found.user != caller.user)
     if not found.held or (by_operator and not found.held_by_operator):
         found = caller.store.schedules.change(found, changed(found, held=True, held_by_operator=by_operator))
-    return schedule_view(found, None)
+    return _as_listed(caller, found)
 
 
 @router.post("/{name}/release", response_model=ScheduleView)
@@ -122,7 +122,7 @@ def release_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Sc
     """Resume a schedule; times that passed meanwhile do not run. 403 if only operators may release it."""
     found = _visible_schedule(caller, name, user)
     if not found.held:
-        return schedule_view(found, None)
+        return _as_listed(caller, found)
     if found.held_by_operator and not caller.principal.operator:
         raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
     now_s = caller.services.clock.now_s()
@@ -130,7 +130,7 @@ def release_schedule(name: Name, caller: AsSubmitter, user: OfUser = None) -> Sc
     after = changed(
         found, held=False, held_by_operator=False, due_s=due_s, next_at_s=found.made_s(due_s), planned_at_s=now_s
     )
-    return schedule_view(caller.store.schedules.change(found, after), None)
+    return _as_listed(caller, caller.store.schedules.change(found, after))
 
 
 @router.post("/{name}/run", status_code=201, response_model=RunView)
@@ -251,3 +251,9 @@ def _first_run(schedule: Schedule, caller: Caller, with_times: bool) -> making.P
         from_s=begins_s,
         clock=caller.services.clock,
     )
+
+
+def _as_listed(caller: Caller, schedule: Schedule, notes: Sequence[str] = ()) -> ScheduleView:
+    """Return a schedule as the list shows it, with its last result."""
+    last = caller.store.schedules.last_runs([schedule.id]).values()
+    return schedule_view(schedule, next(iter(run_views([*last], caller.services)), None), notes)

@@ -10,6 +10,7 @@ from zoe_api.workflows.views import workflow_summary
 from zoe_client.vocabulary import RunKind
 from zoe_client.wire import ScheduleRunView, ScheduleView
 from zoe_lib.domain.applications.sharing import ALL
+from zoe_lib.domain.executions.arrays import state_of
 from zoe_lib.schedules.turns import first_after
 from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.errors import NotFound
@@ -77,9 +78,16 @@ def _states(runs: Sequence[ScheduleRun], services: Services) -> Mapping[str, str
     for run in runs:
         try:
             if run.kind is RunKind.ARRAY and run.run_id:
-                found[run.run_id] = services.store.array(run.run_id).state.value
+                found[run.run_id] = _array_state(run.run_id, services)
             elif run.kind is RunKind.WORKFLOW and run.run_id:
                 found[run.run_id] = workflow_summary(services.store.workflows.workflow(run.run_id, ALL)).state.value
         except NotFound:
             continue
     return found
+
+
+def _array_state(array_id: str, services: Services) -> str:
+    """Return the state of an array as its page shows it."""
+    array = services.store.array(array_id)
+    active = services.store.active_of_arrays([array_id]) if array.open_count else {}
+    return state_of(array.counts, active.get(array_id, {})).value

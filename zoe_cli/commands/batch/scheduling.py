@@ -43,7 +43,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_cli.units import clock, duration
+from zoe_cli.units import clock, count_with_noun, duration
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
 from zoe_client.words.times import zone_of
@@ -258,7 +258,7 @@ def _rows(found: Sequence[ScheduleView]) -> Rows:
 def _came(one: ScheduleRunView) -> str:
     if one.run_id is not None:
         return f"{one.run_id} {one.state or 'removed'}"
-    times = f" {one.number} times" if one.outcome == "missed" else ""
+    times = f" {count_with_noun(one.number, 'time')}" if one.outcome == "missed" else ""
     return f"{one.outcome.value}{times}" + (f": {one.message}" if one.message else "")
 
 

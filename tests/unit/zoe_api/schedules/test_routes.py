@@ -12,7 +12,7 @@ from zoe_api.schedules import routes as schedules
 from zoe_api.schedules.times import wrong_ahead, wrong_times
 from zoe_client.wire import ScheduleRequest
 from zoe_lib.domain.values.frozen import changed
-from zoe_lib.schedules.values import Schedule
+from zoe_lib.schedules.values import Schedule, ScheduleRun
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 
@@ -37,6 +37,9 @@ class Stored:
     def change(self, before: Schedule, after: Schedule) -> Schedule:
         self.found[after.tenant, after.user, after.name] = after
         return after
+
+    def last_runs(self, _: object) -> dict[str, ScheduleRun]:
+        return {}
 
     def remove(self, *of: str) -> None:
         self.removed.append(of)

@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.applications import application, execution
 from tests.support.plain_api import USER, services
 from zoe_api.schedules import views as schedule_views
-from zoe_client.vocabulary import RunKind, ScheduleOutcome
+from zoe_client.vocabulary import ExecutionState, IndexState, RunKind, ScheduleOutcome
 from zoe_lib.domain.executions.arrays import Array
 from zoe_lib.domain.executions.indices import parse_array
 from zoe_lib.schedules.values import Schedule, ScheduleRun
@@ -108,3 +108,13 @@ def test_runs_have_the_states_of_what_is_kept() -> None:
     assert (told[0].due_s, told[0].at_s, told[0].run_id, told[0].number) == (5.0, 6.0, "execution-0001", 2)
     assert (told[0].code, told[0].message, told[0].kind, told[0].outcome) == ("c", "m", "execution", "made")
     assert schedule_views.run_views([], there) == []
+
+
+def test_an_array_is_running_once_one_of_its_indices_is() -> None:
+    counts = {IndexState.ACTIVE: 1, IndexState.WAITING: 1}
+    array = Array(ARRAY, "many", "iostack", USER, application(), 1.0, parse_array("0-1", 9)[0], counts=counts)
+    there = services(execution(1))
+    there.store.array = lambda _: array
+    there.store.active_of_arrays = lambda ids: {one: {ExecutionState.RUNNING: 1} for one in ids}
+    [told] = schedule_views.run_views([ran(RunKind.ARRAY, ARRAY)], there)
+    assert told.state == "running"
