@@ -5,6 +5,8 @@ import { api, told } from "./api/client";
 import { setOutage } from "./api/outage";
 import { passes } from "./api/problem";
 import { useMay, useSession, useSessionState } from "./api/session";
+import { Announced } from "./components/announced";
+import { useKeptFocus } from "./components/kept-focus";
 import { Documentation } from "./documentation";
 import { healthTexts } from "./health";
 import { Navigation } from "./navigation";
@@ -13,6 +15,7 @@ import { chooseTheme, chosenTheme, type Theme } from "./theme";
 
 /** What is around every page: where to go, who one is, and whether Zoe is all there. */
 export function Frame({ children }: { children: ReactNode }) {
+  useKeptFocus();
   return (
     <>
       <a className="skip" href="#main">
@@ -30,6 +33,7 @@ export function Frame({ children }: { children: ReactNode }) {
       <main id="main" tabIndex={-1}>
         {children}
       </main>
+      <Announced />
     </>
   );
 }

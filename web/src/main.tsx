@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
@@ -6,6 +6,7 @@ import { ofReading } from "./api/outage";
 import { askAgainAfter, passes } from "./api/problem";
 import { SessionProvider } from "./api/session";
 import { App } from "./app";
+import { sayDone } from "./components/announced";
 import { applyTheme } from "./theme";
 import "./styles/base.css";
 import "./styles/parts.css";
@@ -14,6 +15,7 @@ applyTheme();
 
 const queries = new QueryClient({
   queryCache: new QueryCache({ onError: ofReading }),
+  mutationCache: new MutationCache({ onSuccess: sayDone }),
   defaultOptions: {
     queries: {
       staleTime: 2_000,

@@ -10,7 +10,7 @@ import {
   useMemo,
 } from "react";
 import { asRefused, type Diagnostic } from "../api/problem";
-import { fieldLabel, fieldPlace, type Labels, messagesByField } from "./field-label";
+import { fieldLabel, fieldPlace, type Labels, messagesByField, plainPlace } from "./field-label";
 
 interface Found {
   prefix: string;
@@ -112,7 +112,7 @@ export function Labelled({ field, label, children }: LabelledProps) {
 export function Place({ pointer }: { pointer: string }) {
   const { prefix, labels } = useContext(FoundContext);
   const place = fieldPlace(pointer, labels);
-  if (place === null) return pointer === "" ? null : <code>{pointer}</code>;
+  if (place === null) return plainPlace(pointer) && <code>{plainPlace(pointer)}:</code>;
   return (
     <button type="button" className="link" onClick={() => showField(messageId(prefix, place.field))}>
       <strong>{fieldLabel(pointer, labels)}:</strong>

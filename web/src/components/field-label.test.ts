@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fieldLabel } from "./field-label";
+import { fieldLabel, plainPlace } from "./field-label";
 
 const LABELS = { ageing_s: "Ageing, seconds", tenant_limits: "Limits of tenants", policy: "Policy" };
 
@@ -19,3 +19,13 @@ it.each(["", "/", "/body", "/body/other", "/components/0/name", "/body/construct
     expect(fieldLabel(pointer, LABELS)).toBeNull();
   },
 );
+
+it.each([
+  ["", ""],
+  ["/path", ""],
+  ["/path/month", "month"],
+  ["/body/policy/a~1b", "policy.a/b"],
+  ["/components/0/name", "/components/0/name"],
+])("shows %s as %s", (pointer, shown) => {
+  expect(plainPlace(pointer)).toBe(shown);
+});

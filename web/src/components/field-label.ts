@@ -6,6 +6,9 @@ export type Labels = Readonly<Record<string, string>>;
 /** Parts of a request around the fields of a form. */
 const AROUND = ["body", "query", "path", "policy", "values", "amounts", "parameters"];
 
+/** Parts of a request that a page wrote. */
+const REQUEST = ["body", "query", "path", "header"];
+
 /** A field of a form, and the way inside of it. */
 export interface FieldPlace {
   field: string;
@@ -25,6 +28,12 @@ export function fieldPlace(pointer: string, labels: Labels): FieldPlace | null {
 export function fieldLabel(pointer: string, labels: Labels): string | null {
   const place = fieldPlace(pointer, labels);
   return place && [labels[place.field], ...place.inside].join(" › ");
+}
+
+/** A place without a word of the form: in the user's own document as it is, in a request without what is around it. */
+export function plainPlace(pointer: string): string {
+  const parts = pointer.split("/").slice(1).map(unescaped);
+  return parts[0] !== undefined && REQUEST.includes(parts[0]) ? parts.slice(1).join(".") : pointer;
 }
 
 /** What is said beside each field; findings that name no field of the form are left out. */

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { Children, type ReactNode, useEffect, useRef } from "react";
 
 /** A column's heading; `num` for columns of numbers, `hidden` where only screen readers need it. */
 export type Heading = string | { text: string; num?: boolean; hidden?: boolean };
@@ -10,19 +10,22 @@ export function num(text: string): Heading {
 
 interface TableProps {
   headings: Heading[];
-  /** On a telephone each row is a block, so that nothing scrolls sideways. */
-  stacked?: boolean;
+  /** Rows of data, which stay rows and scroll sideways on a telephone; others are blocks there. */
+  wide?: boolean;
+  /** What is said instead while there are no rows. */
+  empty?: ReactNode;
   children: ReactNode;
 }
 
-export function Table({ headings, stacked = false, children }: TableProps) {
+export function Table({ headings, wide = false, empty, children }: TableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   useEffect(() => {
-    if (stacked && body.current) labelCells(body.current, headings);
+    if (!wide && body.current) labelCells(body.current, headings);
   });
+  if (empty !== undefined && Children.count(children) === 0) return <p className="faint">{empty}</p>;
   return (
     <div className="scroll" tabIndex={0}>
-      <table className={stacked ? "stacked-rows" : ""}>
+      <table className={wide ? "" : "stacked-rows"}>
         <thead>
           <tr>
             {headings.map((heading) => {

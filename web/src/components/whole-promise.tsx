@@ -21,7 +21,11 @@ interface Props {
 /** What is promised of all of a workflow or an array, or what is offered instead. */
 export function WholePromise({ promise, open, cancelled, accept: send, onSettled }: Props) {
   const may = useMay("submit");
-  const accept = useMutation({ mutationFn: send, onSettled });
+  const accept = useMutation({
+    mutationFn: send,
+    onSettled,
+    meta: { done: (offer: number) => `Offer ${offer} is accepted.` },
+  });
   if (!promise) return null;
   return (
     <section className="card" aria-label="Promise">

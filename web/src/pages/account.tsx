@@ -54,6 +54,7 @@ function Tokens() {
     mutationFn: (id: string) =>
       told(api.DELETE("/api/v1/tokens/{token_id}", { params: { path: { token_id: id } } })),
     onSettled: renew,
+    meta: { done: (id: string) => `The token ${id} is revoked.` },
   });
   return (
     <FieldErrors error={add.error} labels={{ note: "Note", lifetime_s: "Days" }}>
@@ -64,7 +65,10 @@ function Tokens() {
         </p>
         <ErrorBox error={error ?? add.error ?? revoke.error} />
         {add.data?.secret && <NewSecret secret={add.data.secret} />}
-        <Table headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]} stacked>
+        <Table
+          headings={["Token", "Note", "Scopes", "Ends", { text: "Revoke", hidden: true }]}
+          empty="You have none."
+        >
           {data?.tokens.map((token) => (
             <TokenRow key={token.id} token={token} onRevoke={() => revoke.mutate(token.id)} />
           ))}

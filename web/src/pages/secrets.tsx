@@ -27,6 +27,7 @@ export function Secrets() {
         }),
       ),
     onSettled: () => queries.invalidateQueries({ queryKey: ["secrets"] }),
+    meta: { done: ({ name }: Secret) => `The secret ${name} is removed.` },
   });
   const onRemove = (secret: Secret) => {
     if (window.confirm(`Remove ${secret.name}? What starts later and asks for it fails.`))
@@ -40,7 +41,10 @@ export function Secrets() {
         are never shown.
       </p>
       <ErrorBox error={error ?? remove.error} />
-      <Table headings={["Name", "Of", "Bytes", "Set", { text: "Remove", hidden: true }]} stacked>
+      <Table
+        headings={["Name", "Of", "Bytes", "Set", { text: "Remove", hidden: true }]}
+        empty={maySubmit ? "There are none yet: store one here." : "There are none yet."}
+      >
         {data?.secrets.map((secret) => (
           <tr key={`${secret.user ?? ""}/${secret.name}`}>
             <td>
@@ -87,6 +91,7 @@ function NewSecret({ mayOperate, tenant }: { mayOperate: boolean; tenant: string
       setValue("");
       return queries.invalidateQueries({ queryKey: ["secrets"] });
     },
+    meta: { done: () => `The secret ${name} is stored.` },
   });
   return (
     <FieldErrors error={set.error} labels={{ name: "Name", value: "Value" }}>

@@ -30,7 +30,10 @@ export function Targets() {
       <h2>Notifications</h2>
       <InThisBrowser />
       <ErrorBox error={error} />
-      <Table headings={["Name", "Of", "Where", "Of what", "State", { text: "Change", hidden: true }]} stacked>
+      <Table
+        headings={["Name", "Of", "Where", "Of what", "State", { text: "Change", hidden: true }]}
+        empty="Nobody is notified elsewhere yet: set a webhook or an address."
+      >
         {data?.targets.map((one) => (
           <TargetRow key={`${one.user ?? ""}/${one.name}`} target={one} />
         ))}
@@ -70,6 +73,7 @@ function TargetRow({ target }: { target: Target }) {
   const remove = useMutation({
     mutationFn: () => told(api.DELETE("/api/v1/notifications/{name}", { params })),
     onSettled: renew,
+    meta: { done: () => `${target.name} is notified no longer.` },
   });
   return (
     <tr>

@@ -139,22 +139,15 @@ function Days({ rows }: { rows: Day[] }) {
           { text: "GiB-hours of memory", num: true },
           { text: "GiB of the store, granted", num: true },
         ]}
-        stacked
       >
         {[...rows].reverse().map((row) => (
           <tr key={`${row.day}/${row.tenant}/${row.user}`}>
             <td className="num">{row.day}</td>
             <td className="long">{row.tenant}</td>
             <td className="long">{row.user}</td>
-            <td className="num" data-label="Core-hours">
-              {number(row.core_hours)}
-            </td>
-            <td className="num" data-label="GiB-hours of memory">
-              {number(row.memory_gib_hours)}
-            </td>
-            <td className="num" data-label="GiB of the store, granted">
-              {number(row.store_gib)}
-            </td>
+            <td className="num">{number(row.core_hours)}</td>
+            <td className="num">{number(row.memory_gib_hours)}</td>
+            <td className="num">{number(row.store_gib)}</td>
           </tr>
         ))}
       </Table>

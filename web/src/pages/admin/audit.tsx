@@ -37,7 +37,7 @@ export function AuditTab() {
       <ErrorBox error={error} />
       {data && entries.length === 0 && <Empty>No entry{wanted ? ` of ${wanted}` : ""}.</Empty>}
       <div className="card">
-        <Table headings={["When", "User", "Tenant", "What", "Where", "By", "Answer"]} stacked>
+        <Table headings={["When", "User", "Tenant", "What", "Where", "By", "Answer"]}>
           {entries.map((entry) => (
             <tr key={entry.id}>
               <td className="num">{moment(entry.at_s)}</td>
@@ -47,10 +47,8 @@ export function AuditTab() {
               <td className="long">
                 <code>{entry.target}</code>
               </td>
-              <td data-label="By">{entry.by}</td>
-              <td className="num" data-label="Answer">
-                {entry.status ?? "not recorded"}
-              </td>
+              <td>{entry.by}</td>
+              <td className="num">{entry.status ?? "not recorded"}</td>
             </tr>
           ))}
         </Table>

@@ -75,6 +75,7 @@ function Row({ limit, onChanged }: { limit: Limit; onChanged: () => void }) {
         }),
       ),
     onSettled: onChanged,
+    meta: { done: () => "The limits are cleared." },
   });
   return (
     <tr>
@@ -110,6 +111,7 @@ function SetLimit({ tenants, onChanged }: { tenants: Schemas["TenantDetail"][]; 
         }),
       ),
     onSettled: onChanged,
+    meta: { done: () => "The limit is set." },
   });
   const members = tenants.find((one) => one.name === tenant)?.members ?? [];
   return (

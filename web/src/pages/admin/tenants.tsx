@@ -21,6 +21,7 @@ export function TenantsTab() {
     mutationFn: () => told(api.POST("/api/v1/admin/tenants", { body: { name } })),
     onSuccess: () => setName(""),
     onSettled: renew,
+    meta: { done: () => `The tenant ${name} is added.` },
   });
   return (
     <>

@@ -14,6 +14,7 @@ export function TokensTab() {
     mutationFn: (id: string) =>
       told(api.DELETE("/api/v1/admin/tokens/{token_id}", { params: { path: { token_id: id } } })),
     onSettled: () => queries.invalidateQueries({ queryKey: ["all-tokens"] }),
+    meta: { done: (id: string) => `The token ${id} is revoked.` },
   });
   return (
     <>

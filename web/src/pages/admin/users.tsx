@@ -43,7 +43,7 @@ export function UsersTab() {
         </p>
       )}
       <div className="card">
-        <Table headings={["User", "Roles", "State", { text: "Change", hidden: true }]} stacked>
+        <Table headings={["User", "Roles", "State", { text: "Change", hidden: true }]}>
           {data?.users.map((user) => (
             <Row
               key={user.name}
@@ -94,6 +94,10 @@ function Row({ user, tenants, onChanged, onPassword, onLeaving }: RowProps) {
       if (body.password) onPassword({ user: user.name, password: body.password });
     },
     onSettled: onChanged,
+    meta: {
+      done: ({ disabled }: { disabled?: boolean }) =>
+        disabled === undefined ? "" : `${user.name} ${disabled ? "is disabled" : "may sign in again"}.`,
+    },
   });
   const role = useMutation({
     mutationFn: ({ tenant, chosen }: { tenant: string; chosen: Role | "" }) => {
@@ -103,6 +107,10 @@ function Row({ user, tenants, onChanged, onPassword, onLeaving }: RowProps) {
         : told(api.PUT("/api/v1/admin/tenants/{tenant}/members/{user}", { params, body: { role: chosen } }));
     },
     onSettled: onChanged,
+    meta: {
+      done: ({ tenant, chosen }: { tenant: string; chosen: Role | "" }) =>
+        `${user.name} is ${chosen || "no member"} of ${tenant}.`,
+    },
   });
   return (
     <tr>

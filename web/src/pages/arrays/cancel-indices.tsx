@@ -22,6 +22,7 @@ export function CancelIndices({ arrayId }: { arrayId: string }) {
       void queries.invalidateQueries({ queryKey: ["array", arrayId] });
       void queries.invalidateQueries({ queryKey: ["indices", arrayId] });
     },
+    meta: { done: () => `The indices ${indices.trim()} are cancelled.` },
   });
   return (
     <FieldErrors error={cancel.error} labels={LABELS}>

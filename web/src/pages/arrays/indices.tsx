@@ -33,7 +33,7 @@ export function FoundIndices({ array, state, version }: FoundIndicesProps) {
     <section className="card" aria-label={title}>
       <h2>{title}</h2>
       <ErrorBox error={error} />
-      <Table stacked headings={[num("Index"), "Execution", "State", num("Exit code"), "Message"]}>
+      <Table headings={[num("Index"), "Execution", "State", num("Exit code"), "Message"]}>
         {data?.indices.map((one) => (
           <tr key={one.index}>
             <td className="num">{one.index}</td>

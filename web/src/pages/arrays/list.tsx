@@ -36,7 +36,7 @@ export function Arrays({ filter, refused }: { filter: Filter; refused: boolean }
     <section className="card" aria-label="Arrays">
       <h2>Arrays</h2>
       <ErrorBox error={problem} />
-      <Table stacked headings={["Name", "State", num("Ended"), "Indices", "User", "Submitted"]}>
+      <Table headings={["Name", "State", num("Ended"), "Indices", "User", "Submitted"]}>
         {rows.map((row) => (
           <tr key={row.id}>
             <td>

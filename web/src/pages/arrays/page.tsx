@@ -19,6 +19,12 @@ const LOOK_EVERY_MS = 2000;
 
 type Action = "cancel" | "hold" | "release" | "requeue";
 type View = Schemas["ArrayView"];
+const DONE = {
+  cancel: "The array is cancelled.",
+  hold: "The array is held.",
+  release: "The array is released.",
+  requeue: "What failed or was cancelled runs again.",
+};
 
 /** Indices with executions, those that may need a look first. */
 const LISTED = ["failed", "active", "succeeded", "cancelled"] as const;
@@ -40,6 +46,7 @@ export default function ArrayPage() {
       void queries.invalidateQueries({ queryKey: ["array", arrayId] });
       void queries.invalidateQueries({ queryKey: ["indices", arrayId] });
     },
+    meta: { done: (action: Action) => DONE[action] },
   });
   if (error && !array) return <ErrorBox error={error} />;
   if (!array) return <Loading what="Reading the array" />;
@@ -85,7 +92,7 @@ export default function ArrayPage() {
       <section className="card" aria-label="Progress">
         <h2>Progress</h2>
         <p role="status">{countsText(array.counts, array.active_states)}</p>
-        <Table stacked headings={["State", num("Number"), "Indices"]}>
+        <Table headings={["State", num("Number"), "Indices"]}>
           {INDEX_STATES.filter((state) => array.counts[state]).map((state) => (
             <tr key={state}>
               <td>{(state === "active" && activeStates(array.active_states ?? {})) || state}</td>

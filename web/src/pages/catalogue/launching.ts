@@ -106,7 +106,7 @@ async function named<T>(answer: Promise<T>): Promise<T> {
   } catch (error) {
     const { status, code, message, hint, errors } = asRefused(error);
     const placed = errors.map((one) =>
-      one.pointer === "/path/name" ? { ...one, pointer: "/schedule" } : one,
+      ["/path", "/path/name"].includes(one.pointer) ? { ...one, pointer: "/schedule" } : one,
     );
     throw new Refused(status, code, message, hint, placed);
   }

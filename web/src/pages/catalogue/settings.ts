@@ -85,11 +85,15 @@ const PLACES: [RegExp, (found: RegExpMatchArray) => string][] = [
   [/^(?:\/body)?\/indices/, () => "/indices"],
 ];
 
+/** Where a request holds a description. */
+const IN_REQUEST = /^(?:\/body)?\/(?:document|application)(?=\/)/;
+
 /** Findings about a description, at the fields of the form that made these parts of it. */
 export function atFields(errors: Diagnostic[]): Diagnostic[] {
   return errors.map((one) => {
+    const pointer = one.pointer.replace(IN_REQUEST, "");
     for (const [place, field] of PLACES) {
-      const found = one.pointer.match(place);
+      const found = pointer.match(place);
       if (found) return { ...one, pointer: field(found) };
     }
     return one;

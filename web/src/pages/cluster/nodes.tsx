@@ -41,6 +41,7 @@ export function NodesTab() {
     mutationFn: ({ node, released }: HoldChange) =>
       putPolicy((policy) => (released ? withoutHold(policy, node, released) : withDrain(policy, node))),
     onSettled: () => queries.invalidateQueries({ queryKey: ["nodes"] }),
+    meta: { done: ({ node, released }: HoldChange) => `${node} is ${released ? "released" : "drained"}.` },
   });
   if (isLoading) return <Loading what="Reading the nodes" />;
   return (

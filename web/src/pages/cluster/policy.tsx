@@ -36,6 +36,7 @@ function Editor({ present, onChanged }: { present: Policy; onChanged: () => void
         }),
       ),
     onSuccess: onChanged,
+    meta: { done: () => "The policy is in force." },
   });
   const changed = Object.keys(wanted).filter((name) => {
     const key = name as keyof Policy;

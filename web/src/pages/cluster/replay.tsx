@@ -4,6 +4,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { FieldErrors, Labelled } from "../../components/field-errors";
 import { Plot } from "../../components/plot";
+import { Table } from "../../components/table";
 import { moment, number } from "../../format";
 import { BACKFILLS, ORDERS } from "./orders";
 
@@ -116,39 +117,27 @@ function Outcome({ result }: { result: Result }) {
         {result.reproduced} reproduced
       </h2>
       {result.first_difference && <p>First difference: {result.first_difference}</p>}
-      <div className="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th>Figure</th>
-              {sides.map((side) => (
-                <th key={side}>{side}</th>
-              ))}
+      <Table headings={["Figure", ...sides]}>
+        {names.map((name) => {
+          const most = Math.max(...sides.map((side) => result.figures[side]?.[name] ?? 0), 1e-9);
+          return (
+            <tr key={name}>
+              <td>{name.replaceAll("_", " ")}</td>
+              {sides.map((side) => {
+                const value = result.figures[side]?.[name] ?? 0;
+                return (
+                  <td key={side}>
+                    <div className="bar" aria-hidden="true">
+                      <span className="core" style={{ width: `${(100 * value) / most}%` }} />
+                    </div>
+                    <span className="num">{number(value)}</span>
+                  </td>
+                );
+              })}
             </tr>
-          </thead>
-          <tbody>
-            {names.map((name) => {
-              const most = Math.max(...sides.map((side) => result.figures[side]?.[name] ?? 0), 1e-9);
-              return (
-                <tr key={name}>
-                  <td>{name.replaceAll("_", " ")}</td>
-                  {sides.map((side) => {
-                    const value = result.figures[side]?.[name] ?? 0;
-                    return (
-                      <td key={side}>
-                        <div className="bar" aria-hidden="true">
-                          <span className="core" style={{ width: `${(100 * value) / most}%` }} />
-                        </div>
-                        <span className="num">{number(value)}</span>
-                      </td>
-                    );
-                  })}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </Table>
     </section>
   );
 }

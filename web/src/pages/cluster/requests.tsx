@@ -63,7 +63,6 @@ export function Requests() {
             num("Latency"),
             num("CPU"),
           ]}
-          stacked
         >
           {rows.slice(0, ROWS_MAX).map((row) => (
             <tr key={names.map((name) => row[name]).join("/")}>
@@ -72,27 +71,15 @@ export function Requests() {
                   {row[name]}
                 </td>
               ))}
-              <td className="num" data-label="Requests/s">
-                {number(row.requests_per_s)}
-              </td>
-              <td className="num" data-label="Refused/s">
-                {number(row.refused_per_s)}
-              </td>
-              <td className="num" data-label="Failed/s">
-                {number(row.failed_per_s)}
-              </td>
-              <td className="num" data-label="Read">
-                {rate(row.read_bytes_per_s)}
-              </td>
-              <td className="num" data-label="Written">
-                {rate(row.write_bytes_per_s)}
-              </td>
-              <td className="num" data-label="Latency">
+              <td className="num">{number(row.requests_per_s)}</td>
+              <td className="num">{number(row.refused_per_s)}</td>
+              <td className="num">{number(row.failed_per_s)}</td>
+              <td className="num">{rate(row.read_bytes_per_s)}</td>
+              <td className="num">{rate(row.write_bytes_per_s)}</td>
+              <td className="num">
                 {row.mean_latency_s !== null && `${number(row.mean_latency_s * 1000)} ms`}
               </td>
-              <td className="num" data-label="CPU">
-                {cores(row)}
-              </td>
+              <td className="num">{cores(row)}</td>
             </tr>
           ))}
         </Table>

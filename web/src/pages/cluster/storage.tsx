@@ -56,23 +56,18 @@ export function StorageTab() {
               "Share of the grant",
               num("Missed now"),
             ]}
-            stacked
           >
             {data.tenants.flatMap((tenant) =>
               (["read_bytes_per_s", "write_bytes_per_s"] as const).map((way) => (
                 <tr key={`${tenant.tenant}/${way}`}>
                   <td className="long">{tenant.tenant}</td>
                   <td>{way === "read_bytes_per_s" ? "read" : "write"}</td>
-                  <td className="num" data-label="Granted">
-                    {rate(tenant.granted[way])}
-                  </td>
-                  <td className="num" data-label="Achieved">
-                    {tenant.achieved ? rate(tenant.achieved[way]) : NOT_TOLD}
-                  </td>
+                  <td className="num">{rate(tenant.granted[way])}</td>
+                  <td className="num">{tenant.achieved ? rate(tenant.achieved[way]) : NOT_TOLD}</td>
                   <td>
                     <Share of={tenant.granted[way]} achieved={tenant.achieved?.[way]} />
                   </td>
-                  <td className="num" data-label="Missed now">
+                  <td className="num">
                     {tenant.missed ? tenant.missed[way] > 0 && rate(tenant.missed[way]) : NOT_TOLD}
                   </td>
                 </tr>

@@ -33,19 +33,14 @@ export function StoreExecutions({ tenant, fromS, toS }: { tenant: string; fromS:
           "Rules",
           `From ${moment(data.from_s)} to ${moment(data.to_s)}`,
         ]}
-        stacked
       >
         {data.executions.map((one) => (
           <tr key={one.execution_id}>
             <td className="long">
               <Link to={`/executions/${one.execution_id}/charts`}>{one.name}</Link> of {one.user}
             </td>
-            <td className="num" data-label="Read">
-              {bytes(totalOf(one.points, "read_bytes"))}
-            </td>
-            <td className="num" data-label="Written">
-              {bytes(totalOf(one.points, "written_bytes"))}
-            </td>
+            <td className="num">{bytes(totalOf(one.points, "read_bytes"))}</td>
+            <td className="num">{bytes(totalOf(one.points, "written_bytes"))}</td>
             <td className="long">{rulesText(one.rules)}</td>
             <td>
               <Bar ran={one} fromS={data.from_s} toS={data.to_s} />

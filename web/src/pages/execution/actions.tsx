@@ -97,6 +97,7 @@ function Cancel({ execution }: { execution: Execution }) {
       ),
     onSuccess: () => setAsking(false),
     onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
+    meta: { done: () => `${execution.name} is being cancelled.` },
   });
   const cancelled = execution.state === "stopping" && execution.outcome === "cancelled";
   return (
@@ -130,6 +131,7 @@ function Hold({ execution }: { execution: Execution }) {
           : api.POST("/api/v1/executions/{execution_id}/hold", { params }),
       ),
     onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
+    meta: { done: () => `It is ${held ? "released" : "held"}.` },
   });
   return (
     <>

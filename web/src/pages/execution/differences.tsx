@@ -43,7 +43,7 @@ export function Differences({ executionId }: { executionId: string }) {
           </p>
           {data.entries.length === 0 && <p className="faint">Nothing differs.</p>}
           {data.entries.length > 0 && (
-            <Table headings={["Part", "Field", "Before", "After"]} stacked>
+            <Table headings={["Part", "Field", "Before", "After"]}>
               {data.entries.map((one) => (
                 <tr key={`${one.part}/${one.path}`}>
                   <td>{one.part}</td>

@@ -14,7 +14,7 @@ export function EventsTab({ execution, events }: { execution: Execution; events:
   if (events.length === 0) return <Empty>Nothing has happened yet.</Empty>;
   return (
     <div className="card">
-      <Table headings={["When", "What", "Details"]} stacked>
+      <Table headings={["When", "What", "Details"]}>
         {[...events].reverse().map((event) => (
           <tr key={event.id}>
             <td className="num">{moment(event.at_s)}</td>

@@ -73,6 +73,7 @@ function Offers({ execution, offers }: { execution: Execution; offers: Schemas["
         }),
       ),
     onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
+    meta: { done: (offer: number) => `Offer ${offer} is accepted.` },
   });
   // The API decides when they are over, by its clock and not by this one.
   const open = execution.state === "submitted";

@@ -48,7 +48,7 @@ function Files({ execution }: { execution: Execution }) {
   return (
     <>
       {data.files.length > 0 && (
-        <Table headings={["File", num("Size"), "Changed", { text: "Actions", hidden: true }]} stacked>
+        <Table headings={["File", num("Size"), "Changed", { text: "Actions", hidden: true }]}>
           {data.files.map((file) => (
             <Row key={file.path} file={file} onOpen={() => setOpened(file)} />
           ))}

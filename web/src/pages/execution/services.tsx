@@ -22,10 +22,7 @@ export function ServicesTab({ execution }: { execution: Execution }) {
     <>
       <ErrorBox error={problem} />
       <div className="card">
-        <Table
-          headings={["Service", "Kind", "State", "Node", num("Ready after"), "Ended", "Ways in"]}
-          stacked
-        >
+        <Table headings={["Service", "Kind", "State", "Node", num("Ready after"), "Ended", "Ways in"]}>
           {services.map((service) => (
             <Row
               key={service.id}

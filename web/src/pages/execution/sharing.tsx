@@ -61,7 +61,7 @@ function Shares({ executionId }: { executionId: string }) {
   return (
     <>
       {data && data.shares.length === 0 && <p>Only you and operators see it.</p>}
-      <ul aria-label="Shared with">
+      <ul aria-label="Shared with" aria-live="polite">
         {data?.shares.map((one) => (
           <li key={one.user ?? ""} className="spread">
             <span>

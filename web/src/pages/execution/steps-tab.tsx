@@ -7,7 +7,7 @@ import type { Execution } from "./types";
 export function StepsTab({ execution, events }: { execution: Execution; events: JournalEvent[] }) {
   return (
     <section className="card" aria-label="All steps">
-      <Table headings={[num("Seconds"), num("Since the step before"), "Step"]} stacked>
+      <Table headings={[num("Seconds"), num("Since the step before"), "Step"]}>
         {allSteps(execution, events).map(({ what, afterS, sinceS }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a name may come twice, and rows are only added
           <tr key={index}>

@@ -34,26 +34,15 @@ export function StoreUse({ execution }: { execution: Execution }) {
   return (
     <section className="card" aria-label="Requests at the object store">
       <h2>Requests at the object store</h2>
-      <Table
-        headings={["Method", "Container", num("Requests"), num("Refused"), num("Read"), num("Written")]}
-        stacked
-      >
+      <Table headings={["Method", "Container", num("Requests"), num("Refused"), num("Read"), num("Written")]}>
         {data.requests.map((one) => (
           <tr key={`${one.method}/${one.container}`}>
             <td>{one.method}</td>
             <td className="long">{one.container}</td>
-            <td className="num" data-label="Requests">
-              {one.done + one.refused}
-            </td>
-            <td className="num" data-label="Refused">
-              {one.refused}
-            </td>
-            <td className="num" data-label="Read">
-              {bytes(one.read_bytes)}
-            </td>
-            <td className="num" data-label="Written">
-              {bytes(one.written_bytes)}
-            </td>
+            <td className="num">{one.done + one.refused}</td>
+            <td className="num">{one.refused}</td>
+            <td className="num">{bytes(one.read_bytes)}</td>
+            <td className="num">{bytes(one.written_bytes)}</td>
           </tr>
         ))}
       </Table>

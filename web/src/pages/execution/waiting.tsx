@@ -137,7 +137,7 @@ function NodesWhy({ nodes }: { nodes: Record<string, Record<string, string>> }) 
   return (
     <details>
       <summary>Node by node</summary>
-      <Table headings={["Node", "Component", "Refused because"]} stacked>
+      <Table headings={["Node", "Component", "Refused because"]}>
         {Object.entries(nodes).flatMap(([node, components]) =>
           Object.entries(components).map(([component, why]) => (
             <tr key={`${node}/${component}`}>
@@ -173,15 +173,11 @@ export function WhyWaited({ execution }: { execution: Execution }) {
           .map((one) => `${one.cause.replaceAll("_", " ")} ${one.percent} %`)
           .join(", ")}
       </summary>
-      <Table headings={["From", "For", "Cause", "Reason given then"]} stacked>
+      <Table headings={["From", "For", "Cause", "Reason given then"]}>
         {data.spans.map((span) => (
           <tr key={span.since_s}>
-            <td className="num" data-label="From">
-              {clock(span.since_s)}
-            </td>
-            <td className="num" data-label="For">
-              {duration(span.until_s - span.since_s)}
-            </td>
+            <td className="num">{clock(span.since_s)}</td>
+            <td className="num">{duration(span.until_s - span.since_s)}</td>
             <td>{span.cause.replaceAll("_", " ")}</td>
             <td>{span.sentence}</td>
           </tr>

@@ -19,10 +19,14 @@ interface DeleteProps {
 
 /** Asks before entries are deleted. */
 export function DeleteDialog({ root, directory, entries, onEnd }: DeleteProps) {
-  const remove = useMutation({ mutationFn: () => removed(root, directory, entries), onSuccess: onEnd });
   const [first] = entries;
   const title =
     entries.length === 1 && first ? shown(first.name) : counted(entries.length, "entry", "entries");
+  const remove = useMutation({
+    mutationFn: () => removed(root, directory, entries),
+    onSuccess: onEnd,
+    meta: { done: () => `${title} ${entries.length === 1 ? "is" : "are"} deleted.` },
+  });
   const deep = entries.some(isTree);
   return (
     <Dialog title={`Delete ${title}?`} onClose={onEnd}>
@@ -81,6 +85,7 @@ export function RenameDialog({ root, directory, entry, onEnd }: RenameProps) {
         }),
       ),
     onSuccess: onEnd,
+    meta: { done: () => `It is ${to} now.` },
   });
   return (
     <Dialog title={`Rename ${shown(entry.name)}`} onClose={onEnd}>

@@ -63,7 +63,6 @@ export function Entries({ root, directory, entries, mayChange, chosen, onChoose,
           "Changed",
           { text: "Actions", hidden: true },
         ]}
-        stacked
       >
         {entries.map((entry) => (
           <Row

@@ -242,6 +242,7 @@ function Tools({ root, path, onFiles, onMade }: ToolsProps) {
       setName("");
       onMade();
     },
+    meta: { done: () => `${name} is made.` },
   });
   return (
     <>

@@ -103,7 +103,7 @@ function RowsOf({ read, ...props }: Props & { read: (props: Props) => Promise<Ro
   const columns = data.columns.slice(0, COLUMNS_MAX);
   return (
     <>
-      <Table headings={columns.map((name, index) => name || `column ${index + 1}`)}>
+      <Table wide headings={columns.map((name, index) => name || `column ${index + 1}`)}>
         {data.rows.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
           <tr key={index}>

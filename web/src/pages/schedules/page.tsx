@@ -3,7 +3,7 @@ import { Link, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { randomKey } from "../../api/submission";
-import { ErrorBox, Loading } from "../../components/feedback";
+import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { Fold } from "../../components/fold";
 import { useOneAtATime } from "../../components/one-at-a-time";
 import { Table } from "../../components/table";
@@ -12,9 +12,10 @@ import { Backfill } from "./backfill";
 import { outcome, placeOf, wished } from "./outcome";
 import { StoredApplications } from "./stored";
 
-const POLL_MS = 5000;
+const POLL_MS = 2000;
 type Schedule = Schemas["ScheduleView"];
 type Action = "hold" | "release" | "run" | "remove";
+const DONE = { hold: "is held", release: "is released", run: "runs now", remove: "is removed" };
 
 /** What runs at which times, and what is stored to be run by name. */
 export default function SchedulesPage() {
@@ -32,6 +33,7 @@ export default function SchedulesPage() {
     mutationFn: ({ name, action }: { name: string; action: Action }) => acted(name, action),
     // Until the page shows the run: the second click of two is not another run.
     onSettled: () => queries.invalidateQueries({ queryKey: ["schedules"] }),
+    meta: { done: ({ name, action }: { name: string; action: Action }) => `${name} ${DONE[action]}.` },
   });
   const onAct = (name: string, action: Action) => {
     if (action === "remove") {
@@ -54,16 +56,16 @@ export default function SchedulesPage() {
       <ErrorBox error={error ?? act.error} />
       {data === undefined && error === null && <Loading />}
       {data?.schedules.length === 0 && (
-        <p className="faint">
-          There are none yet. <Link to="/schedules/new">Make one</Link>, or add one with{" "}
-          <code>zoe schedule add NAME '30 2 * * *' APP</code>.
-        </p>
+        <Empty>
+          <p>
+            No schedules yet. A schedule runs an application at its times, such as every night;{" "}
+            <code>zoe schedule add</code> adds one, too.
+          </p>
+          {maySubmit && <Link to="/schedules/new">Make a schedule</Link>}
+        </Empty>
       )}
       {data !== undefined && data.schedules.length > 0 && (
-        <Table
-          headings={["Name", "Times", "Runs", "Next", "Last", { text: "Actions", hidden: true }]}
-          stacked
-        >
+        <Table headings={["Name", "Times", "Runs", "Next", "Last", { text: "Actions", hidden: true }]}>
           {data.schedules.map((one) => (
             <Row
               key={one.name}

@@ -32,7 +32,7 @@ export function StoredApplications() {
         </p>
       )}
       {data !== undefined && data.applications.length > 0 && (
-        <Table headings={["Name", "Of", "Version", "Kind", "Stored", { text: "Run", hidden: true }]} stacked>
+        <Table headings={["Name", "Of", "Version", "Kind", "Stored", { text: "Run", hidden: true }]}>
           {data.applications.map((one) => (
             <tr key={`${one.user ?? ""}/${one.name}`}>
               <td>{one.name}</td>

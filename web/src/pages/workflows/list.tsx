@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
-import { ErrorBox, Loading } from "../../components/feedback";
+import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
 import { Badge } from "./badge";
@@ -33,13 +33,16 @@ export default function WorkflowsPage() {
       <ErrorBox error={error} />
       {data === undefined && error === null && <Loading />}
       {data?.workflows.length === 0 && (
-        <p className="faint">
-          There are none yet. <Link to="/workflows/new">Make one</Link>, or submit a file with{" "}
-          <code>zoe workflow run FILE</code>.
-        </p>
+        <Empty>
+          <p>
+            No workflows yet. A workflow runs scripts after each other; <code>zoe workflow run FILE</code>{" "}
+            submits one, too.
+          </p>
+          {maySubmit && <Link to="/workflows/new">Make a workflow</Link>}
+        </Empty>
       )}
       {data !== undefined && data.workflows.length > 0 && (
-        <Table headings={["Name", "Id", "User", "State", "Steps", "Submitted"]} stacked>
+        <Table headings={["Name", "Id", "User", "State", "Steps", "Submitted"]}>
           {data.workflows.map((one) => (
             <Row key={one.id} one={one} />
           ))}

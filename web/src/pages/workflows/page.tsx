@@ -47,7 +47,7 @@ export default function WorkflowPage() {
       </section>
       <section className="card" aria-label="Steps">
         <h2>Steps</h2>
-        <Table headings={["Step", "State", "Execution", "Runs after", "Message"]} stacked>
+        <Table headings={["Step", "State", "Execution", "Runs after", "Message"]}>
           {data.graph.map((step, index) => (
             <StepRow key={step.name} step={step} first={data.graph[index - 1]?.step !== step.step} />
           ))}
@@ -113,10 +113,12 @@ function Actions({ workflow }: { workflow: Schemas["WorkflowView"] }) {
   const cancel = useMutation({
     mutationFn: () => told(api.POST("/api/v1/workflows/{workflow_id}/cancel", params)),
     onSuccess,
+    meta: { done: () => "Its steps are being cancelled." },
   });
   const resume = useOneAtATime({
     mutationFn: () => told(api.POST("/api/v1/workflows/{workflow_id}/resume", params)),
     onSuccess,
+    meta: { done: () => "It goes on." },
   });
   const again = useSending((keyOf) =>
     submittedWorkflow({ document: workflow.document, parameters: workflow.parameters }, keyOf),

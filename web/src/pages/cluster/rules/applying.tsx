@@ -51,7 +51,6 @@ export function Applying() {
             num("Failed"),
             { text: "Cancel or resume", hidden: true },
           ]}
-          stacked
         >
           {jobs.data.rewrites.map((job) => (
             <JobRow
@@ -99,15 +98,9 @@ function JobRow({ job, busy, onCancel, onResume }: JobRowProps) {
         <progress max={Math.max(of, 1)} value={job.looked} aria-label={`Progress of job ${job.id}`} />{" "}
         {job.looked} of {of}
       </td>
-      <td className="num" data-label="Changed">
-        {job.changed}
-      </td>
-      <td className="num" data-label="Bytes">
-        {bytes(job.changed_bytes)}
-      </td>
-      <td className="num" data-label="Failed">
-        {job.failed}
-      </td>
+      <td className="num">{job.changed}</td>
+      <td className="num">{bytes(job.changed_bytes)}</td>
+      <td className="num">{job.failed}</td>
       <td>
         {job.state === "running" && (
           <button

@@ -47,7 +47,6 @@ export function ControllersPart() {
         <ListFilter list={list} label="Filter controllers" />
         <Table
           headings={["Controller", "Mode", "Condition", "What it did last", num("Failures"), "Switches"]}
-          stacked
         >
           {list.shown.map((one) => (
             <Row key={one.name} controller={one} busy={change.isPending} onMode={set} />

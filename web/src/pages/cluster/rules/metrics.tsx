@@ -1,8 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { Empty, ErrorBox, Loading } from "../../../components/feedback";
-import { useFocusLater } from "../../../components/focus-later";
 import { useOneAtATime } from "../../../components/one-at-a-time";
 import { Table } from "../../../components/table";
 import { duration, moment, number } from "../../../format";
@@ -22,17 +21,14 @@ export function MetricsPart() {
   const metrics = useMetrics();
   const renew = () => queries.invalidateQueries({ queryKey: METRICS });
   const [asked, setAsked] = useState("");
-  const focus = useFocusLater();
-  const heading = useRef<HTMLHeadingElement>(null);
   const remove = useOneAtATime({
     mutationFn: (name: string) =>
       told(api.DELETE("/api/v1/storage/metrics/{name}", { params: { path: { name } } })),
     onSettled: async (_, refusal) => {
       await renew();
-      if (refusal) return;
-      setAsked("");
-      focus(() => heading.current);
+      if (!refusal) setAsked("");
     },
+    meta: { done: (name: string) => `The metric ${name} is removed.` },
   });
   const close = () => {
     remove.reset();
@@ -42,9 +38,7 @@ export function MetricsPart() {
   if (metrics.error) return <ErrorBox error={metrics.error} />;
   return (
     <>
-      <h2 ref={heading} tabIndex={-1}>
-        Added metrics
-      </h2>
+      <h2>Added metrics</h2>
       {metrics.data?.metrics.length === 0 && (
         <Empty>
           No metric was added. Rules compare what proxies count: GETS_SEC, PUTS_SEC, OPS_SEC and
@@ -53,7 +47,7 @@ export function MetricsPart() {
       )}
       {metrics.data && metrics.data.metrics.length > 0 && (
         <section className="card" aria-label="Added metrics">
-          <Table headings={["Metric", "Values", "Age", "Rules", { text: "Remove", hidden: true }]} stacked>
+          <Table headings={["Metric", "Values", "Age", "Rules", { text: "Remove", hidden: true }]}>
             {metrics.data.metrics.map((metric) => (
               <tr key={metric.name}>
                 <Source metric={metric} />

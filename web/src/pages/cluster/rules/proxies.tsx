@@ -10,7 +10,7 @@ export function Proxies({ proxies }: { proxies: Schemas["StorageProxyView"][] })
   return (
     <section className="card" aria-label="Proxies">
       <h2>What is active where</h2>
-      <Table headings={["Proxy", "Reported", "Filters"]} stacked>
+      <Table headings={["Proxy", "Reported", "Filters"]}>
         {proxies.map(({ name, silent_s: silentS, filters }) => (
           <tr key={name}>
             <td className="long">{name}</td>

@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { ErrorBox } from "../../../components/feedback";
 import { useLongList } from "../../../components/long-list";
@@ -14,7 +13,6 @@ type Rule = Schemas["StorageRuleView"];
 /** Rules that were removed, by whom, and a button that adds one again unless the same rule is in force. */
 export function RemovedRules({ inForce }: { inForce: Rule[] }) {
   const queries = useQueryClient();
-  const summary = useRef<HTMLElement>(null);
   const removed = useQuery({
     queryKey: ["storage-rules", "removed"],
     queryFn: () => told(api.GET("/api/v1/storage/rules", { params: { query: { removed: true } } })),
@@ -23,18 +21,17 @@ export function RemovedRules({ inForce }: { inForce: Rule[] }) {
   const restore = useOneAtATime({
     mutationFn: ({ id: number }: Rule) =>
       told(api.POST("/api/v1/storage/rules/{number}/restore", { params: { path: { number } } })),
-    // Its button goes.
-    onSuccess: () => summary.current?.focus(),
     onSettled: () => queries.invalidateQueries({ queryKey: ["storage-rules"] }),
+    meta: { done: ({ id }: Rule) => `Rule ${id} is in force again.` },
   });
   if (list.total === 0) return null;
   const texts = new Set(inForce.map((one) => one.rule));
   return (
     <details className="card" aria-label="Removed rules">
-      <summary ref={summary}>Removed rules</summary>
+      <summary>Removed rules</summary>
       <ErrorBox error={restore.error} />
       <ListFilter list={list} label="Filter removed rules" />
-      <Table headings={["Rule", "By", "Removed by", "At", { text: "Restore", hidden: true }]} stacked>
+      <Table headings={["Rule", "By", "Removed by", "At", { text: "Restore", hidden: true }]}>
         {list.shown.map((rule) => (
           <tr key={rule.id}>
             <RuleCell rule={rule} />

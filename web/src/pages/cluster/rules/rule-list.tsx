@@ -1,8 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { Empty } from "../../../components/feedback";
-import { useFocusLater } from "../../../components/focus-later";
 import { useLongList } from "../../../components/long-list";
 import { ListFilter, ListMore } from "../../../components/long-list-parts";
 import { useOneAtATime } from "../../../components/one-at-a-time";
@@ -19,19 +18,16 @@ const RULES = ["storage-rules"];
 /** The rules in force, by whom, whether they are carried out; and each one's removal, which asks first. */
 export function RuleList({ rules }: { rules: Rule[] }) {
   const queries = useQueryClient();
-  const heading = useRef<HTMLHeadingElement>(null);
   const list = useLongList(rules, (rule) => `${rule.id}. ${rule.rule} ${rule.author ?? ""}`);
   const [asked, setAsked] = useState<Rule | null>(null);
-  const focus = useFocusLater();
   const remove = useOneAtATime({
-    mutationFn: ({ rule }: { rule: Rule; next: number | undefined }) =>
-      told(api.DELETE("/api/v1/storage/rules/{number}", { params: { path: { number: rule.id } } })),
-    onSettled: async (_, refusal, { next }) => {
+    mutationFn: ({ id: number }: Rule) =>
+      told(api.DELETE("/api/v1/storage/rules/{number}", { params: { path: { number } } })),
+    onSettled: async (_, refusal) => {
       await queries.invalidateQueries({ queryKey: RULES });
-      if (refusal) return;
-      setAsked(null);
-      focus(() => document.getElementById(buttonOf(next)) ?? heading.current);
+      if (!refusal) setAsked(null);
     },
+    meta: { done: ({ id }: Rule) => `Rule ${id} is removed.` },
   });
   const close = () => {
     remove.reset();
@@ -39,9 +35,7 @@ export function RuleList({ rules }: { rules: Rule[] }) {
   };
   return (
     <section className="card" aria-label="Rules in force">
-      <h2 ref={heading} tabIndex={-1}>
-        Rules in force
-      </h2>
+      <h2>Rules in force</h2>
       {rules.length === 0 && <Empty>There is no rule: all objects are stored as they are put.</Empty>}
       <ListFilter list={list} label="Filter rules" />
       {rules.length > 0 && (
@@ -58,7 +52,7 @@ export function RuleList({ rules }: { rules: Rule[] }) {
         <RemoveDialog
           what={`rule ${asked.id}`}
           removal={remove}
-          onRemove={() => remove.mutate({ rule: asked, next: nextOf(list.shown, asked) })}
+          onRemove={() => remove.mutate(asked)}
           onClose={close}
         >
           <p>
@@ -87,7 +81,7 @@ function RuleTable({ rules, onRemove }: RuleTableProps) {
   const controllers = useControllers().data?.controllers ?? [];
   const metrics = useMetrics().data?.metrics ?? [];
   return (
-    <Table headings={["Rule", "By", "At", "Carried out", { text: "Remove", hidden: true }]} stacked>
+    <Table headings={["Rule", "By", "At", "Carried out", { text: "Remove", hidden: true }]}>
       {rules.map((rule) => (
         <tr key={rule.id}>
           <RuleCell rule={rule} />
@@ -105,7 +99,6 @@ function RuleTable({ rules, onRemove }: RuleTableProps) {
             <button
               type="button"
               className="danger"
-              id={buttonOf(rule.id)}
               aria-label={`Remove rule ${rule.id}`}
               onClick={() => onRemove(rule)}
             >
@@ -116,14 +109,4 @@ function RuleTable({ rules, onRemove }: RuleTableProps) {
       ))}
     </Table>
   );
-}
-
-/** The rule whose button has the focus once this one is gone: the next, or the last before it. */
-function nextOf(shown: Rule[], gone: Rule): number | undefined {
-  const at = shown.findIndex((one) => one.id === gone.id);
-  return (shown[at + 1] ?? shown[at - 1])?.id;
-}
-
-function buttonOf(rule: number | undefined): string {
-  return `remove-rule-${rule}`;
 }

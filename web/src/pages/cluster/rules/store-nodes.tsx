@@ -39,7 +39,7 @@ export function StoreNodesPart() {
   return (
     <>
       <section className="card" aria-label="Nodes of the store">
-        <Table headings={["Node", "State", "Disks", "Replicated last", "Restart"]} stacked>
+        <Table headings={["Node", "State", "Disks", "Replicated last", "Restart"]}>
           {nodes.data.nodes.map((node) => (
             <Row key={node.name} node={node} onRestart={() => setAsked(node)} />
           ))}
