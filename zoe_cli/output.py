@@ -93,13 +93,18 @@ def note(text: str) -> None:
 
 def report(error: ZoeError) -> None:
     """Report a problem with all its diagnostics and the hint."""
-    note(f"zoe: {str(error).splitlines()[0] if isinstance(error, InvalidDescription) else error}")
+    text = str(error).splitlines()[0] if isinstance(error, InvalidDescription) else str(error)
     if isinstance(error, Refused):
-        said = error.problem.detail  # an error that is the whole detail is said once
-        report_diagnostics([found for found in error.problem.errors if found.message != said])
-        hints = [error.problem.hint, *(found.hint for found in error.problem.errors if found.message == said)]
-        for hint in filter(None, dict.fromkeys(hints)):
+        said, found = error.problem.detail, error.problem.errors
+        whole = [entry for entry in found if entry.message == said]
+        # An error that is the whole detail is said once, with its option.
+        option = next((entry.pointer for entry in whole if entry.pointer.startswith("--")), "")
+        note(f"zoe: {text.replace(said, f'{option}: {said}', 1) if option else text}")
+        report_diagnostics([entry for entry in found if entry.message != said])
+        for hint in filter(None, dict.fromkeys([error.problem.hint, *(entry.hint for entry in whole)])):
             note(f"hint: {hint}")
+    else:
+        note(f"zoe: {text}")
     if isinstance(error, Unreachable):
         note(f"hint: {_PATIENCE_HINT if error.answered else _UNREACHABLE_HINT}")
 

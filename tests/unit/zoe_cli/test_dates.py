@@ -6,13 +6,20 @@ import pytest
 import typer
 
 from zoe_cli.commands.words import dates
-from zoe_cli.commands.words.dates import duration, requested_deadline, since
+from zoe_cli.commands.words.dates import duration, requested_deadline, seconds, since
 from zoe_client.words.times import read_deadline
 
 
 def test_durations() -> None:
     assert [duration(text) for text in ("90m", "12h", "3d", "2w", "45")] == [5400, 43_200, 259_200, 1_209_600, 45]
     assert since("9" * 18 + "w") == 0.0
+
+
+def test_options_take_durations_and_seconds() -> None:
+    assert [seconds(text) for text in ("90m", "0.5", "45", "0")] == [5400, 0.5, 45, 0]
+    for text in ("-1", "nan", "5q"):
+        with pytest.raises(typer.BadParameter, match="is not a duration"):
+            seconds(text)
 
 
 @pytest.mark.parametrize("text", ["1000000d", "9" * 18 + "s", "9" * 40])

@@ -28,5 +28,5 @@ def test_times_are_named_and_places_of_the_document_have_lines(capsys: pytest.Ca
         refuse_with_places(Refused(problem), Path("nightly.yaml"), read, "/document")
     told = capsys.readouterr().err.splitlines()
     assert "  expression: the minute cannot be read" in told
-    assert "  name: must have letters only" in told
+    assert "  NAME: must have letters only" in told
     assert any(line.startswith("  nightly.yaml:3:") and "/steps/0/image" in line for line in told)

@@ -28,3 +28,9 @@ def test_the_hint_of_an_error_that_is_the_whole_detail_is_said_alone(capsys: pyt
     title = "The application cannot run on this installation"
     report(Refused(Problem(title=title, status=422, code="x", detail=missing.message, errors=[missing])))
     assert capsys.readouterr().err.splitlines() == [f"zoe: {title}: {missing.message}", f"hint: {missing.hint}"]
+
+
+def test_the_whole_detail_is_said_with_its_option_and_a_hint_once(capsys: pytest.CaptureFixture[str]) -> None:
+    one = Diagnostic(pointer="--array", code="x", message="too many", hint="submit several")
+    report(Refused(Problem(title="No", status=422, code="x", detail="too many", hint="submit several", errors=[one])))
+    assert capsys.readouterr().err.splitlines() == ["zoe: No: --array: too many", "hint: submit several"]

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from zoe_cli.commands.words.dates import seconds
 from zoe_cli.context import checked_token, checked_url, options, plainly, token_in
 from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
@@ -53,7 +54,12 @@ def login(
     ] = None,
     scope: Annotated[list[Scope] | None, typer.Option(help="Scope of the token [read and submit]; repeatable.")] = None,
     lifetime: Annotated[
-        float | None, typer.Option(min=1, help="Seconds until the token ends (default: as long as the server allows).")
+        float | None,
+        typer.Option(
+            parser=seconds,
+            metavar="DURATION",
+            help="Time until the token ends: 12h, 30d, or seconds [as long as the server allows].",
+        ),
     ] = None,
 ) -> None:
     """Sign in to a server, and use this server from now on.

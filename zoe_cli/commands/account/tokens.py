@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.words.dates import seconds
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
@@ -31,7 +32,10 @@ def add_token(
         list[str] | None,
         typer.Option(help="Scope: read, submit, operate or admin; may be repeated (default: read and submit)."),
     ] = None,
-    lifetime: Annotated[float | None, typer.Option(min=1, help="Seconds until it expires (default: never).")] = None,
+    lifetime: Annotated[
+        float | None,
+        typer.Option(parser=seconds, metavar="DURATION", help="Time until it expires: 12h, 30d, or seconds [never]."),
+    ] = None,
     text: Annotated[str, typer.Option("--note", help="Note on what the token is for.")] = "",
 ) -> None:
     """Make a token. Its secret is shown only once."""

@@ -24,6 +24,7 @@ from zoe_cli.commands.watching.workflow_views import (
     plan_rows,
     show,
 )
+from zoe_cli.commands.words.dates import seconds
 from zoe_cli.commands.words.documents import data_format, read_text
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
@@ -44,7 +45,12 @@ Parameters = Annotated[
 ]
 Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")]
 Timeout = Annotated[
-    float | None, typer.Option(min=0, help="Stop waiting after this many seconds (exit code 124); the steps continue.")
+    float | None,
+    typer.Option(
+        parser=seconds,
+        metavar="DURATION",
+        help="Stop waiting after this time: 90m, 12h, or seconds (exit code 124); the steps continue.",
+    ),
 ]
 Key = Annotated[
     str | None, typer.Option("--idempotency-key", help="Key that makes a repeated call return the same workflow.")
@@ -246,7 +252,7 @@ def refuse_with_places(error: Refused, file: Path, read: LocatedDocument, below:
     for diagnostic in error.problem.errors:
         beside = diagnostic.pointer.startswith(_BESIDE_BODY)
         if beside or (below is not None and not diagnostic.pointer.startswith(below)):
-            name = diagnostic.pointer.rpartition("/")[2] if beside else diagnostic.pointer.lstrip("/")
+            name = diagnostic.pointer.rpartition("/")[2].upper() if beside else diagnostic.pointer.lstrip("/")
             if diagnostic.message != error.problem.detail:
                 note(f"  {name}: {diagnostic.message}")
             continue

@@ -12,6 +12,7 @@ import typer
 from zoe_cli.commands.watching.notes.waiting import WaitingNote
 from zoe_cli.commands.words.arguments import ExitCodeFromApp, WaitedIds
 from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow, plain
+from zoe_cli.commands.words.dates import seconds
 from zoe_cli.commands.words.store_words import store_words
 from zoe_cli.commands.words.views import rows_of
 from zoe_cli.context import on_terminal, options
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 Timeout = Annotated[
     float | None,
-    typer.Option(min=0, help="Stop waiting after this many seconds (exit code 124); the execution continues."),
+    typer.Option(
+        parser=seconds,
+        metavar="DURATION",
+        help="Stop waiting after this time: 90m, 12h, or seconds (exit code 124); the execution continues.",
+    ),
 ]
 
 

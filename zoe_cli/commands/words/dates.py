@@ -67,6 +67,15 @@ def duration(text: str, most_s: float = SECONDS_MAX) -> float:
     return found_s
 
 
+def seconds(text: str) -> float:
+    """Return a duration, or a number of seconds with a fraction, in seconds; for options."""
+    try:
+        found_s = float(text)
+    except ValueError:
+        return duration(text)
+    return found_s if 0.0 <= found_s <= SECONDS_MAX else duration(text)
+
+
 def date(text: str) -> float:
     """Return a date, or a date and time in this machine's time zone, as seconds since the epoch."""
     try:
