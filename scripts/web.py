@@ -1,4 +1,4 @@
-"""Build the web UI into zoe_api/static, unless it is up to date.
+"""Build the web UI and the client's wheel into zoe_api/static, unless they are up to date.
 
 Node comes from the environment's lock file, so that every build uses the same one; packages come from npm's lock file.
 The result is plain files: Zoe does not need Node to run.
@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import mimetypes
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ STATIC = ROOT / "zoe_api" / "static"
 STAMP = STATIC / ".stamp"
 PACKAGES_STAMP = WEB / "node_modules" / ".zoe-stamp"
 BIN = Path(sys.executable).parent
+CLIENT = ("zoe_client", "zoe_cli", "zoe_job", "packaging/client")
+CODE = (".py", ".toml", ".md", ".json")
+CLIENT_STAMP = STATIC / "client" / ".stamp"
 MADE = ("node_modules", "schema.d.ts")
 TEXTS = ("text/", "image/svg+xml", "application/json")
 
@@ -32,6 +36,11 @@ def main() -> int:
     install()
     if sys.argv[1:] == ["check"]:
         return npm("run", "-s", "check") or npm("run", "-s", "test")
+    return build_pages() or build_client()
+
+
+def build_pages() -> int:
+    """Build the pages; return the exit code."""
     stamp = fingerprint(sources())
     if STAMP.exists() and STAMP.read_text() == stamp:
         return 0
@@ -40,6 +49,20 @@ def main() -> int:
     if not failed:
         compress_texts()
         STAMP.write_text(stamp)
+    return failed
+
+
+def build_client() -> int:
+    """Build the wheel of the command line and SDK, which the account page offers; return the exit code."""
+    stamp = fingerprint(sorted(path for part in CLIENT for path in (ROOT / part).rglob("*") if path.suffix in CODE))
+    if CLIENT_STAMP.exists() and CLIENT_STAMP.read_text() == stamp:
+        return 0
+    print("[web] building the wheel zoe-client", flush=True)
+    shutil.rmtree(CLIENT_STAMP.parent, ignore_errors=True)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(CLIENT_STAMP.parent)]
+    failed = subprocess.run(build, cwd=ROOT / "packaging" / "client", stdout=subprocess.DEVNULL, check=False).returncode
+    if not failed:
+        CLIENT_STAMP.write_text(stamp)
     return failed
 
 

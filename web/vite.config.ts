@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
@@ -7,7 +8,10 @@ const API = process.env.ZOE_URL ?? "http://127.0.0.1:5100";
 
 const page = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
+const version = /^version = "(.+)"$/m.exec(readFileSync(page("../pyproject.toml"), "utf8"))?.[1];
+
 export default defineConfig({
+  define: { __CLIENT_WHEEL__: JSON.stringify(`zoe_client-${version}-py3-none-any.whl`) },
   plugins: [react()],
   // rjsf names it in a helper for tests; it would bring a validator that builds code at run time.
   resolve: { alias: { "@rjsf/validator-ajv8": page("src/pages/catalogue/validator.ts") } },

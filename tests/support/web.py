@@ -239,3 +239,14 @@ def counted_clicks(page: Page) -> Callable[[], int]:
     """Count clicks from now on, in a page that is not loaded again; return a function that returns the number."""
     page.evaluate("window.clicks = 0; addEventListener('click', one => { clicks += one.isTrusted }, true)")
     return lambda: int(page.evaluate("window.clicks"))
+
+
+def tab_to(page: Page, name: str, *, back: bool = False) -> None:
+    """Press Tab, or with `back` Shift+Tab, until the control of this name or label has the focus."""
+    named = """name => [document.activeElement].some(one => one && [one.getAttribute('aria-label'),
+        one.innerText, one.labels && [...one.labels].map(l => l.innerText).join()].some(t => t?.trim() === name))"""
+    for _ in range(80):
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+        if page.evaluate(named, name):
+            return
+    raise AssertionError(f"Tab does not lead to {name}")

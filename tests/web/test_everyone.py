@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,9 @@ from playwright.sync_api import Browser, ViewportSize, expect
 from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.waiting import until
-from tests.support.web import PICTURES, Visitor, cancel_all
+from tests.support.web import PICTURES, ROOT, Visitor, cancel_all
 from zoe_client import Client
-from zoe_client.wire import NodeHoldView, PolicyView
+from zoe_client.wire import NodeHoldView, PolicyView, ScheduleRequest
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.executions.execution import ExecutionState
 
@@ -25,6 +27,15 @@ PAGES = {
     "new-schedule": "/schedules/new",
     "files": "/files",
     "editor": "/new",
+    "clone": "/clone/{id}",
+    "workflows": "/workflows",
+    "workflow": "/workflows/{workflow}",
+    "schedules": "/schedules?open=nightly",
+    "edit-schedule": "/schedules/nightly/edit",
+    "array": "/arrays/{array}",
+    "statement": "/statement",
+    "machine": "/machine",
+    "nowhere": "/executions/x1m7xhnzn3f4144",
     "executions": "/executions",
     "execution": "/executions/{id}",
     "logs": "/executions/{id}/logs",
@@ -44,11 +55,17 @@ PAGES = {
     "account": "/account",
     "users": "/admin",
     "tenants": "/admin/tenants",
+    "limits": "/admin/limits",
     "tokens": "/admin/tokens",
     "audit": "/admin/audit",
 }
 # They say that there is no object store; with one, their pictures are drawn in the tests of storage.
 OF_STORES = {"rules", "metrics", "controllers", "store-nodes"}
+# The documentation has no pictures of them.
+UNSEEN = {
+    *("clone", "workflows", "workflow", "schedules", "edit-schedule", "array", "statement", "machine", "nowhere"),
+    "limits",
+}
 # Their pictures are drawn from the playground.
 OF_PLAYGROUND = {"executions", "files", "new-schedule", "nodes", "queue", "storage", "usage", "users", "tenants"}
 DESK, TELEPHONE = ViewportSize(width=1280, height=800), ViewportSize(width=360, height=640)
@@ -65,9 +82,20 @@ def comes_to_be(client: Client, execution_id: str, state: ExecutionState) -> Non
     until(lambda: client.execution(execution_id).state is state, story)
 
 
+@dataclass(frozen=True)
+class Scene:
+    """Ids of what the pages show."""
+
+    id: str
+    array: str
+    workflow: str
+
+
 @pytest.fixture(scope="module")
-def scene(stack: Stack) -> Iterator[str]:
-    """Something that runs with elastic services, something that waits, something that has ended; the first's id."""
+def scene(stack: Stack) -> Iterator[Scene]:
+    """Something that runs with elastic services, something that waits, something that has ended, and the rest of what
+    has pages.
+    """
     with Client(stack.url, stack.token) as client:
         cores = all_cores(client)
         running = sized(round(cores / 5, 1), "sh", "-c", "while :; do date; sleep 0.2; done", name="sensor-join")
@@ -78,21 +106,28 @@ def scene(stack: Stack) -> Iterator[str]:
         comes_to_be(client, execution.id, ExecutionState.RUNNING)
         waiting = client.submit(sized(cores, "sleep", "60", name="model-training"))
         comes_to_be(client, waiting.id, ExecutionState.QUEUED)
-        yield execution.id
+        echo = job("echo", "done", name="echo")
+        client.schedules.put("nightly", ScheduleRequest(expression="30 2 * * *", document=echo))
+        array = client.arrays.submit(echo, "0-2")
+        workflow = client.workflows.run(
+            {"version": 1, "name": "pipeline", "steps": [{"name": "first", "application": echo}]}
+        )
+        yield Scene(execution.id, array.id, workflow.id)
+        client.schedules.remove("nightly")
         cancel_all(client)
 
 
-def test_every_page_is_accessible_and_fits_a_telephone(browser: Browser, stack: Stack, scene: str) -> None:
+def test_every_page_is_accessible_and_fits_a_telephone(browser: Browser, stack: Stack, scene: Scene) -> None:
     visitor = Visitor.of(browser, stack.url, color_scheme="light")
     page = visitor.open()
     expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     found = {"sign-in": wrong(visitor, "sign-in", PICTURES)}
     visitor.sign_in("admin", stack.password)
     for name, path in PAGES.items():
-        visitor.open(path.format(id=scene))
+        visitor.open(path.format(**asdict(scene)))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         visitor.settled()
-        found[name] = wrong(visitor, name, None if name in OF_STORES | OF_PLAYGROUND else PICTURES)
+        found[name] = wrong(visitor, name, None if name in OF_STORES | OF_PLAYGROUND | UNSEEN else PICTURES)
     visitor.close()
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert visitor.errors == []
@@ -109,6 +144,17 @@ def wrong(visitor: Visitor, name: str, pictures: Path | None) -> list[str]:
     width = page.evaluate("document.documentElement.scrollWidth")
     page.set_viewport_size(DESK)
     return found if width <= TELEPHONE["width"] else [*found, f"{width} wide on a telephone"]
+
+
+def test_every_route_is_among_these_pages() -> None:
+    routes = re.findall(r'<Route path="(/[^"]+)"', (ROOT / "web/src/app.tsx").read_text())
+    shown = [route for route in routes if not any(matches(route, path.partition("?")[0]) for path in PAGES.values())]
+    assert len(routes) > 20
+    assert shown == []
+
+
+def matches(route: str, path: str) -> bool:
+    return re.fullmatch(re.sub(r"/:\w+(\?)?", r"(/[^/]+)\1", route), path) is not None
 
 
 def test_the_keyboard_leads_everywhere(admin: Visitor) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.documents import job
 from tests.support.long import of_web
 from tests.support.stack import running_stack
-from tests.support.web import ROOT, Visitor, cancel_all, counted_clicks
+from tests.support.web import ROOT, Visitor, cancel_all, counted_clicks, tab_to
 from tests.web.test_everyone import PICTURES
 from tests.web.test_opened import names_of_cookies
 from zoe_client import Client
@@ -69,15 +69,16 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
     visitor = Visitor.of(browser, notebook_stack.url)
     page = visitor.sign_in("admin", notebook_stack.password)
     clicks = counted_clicks(page)
-    page.get_by_role("link", name="Spark notebook").click()
+    page.get_by_role("link", name="Spark notebook").press("Enter")
     expect(page.get_by_text("It would start now")).to_be_visible()
-    page.get_by_role("button", name="Launch", exact=True).click()
+    tab_to(page, "Launch")
+    page.keyboard.press("Enter")
     expect(page.locator("main .badge").first).to_have_text("running", timeout=CLUSTER_MS)
     execution_id = page.url.rsplit("/", 1)[-1]
 
     with visitor.context.expect_page() as opened:
-        page.get_by_role("button", name="Open notebook", exact=True).click()
-    assert clicks() == 3
+        page.get_by_role("button", name="Open notebook", exact=True).press("Enter")
+    assert clicks() == 3, "each by a key"
     lab = opened.value
     lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click(timeout=CLUSTER_MS)
     expect(lab.locator(".jp-Cell .cm-content").first).to_be_visible()

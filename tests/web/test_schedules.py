@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.support.documents import job
@@ -16,14 +18,19 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
         expression="@yearly", zone="Europe/Paris", document=document, finish_by="+3h", ahead_s=7200.0
     )
     client.schedules.put("yearly", given)
+    client.schedules.put("zz", given.model_copy(update={"expression": "@monthly"}))
     page = admin.open("/schedules")
-    row = page.get_by_role("row", name="yearly")
+    row = page.get_by_role("row", name=re.compile("^yearly"))
     expect(row).to_contain_text("Europe/Paris")
     row.get_by_role("button", name="hold yearly").click()
     expect(row).to_contain_text("held")
     row.get_by_role("button", name="release yearly").click()
     page.once("dialog", lambda dialog: dialog.accept())
-    row.get_by_role("button", name="Run now: yearly").click()
+    run_now = row.get_by_role("button", name="Run now: yearly")
+    expect(run_now).to_be_enabled()
+    run_now.press("Enter")
+    expect(page.get_by_text("yearly runs now.")).to_be_visible()
+    expect(run_now).to_be_focused()
     expect(row.get_by_role("link", name="succeeded")).to_be_visible(timeout=30_000)
     row.get_by_role("button", name="yearly", exact=True).click()
     expect(page.get_by_role("region", name="Schedule yearly")).to_contain_text("by hand")
@@ -36,9 +43,17 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
     expect(page.get_by_role("form", name="Run past times of yearly")).to_contain_text("2 times were submitted.")
     assert admin.violations() == []
     page.once("dialog", lambda dialog: dialog.accept())
-    row.get_by_role("button", name="Remove yearly").click()
+    expect(run_now).to_be_enabled()
+    row.get_by_role("button", name="Remove yearly").press("Enter")
     expect(row).to_have_count(0)
     assert "yearly" not in page.url
+    expect(page.get_by_text("yearly is removed.")).to_be_visible()
+    remove_other = page.get_by_role("button", name="Remove zz")
+    expect(remove_other).to_be_focused()
+    page.once("dialog", lambda dialog: dialog.accept())
+    remove_other.press("Enter")
+    expect(page.get_by_role("link", name="Make a schedule")).to_be_visible()
+    expect(page.get_by_role("heading", name="Schedules")).to_be_focused()
 
 
 def test_a_stored_application_runs_with_values_and_is_compared(admin: Visitor, client: Client) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.web import Visitor, counted_clicks, fits
+from tests.support.web import Visitor, counted_clicks, fits, tab_to
 from zoe_client import Client
 
 SCRIPT = "import os, sys\nprint('sum', sum(map(int, sys.argv[1:])), os.environ['MODE'])\n"
@@ -126,14 +126,3 @@ def test_a_script_runs_by_keyboard_alone(admin: Visitor, client: Client, script:
     tab_to(page, "Read the output")
     keys.press("Enter")
     expect(page.get_by_role("log")).to_contain_text("sum 7 full")
-
-
-def tab_to(page: Page, name: str) -> None:
-    """Press Tab until the control of this name or label has the focus."""
-    named = """name => [document.activeElement].some(one => one && [one.getAttribute('aria-label'),
-        one.innerText, one.labels && [...one.labels].map(l => l.innerText).join()].some(t => t?.trim() === name))"""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate(named, name):
-            return
-    raise AssertionError(f"Tab does not lead to {name}")

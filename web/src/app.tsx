@@ -75,10 +75,13 @@ function Pages() {
       <Route
         path="*"
         element={
-          <ProblemBox
-            title="This page does not exist"
-            text="The address may be wrong, or your role may not open it."
-          />
+          <>
+            <h1>No page</h1>
+            <ProblemBox
+              title="This page does not exist"
+              text="The address may be wrong, or your role may not open it."
+            />
+          </>
         }
       />
     </Routes>

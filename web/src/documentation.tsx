@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 /** Pages of the documentation of this version, which the API serves beside these pages. */
 const PAGES = {
   all: "/docs/",
+  laptop: "/docs/use/using.html#on-your-laptop",
   waiting: "/docs/use/waiting.html",
   offers: "/docs/use/promises.html#offers",
   roles: "/docs/reference/access.html",

@@ -52,8 +52,11 @@ export function clock(atS: number): string {
 
 export function moment(atS: number): string {
   const date = new Date(atS * 1000);
-  const sameDay = date.toDateString() === new Date().toDateString();
-  return sameDay ? clock(atS) : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const sameYear = date.getFullYear() === new Date().getFullYear();
+  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  return sameYear
+    ? `${day}, ${clock(atS)}`
+    : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** With its date and its zone, wherever it is read. */

@@ -54,6 +54,16 @@ export function ErrorBox({ error }: { error: unknown }) {
   return <ProblemBox title={refused.message} hint={refused.hint} errors={refused.errors} />;
 }
 
+/** A page that cannot be shown, with the heading that every page has. */
+export function NoPage({ title, error }: { title: string; error: unknown }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <ErrorBox error={error} />
+    </>
+  );
+}
+
 export function Empty({ children }: { children: ReactNode }) {
   return <div className="empty">{children}</div>;
 }

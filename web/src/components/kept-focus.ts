@@ -14,8 +14,8 @@ interface Gone {
   parent: Element;
   next: Element | null;
   previous: Element | null;
-  /** Which of the controls of its entry had the focus; null outside of lists. */
-  control: number | null;
+  /** The text on the control that had the focus; null outside of lists. */
+  control: string | null;
 }
 
 /** Gives the focus back whenever what had it is gone; an element that was clicked away loses it for good. */
@@ -25,13 +25,13 @@ export function useKeptFocus(): void {
     const observer = new MutationObserver((records) => kept.onChanges(records));
     observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled"] });
     const onFocus = (event: FocusEvent) => kept.onFocus(event.target);
-    const onLeave = (event: FocusEvent) => kept.onLeave(event);
+    const onPress = (event: PointerEvent) => kept.onPress(event.target);
     document.addEventListener("focusin", onFocus);
-    document.addEventListener("focusout", onLeave);
+    document.addEventListener("pointerdown", onPress);
     return () => {
       observer.disconnect();
       document.removeEventListener("focusin", onFocus);
-      document.removeEventListener("focusout", onLeave);
+      document.removeEventListener("pointerdown", onPress);
     };
   }, []);
 }
@@ -48,9 +48,8 @@ class KeptFocus {
     this.holders = opener ? [opener, target] : [target];
   }
 
-  onLeave({ target, relatedTarget }: FocusEvent): void {
-    const left = relatedTarget === null && document.hasFocus() && target instanceof Element;
-    if (left && target.isConnected && !target.matches(":disabled")) this.holders = [];
+  onPress(target: EventTarget | null): void {
+    if (!(target instanceof Element) || target.closest(FOCUSABLE) === null) this.holders = [];
   }
 
   onChanges(records: MutationRecord[]): void {
@@ -78,12 +77,11 @@ class KeptFocus {
 }
 
 function placeOf(record: MutationRecord, node: Element, holder: Element): Gone {
-  const controls = node.matches(ENTRY) ? [...node.querySelectorAll(`${FOCUSABLE}, :disabled`)] : null;
   return {
     parent: record.target as Element,
     next: elementOf(record.nextSibling, "nextSibling"),
     previous: elementOf(record.previousSibling, "previousSibling"),
-    control: controls?.indexOf(holder) ?? null,
+    control: node.matches(ENTRY) ? holder.textContent : null,
   };
 }
 
@@ -98,8 +96,8 @@ function sameControl({ next, previous, control }: Gone): Element | null {
   if (control === null) return null;
   for (const entry of [next, previous]) {
     if (!entry?.isConnected || !entry.matches(ENTRY)) continue;
-    const controls = entry.querySelectorAll(FOCUSABLE);
-    const found = controls[control] ?? controls[0];
+    const controls = [...entry.querySelectorAll(FOCUSABLE)];
+    const found = controls.find((one) => one.textContent === control) ?? controls[0];
     if (found) return found;
   }
   return null;

@@ -7,6 +7,7 @@ import { FieldErrors, Labelled } from "../components/field-errors";
 import { CopyButton } from "../components/files";
 import { useOneAtATime } from "../components/one-at-a-time";
 import { Table } from "../components/table";
+import { Documentation } from "../documentation";
 import { moment } from "../format";
 import { Secrets } from "./secrets";
 import { Targets } from "./targets";
@@ -20,12 +21,33 @@ export default function AccountPage() {
         {session.role} of {session.tenant}; scopes: {session.scopes.join(", ")}
       </p>
       <div className="columns">
+        <CommandLine />
         <Tokens />
         <Secrets />
         <Targets />
         <Password />
       </div>
     </>
+  );
+}
+
+declare const __CLIENT_WHEEL__: string;
+
+/** How the command line and the SDK of this server's version come to another machine. */
+function CommandLine() {
+  const { origin } = window.location;
+  const wheel = `${origin}/client/${__CLIENT_WHEEL__}`;
+  const commands = `pip install ${wheel}\nzoe login ${origin}`;
+  return (
+    <section className="card" aria-label="Command line and SDK">
+      <h2>Command line and SDK</h2>
+      <p className="faint">
+        For another machine with Python 3.11 or later; <a href={wheel}>the wheel</a> holds both.{" "}
+        <Documentation page="laptop">What they can do</Documentation>
+      </p>
+      <pre className="wrap">{commands}</pre>
+      <CopyButton text={commands} />
+    </section>
   );
 }
 
@@ -124,7 +146,7 @@ export function TokenRow({ token, onRevoke }: { token: Schemas["TokenView"]; onR
       </td>
       <td>{token.note}</td>
       <td>{token.scopes.join(", ")}</td>
-      <td className="num">{token.expires_at_s === null ? "never" : moment(token.expires_at_s)}</td>
+      <td className="time">{token.expires_at_s === null ? "never" : moment(token.expires_at_s)}</td>
       <td>
         <button type="button" className="danger" aria-label={`Revoke ${token.id}`} onClick={onRevoke}>
           Revoke

@@ -43,7 +43,9 @@ function CodeForm({ onCode }: { onCode: (code: string) => void }) {
       }}
     >
       <label>
-        Code that <code>zoe login</code> shows
+        <span>
+          Code that <code>zoe login</code> shows
+        </span>
         <input
           value={typed}
           onChange={(e) => setTyped(e.target.value)}

@@ -4,7 +4,7 @@ import { api, type Schemas, told } from "../api/client";
 import { useMay, useSession } from "../api/session";
 import { ErrorBox } from "../components/feedback";
 import { FieldErrors, Labelled } from "../components/field-errors";
-import { Table } from "../components/table";
+import { num, Table } from "../components/table";
 import { moment } from "../format";
 
 type Secret = Schemas["SecretView"];
@@ -42,7 +42,7 @@ export function Secrets() {
       </p>
       <ErrorBox error={error ?? remove.error} />
       <Table
-        headings={["Name", "Of", "Bytes", "Set", { text: "Remove", hidden: true }]}
+        headings={["Name", "Of", num("Bytes"), "Set", { text: "Remove", hidden: true }]}
         empty={maySubmit ? "There are none yet: store one here." : "There are none yet."}
       >
         {data?.secrets.map((secret) => (
@@ -52,7 +52,7 @@ export function Secrets() {
             </td>
             <td>{secret.user ?? tenant}</td>
             <td className="num">{secret.size_bytes.toLocaleString("en")}</td>
-            <td className="num">{moment(secret.set_at_s)}</td>
+            <td className="time">{moment(secret.set_at_s)}</td>
             <td>
               {(secret.user === null ? mayOperate : maySubmit) && (
                 <button

@@ -9,7 +9,7 @@ import { FieldErrors, Labelled } from "../components/field-errors";
 
 export function SignInPage({ problem }: { problem: Refused | null }) {
   return (
-    <main className="sign-in">
+    <main className="sign-in card">
       <h1>
         <img src="/zoe.svg" alt="" width="40" height="40" /> Zoe
       </h1>

@@ -89,8 +89,8 @@ function Lines({ lines }: { lines: Statement["lines"] }) {
             <td>{line.user}</td>
             <td>{line.application}</td>
             <td>{`${line.meter} ${line.device}`.trim()}</td>
-            <td className="num">{moment(line.from_s)}</td>
-            <td className="num">{moment(line.to_s)}</td>
+            <td className="time">{moment(line.from_s)}</td>
+            <td className="time">{moment(line.to_s)}</td>
             <td className="num">{line.quantity}</td>
             <td className="num">{line.rate ?? "none"}</td>
             <td className="num">{line.amount ?? "not priced"}</td>

@@ -142,7 +142,7 @@ function Days({ rows }: { rows: Day[] }) {
       >
         {[...rows].reverse().map((row) => (
           <tr key={`${row.day}/${row.tenant}/${row.user}`}>
-            <td className="num">{row.day}</td>
+            <td className="time">{row.day}</td>
             <td className="long">{row.tenant}</td>
             <td className="long">{row.user}</td>
             <td className="num">{number(row.core_hours)}</td>

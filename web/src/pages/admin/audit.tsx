@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, told } from "../../api/client";
 import { Empty, ErrorBox } from "../../components/feedback";
 import { useSettled } from "../../components/settled";
-import { Table } from "../../components/table";
+import { num, Table } from "../../components/table";
 import { moment } from "../../format";
 
 const PAGE = 100;
@@ -37,10 +37,10 @@ export function AuditTab() {
       <ErrorBox error={error} />
       {data && entries.length === 0 && <Empty>No entry{wanted ? ` of ${wanted}` : ""}.</Empty>}
       <div className="card">
-        <Table headings={["When", "User", "Tenant", "What", "Where", "By", "Answer"]}>
+        <Table headings={["When", "User", "Tenant", "What", "Where", "By", num("Answer")]}>
           {entries.map((entry) => (
             <tr key={entry.id}>
-              <td className="num">{moment(entry.at_s)}</td>
+              <td className="time">{moment(entry.at_s)}</td>
               <td>{entry.user}</td>
               <td>{entry.tenant}</td>
               <td>{entry.action.replaceAll("_", " ")}</td>

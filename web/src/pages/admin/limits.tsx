@@ -4,7 +4,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 import { FieldErrors, Labelled } from "../../components/field-errors";
 import { Meter } from "../../components/meter";
-import { Table } from "../../components/table";
+import { num, Table } from "../../components/table";
 import { AMOUNTS, type Amount, entered, said } from "./amounts";
 
 type Limit = Schemas["LimitView"];
@@ -37,7 +37,13 @@ export function LimitsTab() {
       ))}
       <div className="card">
         <Table
-          headings={["Tenant", "User", ...AMOUNTS.map((one) => one.label), { text: "Change", hidden: true }]}
+          headings={[
+            "Tenant",
+            "User",
+            ...AMOUNTS.map((one) => num(one.label)),
+            { text: "Change", hidden: true },
+          ]}
+          empty="No limit is set: the defaults hold."
         >
           {data?.limits.map((limit) => (
             <Row key={`${limit.tenant}/${limit.user ?? ""}`} limit={limit} onChanged={renew} />

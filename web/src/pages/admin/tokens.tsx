@@ -41,8 +41,8 @@ export function TokensTab() {
               <td>{token.tenant}</td>
               <td>{token.scopes.join(", ")}</td>
               <td>{token.note}</td>
-              <td className="num">{moment(token.created_at_s)}</td>
-              <td className="num">{token.expires_at_s === null ? "never" : moment(token.expires_at_s)}</td>
+              <td className="time">{moment(token.created_at_s)}</td>
+              <td className="time">{token.expires_at_s === null ? "never" : moment(token.expires_at_s)}</td>
               <td>
                 <button
                   type="button"

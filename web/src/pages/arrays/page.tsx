@@ -4,7 +4,7 @@ import { Link, useParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { CancelDialog } from "../../components/cancel-dialog";
-import { ErrorBox, Loading } from "../../components/feedback";
+import { ErrorBox, Loading, NoPage } from "../../components/feedback";
 import { useOneAtATime } from "../../components/one-at-a-time";
 import { RunsAfter, UnitLink } from "../../components/runs-after";
 import { StateBadge } from "../../components/state";
@@ -48,7 +48,7 @@ export default function ArrayPage() {
     },
     meta: { done: (action: Action) => DONE[action] },
   });
-  if (error && !array) return <ErrorBox error={error} />;
+  if (error && !array) return <NoPage title="Array" error={error} />;
   if (!array) return <Loading what="Reading the array" />;
   return (
     <>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Navigate, useParams } from "react-router";
 import type { Schemas } from "../../api/client";
-import { ErrorBox, Loading } from "../../components/feedback";
+import { Loading, NoPage } from "../../components/feedback";
 import { arrayOf } from "../arrays/ids";
 import { formOf } from "./form-of";
 import { madeBy } from "./made";
@@ -22,7 +22,7 @@ export default function ClonePage() {
   });
   const address = kept ?? data;
   if (address) return <Navigate to={address} replace />;
-  if (error ?? catalogue.error) return <ErrorBox error={error ?? catalogue.error} />;
+  if (error ?? catalogue.error) return <NoPage title="Clone and edit" error={error ?? catalogue.error} />;
   return <Loading what="Finding its form" />;
 }
 

@@ -5,7 +5,7 @@ import { api, asDescription, told } from "../../api/client";
 import { asRefused, type Diagnostic } from "../../api/problem";
 import { useMay, useWhose } from "../../api/session";
 import { submitted, submittedArray, useSending } from "../../api/submission";
-import { ErrorBox, Loading, ProblemBox } from "../../components/feedback";
+import { ErrorBox, Loading, NoPage, ProblemBox } from "../../components/feedback";
 import { parseJson } from "../../components/json";
 import { useSettled } from "../../components/settled";
 import { type Made, madeBy } from "./made";
@@ -44,7 +44,7 @@ export default function EditPage() {
   const found = useRef<Made | null>(null);
   if (origin) found.current = origin;
   const begun = found.current?.id === from ? found.current : null;
-  if (error && !begun) return <ErrorBox error={error} />;
+  if (error && !begun) return <NoPage title="A description of your own" error={error} />;
   if (from !== null && !begun) return <Loading what="Reading the description" />;
   return <Edit key={from} start={begun?.description ?? state?.document ?? BLANK} origin={begun} />;
 }

@@ -55,7 +55,7 @@ export default function JsonEditor({ text, onChange, findings }: JsonEditorProps
           json(),
           syntaxHighlighting(defaultHighlightStyle),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Description as JSON" }),
+          EditorView.contentAttributes.of({ "aria-label": "Description as JSON", tabindex: "0" }),
           // Escape, then Tab leaves the editor by keyboard.
           keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
           THEME,

@@ -5,7 +5,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { asRefused, Refused } from "../../api/problem";
 import { useMay, useWhose } from "../../api/session";
 import { useSending } from "../../api/submission";
-import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { ErrorBox, Loading, NoPage } from "../../components/feedback";
 import { Control, FieldErrors, FieldMessages } from "../../components/field-errors";
 import { CopyButton } from "../../components/files";
 import { Fold } from "../../components/fold";
@@ -34,7 +34,9 @@ export default function LaunchPage() {
   if (isLoading) return <Loading what="Reading the catalogue" />;
   const entry = data?.entries.find((one) => one.id === entryId);
   if (entry === undefined)
-    return error ? <ErrorBox error={error} /> : <Empty>The catalogue has no “{entryId}”.</Empty>;
+    return (
+      <NoPage title="Catalogue" error={error ?? new Refused(404, "", `The catalogue has no “${entryId}”`)} />
+    );
   return <Launch key={entry.id} entry={entry} />;
 }
 

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { type Hold, isInForce, withDrain, withoutHold } from "../../components/holds";
-import { Table } from "../../components/table";
+import { num, Table } from "../../components/table";
 import { bytes, moment, number } from "../../format";
 import { NodeCharts } from "./node-charts";
 import { putPolicy } from "./policy-api";
@@ -56,7 +56,7 @@ export function NodesTab() {
             "State",
             "Cores reserved",
             "Memory reserved",
-            "Services",
+            num("Services"),
             { text: "Change", hidden: true },
           ]}
         >

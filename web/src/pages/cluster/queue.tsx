@@ -36,7 +36,7 @@ export function QueueTab() {
               <td>{row.tenant}</td>
               <td>{row.user}</td>
               <td className="num">{duration(now - row.submitted_at_s)}</td>
-              <td className="num">{row.forecast?.start_p90_s ? moment(row.forecast.start_p90_s) : ""}</td>
+              <td className="time">{row.forecast?.start_p90_s ? moment(row.forecast.start_p90_s) : ""}</td>
               <td>{row.reason?.sentence}</td>
             </tr>
           ))}

@@ -17,7 +17,7 @@ export function EventsTab({ execution, events }: { execution: Execution; events:
       <Table headings={["When", "What", "Details"]}>
         {[...events].reverse().map((event) => (
           <tr key={event.id}>
-            <td className="num">{moment(event.at_s)}</td>
+            <td className="time">{moment(event.at_s)}</td>
             <td>{event.kind.replaceAll("_", " ")}</td>
             <td>{shortened(eventDetails(event.data, names))}</td>
           </tr>

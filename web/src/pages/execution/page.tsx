@@ -5,7 +5,7 @@ import { api, told } from "../../api/client";
 import { type JournalEvent, useJournal } from "../../api/journal";
 import { askAgainAfter } from "../../api/problem";
 import { useMay } from "../../api/session";
-import { ErrorBox, Loading } from "../../components/feedback";
+import { ErrorBox, Loading, NoPage } from "../../components/feedback";
 import { Tabs } from "../../components/tabs";
 import { Actions } from "./actions";
 import { ChartsTab } from "./charts";
@@ -35,7 +35,7 @@ export default function ExecutionPage() {
   const { executionId = "", tab = "services" } = useParams();
   const { execution, events, error, link } = useExecution(executionId);
   const operates = useMay("operate");
-  if (error && !execution) return <ErrorBox error={error} />;
+  if (error && !execution) return <NoPage title="Execution" error={error} />;
   if (!execution) return <Loading what="Reading the execution" />;
   const waits = execution.state === "queued" || execution.state === "submitted";
   return (

@@ -176,7 +176,7 @@ export function WhyWaited({ execution }: { execution: Execution }) {
       <Table headings={["From", "For", "Cause", "Reason given then"]}>
         {data.spans.map((span) => (
           <tr key={span.since_s}>
-            <td className="num">{clock(span.since_s)}</td>
+            <td className="time">{clock(span.since_s)}</td>
             <td className="num">{duration(span.until_s - span.since_s)}</td>
             <td>{span.cause.replaceAll("_", " ")}</td>
             <td>{span.sentence}</td>

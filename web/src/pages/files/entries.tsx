@@ -55,32 +55,34 @@ export function Entries({ root, directory, entries, mayChange, chosen, onChoose,
           onNone={() => onChoose(new Set())}
         />
       )}
-      <Table
-        headings={[
-          { text: "Choose", hidden: true },
-          "Name",
-          num("Size"),
-          "Changed",
-          { text: "Actions", hidden: true },
-        ]}
-      >
-        {entries.map((entry) => (
-          <Row
-            key={`${entry.kind} ${entry.name}`}
-            root={root}
-            path={below(directory, entry.name)}
-            entry={entry}
-            run={mayChange && entry.kind === "file" ? runAddress(root, below(directory, entry.name)) : null}
-            mayChange={mayChange}
-            chosen={chosen.has(entry.name)}
-            onChoose={(on) => {
-              const others = [...chosen].filter((name) => name !== entry.name);
-              onChoose(new Set(on ? [...others, entry.name] : others));
-            }}
-            {...wishes}
-          />
-        ))}
-      </Table>
+      <div className="card">
+        <Table
+          headings={[
+            { text: "Choose", hidden: true },
+            "Name",
+            num("Size"),
+            "Changed",
+            { text: "Actions", hidden: true },
+          ]}
+        >
+          {entries.map((entry) => (
+            <Row
+              key={`${entry.kind} ${entry.name}`}
+              root={root}
+              path={below(directory, entry.name)}
+              entry={entry}
+              run={mayChange && entry.kind === "file" ? runAddress(root, below(directory, entry.name)) : null}
+              mayChange={mayChange}
+              chosen={chosen.has(entry.name)}
+              onChoose={(on) => {
+                const others = [...chosen].filter((name) => name !== entry.name);
+                onChoose(new Set(on ? [...others, entry.name] : others));
+              }}
+              {...wishes}
+            />
+          ))}
+        </Table>
+      </div>
     </>
   );
 }

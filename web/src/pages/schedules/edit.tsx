@@ -4,7 +4,7 @@ import { Link, useParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { Refused } from "../../api/problem";
 import { useSending } from "../../api/submission";
-import { ErrorBox, Loading } from "../../components/feedback";
+import { ErrorBox, Loading, NoPage } from "../../components/feedback";
 import { Control, FieldErrors, FieldMessages } from "../../components/field-errors";
 import { parseJson } from "../../components/json";
 import { formOf } from "../catalogue/form-of";
@@ -34,7 +34,7 @@ export default function EditSchedulePage() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  if (error) return <ErrorBox error={error} />;
+  if (error) return <NoPage title={`Schedule ${name}`} error={error} />;
   if (!data) return <Loading what="Reading the schedule" />;
   return <Edit key={data.name} schedule={data} />;
 }

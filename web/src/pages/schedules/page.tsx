@@ -65,18 +65,20 @@ export default function SchedulesPage() {
         </Empty>
       )}
       {data !== undefined && data.schedules.length > 0 && (
-        <Table headings={["Name", "Times", "Runs", "Next", "Last", { text: "Actions", hidden: true }]}>
-          {data.schedules.map((one) => (
-            <Row
-              key={one.name}
-              one={one}
-              may={maySubmit}
-              busy={act.isPending}
-              onAct={onAct}
-              onOpen={setOpen}
-            />
-          ))}
-        </Table>
+        <div className="card">
+          <Table headings={["Name", "Times", "Runs", "Next", "Last", { text: "Actions", hidden: true }]}>
+            {data.schedules.map((one) => (
+              <Row
+                key={one.name}
+                one={one}
+                may={maySubmit}
+                busy={act.isPending}
+                onAct={onAct}
+                onOpen={setOpen}
+              />
+            ))}
+          </Table>
+        </div>
       )}
       {open !== null && <Details name={open} may={maySubmit} />}
       <StoredApplications />
@@ -188,8 +190,8 @@ function Details({ name, may }: { name: string; may: boolean }) {
           <Table headings={["Due", "At", "Outcome"]}>
             {data.runs.map((run) => (
               <tr key={`${run.due_s}/${run.at_s}/${run.run_id}`}>
-                <td className="num">{run.due_s === null ? "by hand" : moment(run.due_s)}</td>
-                <td className="num">{moment(run.at_s)}</td>
+                <td className="time">{run.due_s === null ? "by hand" : moment(run.due_s)}</td>
+                <td className="time">{moment(run.at_s)}</td>
                 <td>
                   <Came run={run} />
                 </td>

@@ -39,7 +39,7 @@ export function StoredApplications() {
               <td>{one.user ?? tenant}</td>
               <td className="num">{one.version}</td>
               <td>{one.workflow ? "workflow" : "application"}</td>
-              <td className="num">{moment(one.made_at_s)}</td>
+              <td className="time">{moment(one.made_at_s)}</td>
               <td>
                 {maySubmit && (
                   <button type="button" aria-label={`Run ${one.name} …`} onClick={() => setChosen(one)}>

@@ -42,11 +42,13 @@ export default function WorkflowsPage() {
         </Empty>
       )}
       {data !== undefined && data.workflows.length > 0 && (
-        <Table headings={["Name", "Id", "User", "State", "Steps", "Submitted"]}>
-          {data.workflows.map((one) => (
-            <Row key={one.id} one={one} />
-          ))}
-        </Table>
+        <div className="card">
+          <Table headings={["Name", "Id", "User", "State", "Steps", "Submitted"]}>
+            {data.workflows.map((one) => (
+              <Row key={one.id} one={one} />
+            ))}
+          </Table>
+        </div>
       )}
       <p className="row">
         {cursors.length > 0 && (
@@ -80,7 +82,7 @@ function Row({ one }: { one: Schemas["WorkflowSummary"] }) {
       <td>
         {one.steps.succeeded ?? 0} of {one.steps_total} succeeded
       </td>
-      <td className="num">{moment(one.submitted_at_s)}</td>
+      <td className="time">{moment(one.submitted_at_s)}</td>
     </tr>
   );
 }

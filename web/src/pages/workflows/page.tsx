@@ -3,7 +3,7 @@ import { Link, useParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay, useSession } from "../../api/session";
 import { submittedWorkflow, useSending } from "../../api/submission";
-import { ErrorBox, Loading } from "../../components/feedback";
+import { ErrorBox, Loading, NoPage } from "../../components/feedback";
 import { useOneAtATime } from "../../components/one-at-a-time";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
@@ -24,7 +24,7 @@ export default function WorkflowPage() {
     queryFn: () => told(api.GET("/api/v1/workflows/{workflow_id}", { params: { path } })),
     refetchInterval: (query) => (query.state.data?.ended_at_s ? false : POLL_MS),
   });
-  if (data === undefined) return error ? <ErrorBox error={error} /> : <Loading />;
+  if (data === undefined) return error ? <NoPage title="Workflow" error={error} /> : <Loading />;
   return (
     <>
       <div className="lead">
