@@ -6,8 +6,7 @@ import pytest
 import typer
 
 from zoe_cli.main import command
-from zoe_cli.registry import _hint_where_it_is_listed
-from zoe_cli.typed_values import name_option, name_options
+from zoe_cli.registry import _hint_where_it_is_listed, name_option, name_options
 from zoe_client.errors import InvalidDescription
 from zoe_client.wire import Diagnostic, Problem
 

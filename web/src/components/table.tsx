@@ -54,7 +54,7 @@ function labelCells(body: HTMLTableSectionElement, headings: Heading[]): void {
     for (const [column, cell] of [...row.cells].entries()) {
       const heading = headings[column];
       const text = typeof heading === "string" ? heading : heading?.hidden ? "" : heading?.text;
-      const shows = cell.textContent !== "" || cell.querySelector("input, svg, meter") !== null;
+      const shows = cell.textContent?.trim() !== "" || cell.querySelector("input, svg, meter") !== null;
       if (column > 0 && text && shows) cell.dataset.label = text;
       else delete cell.dataset.label;
     }
