@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.support.cluster_size import all_cores
 from tests.support.documents import job, sized
 from tests.support.waiting import until
-from tests.support.web import PICTURES, ROOT, Visitor, cancel_all
+from tests.support.web import PICTURES, ROOT, Visitor, cancel_all, tab_to
 from zoe_client import Client
 from zoe_client.wire import NodeHoldView, PolicyView, ScheduleRequest
 from zoe_embedded.stack import Stack
@@ -127,19 +127,22 @@ def test_every_page_is_accessible_and_fits_a_telephone(browser: Browser, stack: 
         visitor.open(path.format(**asdict(scene)))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         visitor.settled()
-        found[name] = wrong(visitor, name, None if name in OF_STORES | OF_PLAYGROUND | UNSEEN else PICTURES)
+        pictures = None if name in OF_STORES | OF_PLAYGROUND | UNSEEN else PICTURES
+        found[name] = wrong(visitor, name, pictures, dark=name not in UNSEEN)
     visitor.close()
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert visitor.errors == []
 
 
-def wrong(visitor: Visitor, name: str, pictures: Path | None) -> list[str]:
-    """Return the errors of the open page; also take its picture."""
+def wrong(visitor: Visitor, name: str, pictures: Path | None, *, dark: bool = True) -> list[str]:
+    """Return the errors of the open page, with `dark` also in dark colours; also take its picture."""
     page = visitor.page
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=pictures / f"web-{name}.png")
-    found = [*visitor.violations(), *(f"dark: {text}" for text in visitor.violations_in_the_dark())]
+    found = visitor.violations()
+    if dark:
+        found += [f"dark: {text}" for text in visitor.violations_in_the_dark()]
     page.set_viewport_size(TELEPHONE)
     width = page.evaluate("document.documentElement.scrollWidth")
     page.set_viewport_size(DESK)
@@ -157,18 +160,64 @@ def matches(route: str, path: str) -> bool:
     return re.fullmatch(re.sub(r"/:\w+(\?)?", r"(/[^/]+)\1", route), path) is not None
 
 
-def test_the_keyboard_leads_everywhere(admin: Visitor) -> None:
-    page = admin.open("/catalogue")
-    expect(page.get_by_role("link", name="One command")).to_be_visible()
+def test_a_result_is_read_shared_and_changed_by_keyboard(admin: Visitor, client: Client) -> None:
+    client.admin.add_user("carol", "correct horse battery")
+    client.admin.set_role("carol", "default", "user")
+    made = client.submit(
+        {**job("sh", "-c", "echo region,kwh > {workspace}/totals.csv", name="totals"), "results": ["totals.csv"]}
+    )
+    assert client.wait(made.id, 60).state is ExecutionState.SUCCEEDED
+    page = admin.open(f"/executions/{made.id}")
+    expect(page.get_by_role("button", name="totals.csv", exact=True)).to_be_visible()
+    press(page, "totals.csv")
+    expect(page.get_by_role("dialog").get_by_role("columnheader", name="kwh")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="totals.csv", exact=True)).to_be_focused()
+    page.keyboard.press("Home")
+    press(page, "Share", back=True)
+    tab_to(page, "User")
+    page.keyboard.type("carol")
+    press(page, "Share")
+    expect(page.get_by_role("list", name="Shared with")).to_contain_text("carol: look")
+    press(page, "Close")
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_focused()
+    press(page, "Clone and edit", back=True)
+    expect(page.get_by_label("Description as JSON")).to_be_visible()
+    while not page.evaluate("document.activeElement.matches('.editor')"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Escape")  # Tab indents before
+    tab_to(page, "Array")
+    page.keyboard.type("0-1")
+    press(page, "Launch")
+    page.wait_for_url(re.compile("/arrays/[^/?]+$"))
+    expect(page.get_by_role("heading", name="totals", level=1)).to_be_visible()
+
+
+def test_a_reason_is_read_and_an_execution_cancelled_by_keyboard(admin: Visitor, client: Client) -> None:
+    cores = all_cores(client)
+    running = client.submit(sized(cores, "sleep", "600", name="long"))
+    until(lambda: client.execution(running.id).state is ExecutionState.RUNNING)
+    waiting = client.submit(sized(cores, "sleep", "600", name="next"))
+    page = admin.open("/executions")
+    expect(page.get_by_role("link", name="next")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
-    for _ in range(80):
-        page.keyboard.press("Tab")
-        if page.get_by_role("link", name="One command").evaluate("one => one === document.activeElement"):
-            break
+    press(page, "next")
+    expect(page.get_by_text("The essential services need")).to_be_visible()
+    press(page, "Node by node")
+    expect(page.get_by_role("cell", name=re.compile("cores"))).to_be_visible()
+    press(page, "Cancel", back=True)
+    press(page, "Cancel the execution")
+    expect(page.get_by_text("next is being cancelled.")).to_be_visible()
+    assert client.wait(waiting.id, 60).state is ExecutionState.CANCELLED
+    expect(page.get_by_text("It was cancelled")).to_be_visible()
+    assert page.evaluate("document.activeElement !== document.body")
+
+
+def press(page: Page, name: str, *, back: bool = False) -> None:
+    tab_to(page, name, back=back)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/catalogue/batch*")
 
 
 def test_pages_and_buttons_are_by_role(browser: Browser, admin: Visitor, stack: Stack, client: Client) -> None:

@@ -42,6 +42,8 @@ def test_the_tour(admin: Visitor, client: Client) -> None:
     picture(admin, "catalogue-tags")
 
     admin.open("/account")
+    wheel = page.get_by_role("link", name="the wheel", exact=True).get_attribute("href")
+    assert admin.context.request.get(str(wheel)).body()[:2] == b"PK"
     secrets = page.get_by_label("Secrets", exact=True)
     secrets.get_by_label("Name", exact=True).fill("wandb")
     secrets.get_by_label("Value", exact=True).fill("a value that no page shows")

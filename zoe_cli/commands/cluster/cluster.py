@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from zoe_cli.commands.words.dates import date
+from zoe_cli.commands.words.dates import date, since
 from zoe_cli.commands.words.usage_of import use_data, use_rows, uses_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     add(app, "top", top, ("watch zoe top", "zoe top x1m7xhnzn3f4144"))
     add(app, "quota", quota, ("zoe quota",))
-    add(app, "usage", usage, ("zoe usage --from 2026-11-01", "zoe usage --from 2026-11-01 -o json"))
+    add(app, "usage", usage, ("zoe usage", "zoe usage --from 2026-11-01 -o json"))
     add(app, "status", status, ("zoe status",))
     add(app, "whoami", whoami, ("zoe whoami",))
 
@@ -50,14 +50,17 @@ def nodes(context: typer.Context) -> None:
 
 def usage(
     context: typer.Context,
-    begin: Annotated[float, typer.Option("--from", parser=date, metavar="DATE", help="First day, such as 2026-11-01.")],
+    begin: Annotated[
+        float | None,
+        typer.Option("--from", parser=since, metavar="TIME", help="First day, such as 2026-11-01, or an age [30d]."),
+    ] = None,
     end: Annotated[
         float | None, typer.Option("--to", parser=date, metavar="DATE", help="Until this day (default: today).")
     ] = None,
 ) -> None:
     """Show what users of your tenant reserved on each day (UTC); operators see all tenants."""
     with options(context).client() as client:
-        answer = client.daily_use(begin, end)
+        answer = client.daily_use(since("30d") if begin is None else begin, end)
     rows = [
         (d.day, d.tenant, d.user, f"{d.core_hours:.2f}", f"{d.memory_gib_hours:.2f}", f"{d.store_gib:.2f}")
         for d in answer.days
