@@ -1,8 +1,9 @@
 """The last element of the gateway's pipeline: Swift's proxy application, with another store instead of storage servers.
 
     [pipeline:main]
-    pipeline = zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache zoe_s3_signed listing_formats bulk
-        s3api tempauth copy zoe_bandwidth zoe_views slo dlo zoe_filters proxy-logging proxy-server
+    pipeline = zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache zoe_s3_signed zoe_s3_calls
+        listing_formats bulk s3api tempauth zoe_s3_calls copy zoe_bandwidth zoe_views slo dlo zoe_filters proxy-logging
+        proxy-server
     [app:proxy-server]
     paste.app_factory = storage_gateway.application:app_factory
     account_autocreate = true

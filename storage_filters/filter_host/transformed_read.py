@@ -29,11 +29,11 @@ from storage_filters.transforms.stream_filters import (
     exactly,
 )
 from storage_filters.wsgi.delivery import begin, first_begun, part_of
-from storage_filters.wsgi.headers import SELECTION, environ_key
+from storage_filters.wsgi.headers import CHECKSUM, SELECTION, environ_key
 from storage_filters.wsgi.object_requests import ObjectRequest, tags_of
 
 _JUDGED = ("Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
-_OWN = ("content-length", "content-range", "etag", "accept-ranges")
+_OWN = ("content-length", "content-range", "etag", "accept-ranges", CHECKSUM.lower())
 _OF_A_COPY = "SSC"  # the name of the copy middleware for its requests
 _MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object")
 Read = Callable[[Request], Response]

@@ -31,6 +31,8 @@ class ChunkLines:
         self._body = body
         self._refused = refused
         self._ended = False
+        self.trailers: dict[str, str] = {}
+        """Headers behind the last chunk, in lower case."""
 
     def read(self, *size: int) -> bytes:
         """Return contents of the body."""
@@ -50,6 +52,9 @@ class ChunkLines:
             if chunk is None:
                 raise self._refused(f"not the size of a chunk: {line[:80]!r}")
             self._ended = chunk == 0
+        elif line.strip():
+            name, _, value = line.decode("latin-1").partition(":")
+            self.trailers[name.strip().lower()] = value.strip()
         return line
 
     def close(self) -> None:

@@ -24,6 +24,8 @@ REPLACES = "X-Backend-Zoe-Replaces"
 DONE = "X-Object-Sysmeta-Zoe-Filters"
 PUT_ETAG = "X-Object-Sysmeta-Zoe-Etag"
 PUT_SIZE = "X-Object-Sysmeta-Zoe-Size"
+# The checksum that an S3 client sent with an object.
+CHECKSUM = "X-Object-Sysmeta-Zoe-S3-Checksum"
 # Filters that a proxy requests from object servers, and then the filters that they applied, and the ETag and size of
 # the sent bytes.
 NODE_STEPS = "X-Backend-Zoe-Node-Filters"

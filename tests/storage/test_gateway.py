@@ -22,6 +22,12 @@ from tests.support.framing import CASES, answer, is_refused, request
 from tests.support.gateway import Pair, gateway_before_swift
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.s3 import S3Client, s3_client
+from tests.support.s3_calls import (
+    check_checksums,
+    check_checksums_of_parts,
+    check_conditions,
+    writers_that_succeed,
+)
 from tests.support.waiting import until
 
 PART = 5 * 2**20
@@ -241,6 +247,18 @@ def test_parts_by_s3_are_one_object_with_its_size(pair: Pair, ann: Person, name:
         assert client.call("GET", f"{name}/whole", headers={"if-none-match": f'"{etag}"'}).status_code == 304
         stranger = S3Client(client.http, client.address, client.access_key, "not the secret")
         assert stranger.call("GET", f"{name}/whole").status_code == 403
+
+
+def test_calls_of_s3_have_conditions_and_checksums(pair: Pair, name: str) -> None:
+    with s3_client(pair.gateway, "acme:ann") as client:
+        check_conditions(client, f"{name}-1")
+        check_checksums(client, f"{name}-2")
+        check_checksums_of_parts(client, f"{name}-3")
+
+
+def test_one_of_several_writers_replaces_the_object_that_all_know(pair: Pair, name: str) -> None:
+    with s3_client(pair.gateway, "acme:ann") as client:
+        assert writers_that_succeed(client, name) == 1
 
 
 def multipart(client: S3Client, path: str, parts: list[bytes]) -> str:

@@ -19,6 +19,7 @@ from tests.support import long
 from tests.support.gateway import gateway_before_seaweedfs, gateway_before_swift
 from tests.support.object_store import Person, logged_in
 from tests.support.s3 import s3_client
+from tests.support.s3_calls import check_checksums, check_checksums_of_parts, check_conditions, writers_that_succeed
 from zoe_embedded.swift.store import ObjectStore
 
 
@@ -271,6 +272,14 @@ def test_clients_say_nothing_of_the_size_in_listings(here: Person, name: str) ->
 
 def test_parts_by_s3_are_one_object_with_its_size(gateway: ObjectStore, here: Person, name: str) -> None:
     before_swift.test_parts_by_s3_are_one_object_with_its_size(before_swift.Pair(gateway, gateway), here, name)
+
+
+def test_calls_of_s3_have_conditions_and_checksums(gateway: ObjectStore, name: str) -> None:
+    with s3_client(gateway, "acme:ann") as client:
+        check_conditions(client, f"{name}-1")
+        check_checksums(client, f"{name}-2")
+        check_checksums_of_parts(client, f"{name}-3")
+        assert writers_that_succeed(client, name) == 1
 
 
 def test_content_for_a_name_that_ends_with_a_slash_is_kept_or_refused(here: Person, name: str) -> None:

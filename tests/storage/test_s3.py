@@ -16,6 +16,7 @@ from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.s3 import S3Client, s3_client
+from tests.support.s3_calls import check_checksums, check_checksums_of_parts, check_conditions
 from tests.support.s3_signing import Signer, Wire
 from tests.support.waiting import until
 from zoe_embedded.swift.store import ObjectStore
@@ -145,6 +146,29 @@ def test_a_sub_resource_without_an_answer_is_never_the_object(by_s3: S3Client) -
         answer = by_s3.call(method, path, query, b"<Retention/>" if method == "PUT" else b"")
         assert (answer.status_code, "<Code>NotImplemented</Code>" in answer.text) == (501, True), answer.text
     assert by_s3.call("GET", "settings/object").content == b"content"
+
+
+def test_checksums_are_kept_and_shown(by_s3: S3Client) -> None:
+    check_checksums(by_s3, "sums")
+
+
+def test_checksums_of_parts_make_that_of_the_whole(by_s3: S3Client) -> None:
+    check_checksums_of_parts(by_s3, "part-sums")
+
+
+def test_what_cannot_be_read_is_refused_with_its_name(by_s3: S3Client) -> None:
+    by_s3.call("PUT", "refused")
+    for query in ("continuation-token=%21&list-type=2", "list-type=x"):
+        answer = by_s3.call("GET", "refused", query)
+        assert (answer.status_code, "<Code>InvalidArgument</Code>" in answer.text) == (400, True), answer.text
+        assert f"<ArgumentName>{query.partition('=')[0]}</ArgumentName>" in answer.text
+    headers = {"x-amz-checksum-crc32": "AAAAAA==", "x-amz-content-sha256": "UNSIGNED-PAYLOAD"}
+    answer = by_s3.call("PUT", "refused/object", content=iter([b"without a length"]), headers=headers)
+    assert answer.status_code == 411, answer.text
+
+
+def test_writes_and_ranges_have_conditions(by_s3: S3Client) -> None:
+    check_conditions(by_s3, "conditions")
 
 
 def test_a_view_is_filtered_or_refused_and_never_plain(

@@ -36,6 +36,7 @@ def shipped() -> list[str]:
     text = PROXY_PIPELINE.format(
         endpoints="",
         signed="zoe_s3_signed ",
+        calls="zoe_s3_calls ",
         listings="",
         s3="s3api ",
         executions="zoe_executions ",
@@ -207,8 +208,9 @@ PLAIN = frozenset(
         *(f"access-control-allow-{name}" for name in ("headers", "methods", "origin")),
         *(f"access-control-{name}" for name in ("expose-headers", "max-age", "request-headers", "request-method")),
         *("accept-ranges", "cache-control", "connection", "content-length", "content-location", "content-md5"),
-        *("content-range", "date", "expect", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since"),
-        *("last-modified", "location", "origin", "range", "referer", "transfer-encoding", "user-agent", "vary"),
+        *("content-range", "date", "expect", "if-match", "if-modified-since", "if-none-match", "if-range"),
+        *("if-unmodified-since", "last-modified", "location", "origin", "range", "referer", "transfer-encoding"),
+        *("user-agent", "vary"),
     )
 )
 # Their values arrive at the store, where nothing reads them in such a request.

@@ -31,10 +31,17 @@ class S3Client:
     secret: str
 
     def call(
-        self, method: str, path: str, query: str = "", content: bytes = b"", headers: dict[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        query: str = "",
+        content: bytes | Iterator[bytes] = b"",
+        headers: dict[str, str] | None = None,
     ) -> httpx.Response:
-        """`query` as `a=b&c=d`, sorted; only `headers` are signed besides the usual ones."""
-        wanted = self._signed(method, quote(f"/{path}"), query, content, headers or {})
+        """`query` as `a=b&c=d`, sorted; only `headers` are signed besides the usual ones, which they may replace. An
+        iterator is sent without its length, and needs `x-amz-content-sha256`."""
+        known = content if isinstance(content, bytes) else b""
+        wanted = self._signed(method, quote(f"/{path}"), query, known, headers or {})
         url = f"{self.address}/{quote(path)}" + (f"?{query}" if query else "")
         return self.http.request(method, url, content=content, headers=wanted)
 
@@ -43,6 +50,7 @@ class S3Client:
         digest = hashlib.sha256(content).hexdigest()
         headers = {"host": urlsplit(self.address).netloc, "x-amz-content-sha256": digest, "x-amz-date": at}
         headers |= {name.lower(): value for name, value in more.items()}
+        digest = headers["x-amz-content-sha256"]
         names = ";".join(sorted(headers))
         lines = "".join(f"{name}:{headers[name]}\n" for name in sorted(headers))
         request = "\n".join((method, path, query, lines, names, digest))

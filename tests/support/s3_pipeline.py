@@ -36,6 +36,7 @@ _FACTORIES = {
     "s3token": "swift.common.middleware.s3api.s3token",
     "keystoneauth": "swift.common.middleware.keystoneauth",
     "zoe_s3_signed": "storage_filters.s3_signed.middleware",
+    "zoe_s3_calls": "storage_filters.s3_signed.calls.middleware",
     "zoe_bandwidth": "storage_filters.bandwidth.middleware",
     "zoe_executions": "storage_filters.execution_auth.middleware",
     "zoe_views": "storage_filters.views.middleware",

@@ -274,6 +274,7 @@ def _write_proxy(
             endpoints="" if configuration.behind else "list-endpoints ",
             listings="zoe_listings " if configuration.behind else "",
             signed="zoe_s3_signed " if configuration.s3 else "",
+            calls="zoe_s3_calls " if configuration.s3 and configuration.filters else "",
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             quotas="zoe_quotas " if configuration.behind else "",

@@ -137,6 +137,8 @@ use = egg:swift#tempauth
 {users}
 [filter:zoe_s3_signed]
 paste.filter_factory = storage_filters.s3_signed:filter_factory
+[filter:zoe_s3_calls]
+paste.filter_factory = storage_filters.s3_signed.calls:filter_factory
 [filter:s3api]
 use = egg:swift#s3api
 location = {s3_region}
@@ -188,6 +190,7 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 PROXY_PIPELINE = (
-    "zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}{signed}{listings}listing_formats "
-    "bulk {s3}{executions}tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
+    "zoe_framing catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}{signed}{calls}{listings}"
+    "listing_formats bulk {s3}{executions}tempauth {calls}copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}"
+    "proxy-logging proxy-server"
 )
