@@ -68,6 +68,8 @@ def test_it_answers_as_swift_does(here: Person, ann: Person, name: str, seed: in
         if one.status_code == 200 and "," in headers.get("Range", ""):  # S3 sends one range, so all of it is sent
             continue
         assert told(one) == told(other), (number, method, path, headers, one.text[:99], other.text[:99])
+        if method in ("GET", "HEAD"):
+            continue
         lists = [[{**e, "last_modified": ""} for e in person.listing(name)] for person in (here, ann)]
         assert lists[0] == lists[1]
     for query in ("prefix=b", "delimiter=/", "limit=1", "marker=b", "reverse=true", "prefix=b/&delimiter=/"):

@@ -13,13 +13,16 @@ _PATIENCE_S = 120.0
 
 
 class CountingRelay:
-    """`sent`: for each piece, the time of its hand-over by the monotonic clock, and its length."""
+    """`sent`: for each piece, the time of its hand-over by the monotonic clock, and its length. `connections`: their
+    number.
+    """
 
     def __init__(self, server: tuple[str, int]) -> None:
         self._server = server
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self.sent: list[tuple[float, int]] = []
+        self.connections = 0
         self._threads = [threading.Thread(target=self._run)]
         self._threads[0].start()
 
@@ -37,6 +40,7 @@ class CountingRelay:
                 client, _ = self._socket.accept()
             except OSError:
                 return
+            self.connections += 1
             thread = threading.Thread(target=self._serve, args=(client,))
             self._threads.append(thread)
             thread.start()
