@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
+import click
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from zoe_cli.lazy_group import GROUPS, MODULES
@@ -45,6 +48,23 @@ def test_everyday_options_of_run_come_first() -> None:
 )
 def test_options_of_other_command_lines_get_a_hint(words: Any, hint: str) -> None:
     assert hint in printed(*words)
+
+
+def texts_of(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Yield the help of a command, its options and arguments, and those of its subcommands."""
+    yield command.help or ""
+    yield from (str(getattr(parameter, "help", None) or "") for parameter in command.params)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from texts_of(subcommand, click.Context(subcommand, parent=context))
+
+
+def test_no_text_has_brackets_that_rich_takes_for_markup() -> None:
+    command = typer.main.get_command(app)
+    lost = [text for text in texts_of(command, click.Context(command)) if re.search(r"\[[a-z/@]", text)]
+    assert lost == []
 
 
 def test_a_role_needs_a_tenant() -> None:

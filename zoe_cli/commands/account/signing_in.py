@@ -52,13 +52,15 @@ def login(
             "--browser/--no-browser", help="Open a browser, or only print the address (default: if there is a screen)."
         ),
     ] = None,
-    scope: Annotated[list[Scope] | None, typer.Option(help="Scope of the token [read and submit]; repeatable.")] = None,
+    scope: Annotated[
+        list[Scope] | None, typer.Option(help="Scope of the token (default: read and submit); repeatable.")
+    ] = None,
     lifetime: Annotated[
         float | None,
         typer.Option(
             parser=seconds,
             metavar="DURATION",
-            help="Time until the token ends: 12h, 30d, or seconds [as long as the server allows].",
+            help="Time until the token ends: 12h, 30d, or seconds (default: as long as the server allows).",
         ),
     ] = None,
 ) -> None:

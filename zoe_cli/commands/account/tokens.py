@@ -34,7 +34,9 @@ def add_token(
     ] = None,
     lifetime: Annotated[
         float | None,
-        typer.Option(parser=seconds, metavar="DURATION", help="Time until it expires: 12h, 30d, or seconds [never]."),
+        typer.Option(
+            parser=seconds, metavar="DURATION", help="Time until it expires: 12h, 30d, or seconds (default: never)."
+        ),
     ] = None,
     text: Annotated[str, typer.Option("--note", help="Note on what the token is for.")] = "",
 ) -> None:

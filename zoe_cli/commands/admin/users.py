@@ -41,7 +41,7 @@ def add_user(
     name: Name,
     tenant: Annotated[str | None, typer.Option(help="Make the user a member of this tenant.")] = None,
     role: Annotated[
-        Role | None, typer.Option(help="Role of the user in the tenant [user].", show_default=False)
+        Role | None, typer.Option(help="Role of the user in the tenant (default: user).", show_default=False)
     ] = None,
     password_file: PasswordFile = None,
 ) -> None:

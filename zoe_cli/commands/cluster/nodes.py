@@ -33,7 +33,7 @@ ReasonOfTenant = Annotated[str, typer.Option("--note", help="Reason, which opera
 After = Annotated[str, typer.Option("--in", metavar="DURATION", help="Start after this time (90m, 12h, or seconds).")]
 At = Annotated[
     str | None,
-    typer.Option("--at", metavar="DATE", help="Start then ('2026-11-01 08:30', in this machine's time zone)."),
+    typer.Option("--at", metavar="DATE", help="Start at this time ('2026-11-01 08:30', in this machine's time zone)."),
 ]
 For = Annotated[
     str | None, typer.Option("--for", metavar="DURATION", help="End after this time (default: when released).")

@@ -31,7 +31,7 @@ def notebook(
     context: typer.Context,
     entry: Annotated[
         str | None,
-        typer.Option(help="Only a notebook of this entry of the catalogue [any; python-notebook is started]."),
+        typer.Option(help="Only a notebook of this entry of the catalogue (default: any; python-notebook is started)."),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser", help="Open the URL in a browser on this machine instead of printing it.")

@@ -37,7 +37,7 @@ def set_one(
         typer.Option(
             metavar="KINDS",
             help=f"Kinds of notifications for all executions, of: {', '.join(NotificationKind)}; `asked`: only what "
-            "descriptions and `zoe run --notify` ask for [succeeded,failed,cancelled].",
+            "descriptions and `zoe run --notify` ask for (default: succeeded,failed,cancelled).",
         ),
     ] = None,
     of_tenant: OfTenant = False,

@@ -21,7 +21,7 @@ Program = Annotated[
         help="Spark program in Python, and its arguments; local files go with it, up to 64 MiB in all.",
     ),
 ]
-Image = Annotated[str | None, typer.Option(help="Image with Spark [zoe/spark].")]
+Image = Annotated[str | None, typer.Option(help="Image with Spark (default: zoe/spark).")]
 Workers = Annotated[
     int | None,
     typer.Option(min=0, max=1000, help="Number of workers [2]; 0: the program runs in one process."),

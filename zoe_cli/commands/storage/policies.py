@@ -35,7 +35,7 @@ _DIGEST = re.compile(r"[0-9a-f]{6,64}")
 app = typer.Typer(help="Rules of the object store: filters for stored objects.", no_args_is_help=True)
 
 Object = Annotated[str, typer.Argument(metavar="CONTAINER/OBJECT", help="Container and name of an object.")]
-Tenant = Annotated[str | None, typer.Option(help="Tenant of the object, or of targets without one (default: yours).")]
+Tenant = Annotated[str | None, typer.Option(help="Tenant of rules and objects that name none (default: yours).")]
 _JOBS = "`zoe storage policy applying` lists the jobs"
 
 
