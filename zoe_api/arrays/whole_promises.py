@@ -117,18 +117,18 @@ def _to_be_promised(members: Sequence[Execution], number: int, now_s: float) -> 
     if other is not None:
         raise ApiProblem(Code.ILLEGAL_STATE, already_promised(other))
     if len(left) + sum(member.promise is not None for member in members) == 0:
-        raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
+        raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again to get new offers")
     gone = [
         _label(member) for member in members if member.promise is None and member.terminal and member.offers is not None
     ]
     if gone and len(gone) + len(left) == len(members):
         why = f"its offers are for the whole, and parts have ended since: {shortened_list(gone, _NAMED_MAX)}"
-        raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
+        raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again to get new offers")
     found = []
     for execution in left:
         offers = execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
-            raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
+            raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again to get new offers")
         found.append((execution, terms_of_offer(offers, number, now_s)))
     return found
 

@@ -150,7 +150,7 @@ def terms_of_offer(offers: PromiseOffers, number: int, now_s: float) -> FinishTe
         raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
     if now_s >= offers.ends_of(number):
         others = [str(other) for other in range(1, several + 1) if now_s < offers.ends_of(other)]
-        hint = f"still open: offer {', '.join(others)}" if others else "submit it again, for other offers"
+        hint = f"still open: offer {', '.join(others)}" if others else "submit it again to get new offers"
         raise ApiProblem(Code.ILLEGAL_STATE, f"offer {number} has expired", hint)
     return terms
 
@@ -182,7 +182,7 @@ def accept(
             raise ApiProblem(Code.ILLEGAL_STATE, f"it is promised together with the other {kind}", hint)
         now_s, offers = caller.services.clock.now_s(), execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
-            raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again, for other offers")
+            raise ApiProblem(Code.ILLEGAL_STATE, "there are no offers to accept", "submit it again to get new offers")
         terms = terms_of_offer(offers, number, now_s)
         how: Mapping[str, Any] = {"at_s": now_s, "cause_id": caller.request_id, "user": caller.user}
         return ev.promised_event(execution, terms, offer=number, **how)

@@ -75,7 +75,7 @@ class QuestionPool:
             raise
         self._idle.append(used)
         if isinstance(result, MemoryError):
-            raise TooLong(f"it took more than {worker.MEMORY_BYTES_MAX >> 30} GiB of memory")
+            raise TooLong(f"the check took more than {worker.MEMORY_BYTES_MAX >> 30} GiB of memory")
         if not done:
             raise result
         return result
@@ -113,11 +113,11 @@ class _Worker:
         try:
             self._line.send(question)
             if not self._line.poll(SECONDS_MAX):
-                raise TooLong(f"it took longer than {SECONDS_MAX:g} s")
+                raise TooLong(f"the check took longer than {SECONDS_MAX:g} s")
             return self._line.recv()
         except (EOFError, OSError):
             number = self._process.wait()
-            limits = {-signal.SIGXCPU: f"it took more than {worker.CPU_S_MAX} s of CPU time"}
+            limits = {-signal.SIGXCPU: f"the check took more than {worker.CPU_S_MAX} s of CPU time"}
             raise TooLong(limits.get(number, f"its process ended with {number}")) from None
 
     def kill(self) -> None:

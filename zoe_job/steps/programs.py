@@ -40,7 +40,7 @@ def programs_of(name: str, ntasks: int) -> dict[str, list[str]]:
             if rank < ntasks:
                 found[str(rank)] = [word.replace("%t", str(rank)).replace("%o", str(place)) for word in words]
     if missing := next((rank for rank in range(ntasks) if str(rank) not in found), None):
-        raise BadOptionError(f"{name}: task {missing} has no program")
+        raise BadOptionError(f"{name}: no line names a program for task {missing}")
     return found
 
 

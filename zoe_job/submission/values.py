@@ -125,7 +125,7 @@ def mail(text: str) -> tuple[str, ...]:
     """Return the kinds of notifications. Raises BadValueError, which names an unsupported kind."""
     words = [word.strip().upper() for word in text.split(",") if word.strip()]
     if wrong := [word for word in words if word not in _MAIL]:
-        raise BadValueError(f"notifications of {wrong[0]} are not supported")
+        raise BadValueError(f"notifications of {wrong[0]} are not supported; use {', '.join(_MAIL)}")
     return tuple(dict.fromkeys(kind for word in words for kind in _MAIL[word]))
 
 

@@ -156,7 +156,7 @@ class LocalBackend:
         with self._lock:
             record = self._records.get(service)
         if record is None:
-            raise BackendError(f"service {service} does not exist")
+            raise BackendError(f"the back-end has no service {service}")
         number = self._layout.ports.ports_of(record.execution_id, service).get(port)
         if number is None:
             raise BackendError(f"service {service} has no port {port} yet")
@@ -171,7 +171,7 @@ class LocalBackend:
         with self._lock:
             record = self._records.get(service)
         if record is None:
-            raise BackendError(f"service {service} does not exist")
+            raise BackendError(f"the back-end has no service {service}")
         return OutputChunk(b"", offset, offset, complete=record.final)
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:

@@ -275,7 +275,7 @@ class SimulatedBackend:
         try:
             return self._services[service]
         except KeyError:
-            raise BackendError(f"service {service} does not exist") from None
+            raise BackendError(f"the back-end has no service {service}") from None
 
     def _schedule(self, service: _SimulatedService, steps: Sequence[Observation]) -> None:
         for step in steps:

@@ -201,7 +201,7 @@ class SwarmBackend:
         """Return the gateway for a proxied port; other ports can be reached from outside only with `publish_ports`."""
         record = self._registry.get(service)
         if record is None:
-            raise BackendError(f"service {service} does not exist")
+            raise BackendError(f"the back-end has no service {service}")
         if port not in record.ports:
             raise BackendError(f"service {service} has no port {port}")
         if port in record.proxied and self._settings.gateway_image:
@@ -229,7 +229,7 @@ class SwarmBackend:
         place = self._place(service)
         if record is None:
             if not place.exists():
-                raise BackendError(f"service {service} does not exist")
+                raise BackendError(f"the back-end has no service {service}")
             return output.read(place, offset, limit)
         engine = self._watches.engine(record.node)
         if engine is not None or record.final:

@@ -270,9 +270,9 @@ def test_an_offer_becomes_the_promise(number: int) -> None:
         (offered(), 0, "there is no offer 0", "it has the offers 1 to 2"),
         (offered(), 3, "there is no offer 3", "it has the offers 1 to 2"),
         (offered(0), 1, "there is no offer 1", ""),
-        (offered(ends_in_s=-0.001), 1, "there are no offers to accept", "submit it again, for other offers"),
-        (FRESH, 1, "there are no offers to accept", "submit it again, for other offers"),
-        (QUEUED, 1, "there are no offers to accept", "submit it again, for other offers"),
+        (offered(ends_in_s=-0.001), 1, "there are no offers to accept", "submit it again to get new offers"),
+        (FRESH, 1, "there are no offers to accept", "submit it again to get new offers"),
+        (QUEUED, 1, "there are no offers to accept", "submit it again to get new offers"),
         (promised(), 1, "it is promised already as asked for", ""),
     ],
 )

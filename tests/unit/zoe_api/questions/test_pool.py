@@ -92,10 +92,10 @@ def test_errors_are_those_of_the_function(pool: QuestionPool) -> None:
 def test_a_question_ends_at_its_limits_and_the_next_is_answered(
     pool: QuestionPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert problem_of(pool, use_memory) == ("check_too_long", "it took more than 2 GiB of memory")
-    assert problem_of(pool, end) == ("check_too_long", "it took more than 10 s of CPU time")
+    assert problem_of(pool, use_memory) == ("check_too_long", "the check took more than 2 GiB of memory")
+    assert problem_of(pool, end) == ("check_too_long", "the check took more than 10 s of CPU time")
     monkeypatch.setattr(pools, "SECONDS_MAX", 0.05)
-    assert problem_of(pool, spin, 60.0) == ("check_too_long", "it took longer than 0.05 s")
+    assert problem_of(pool, spin, 60.0) == ("check_too_long", "the check took longer than 0.05 s")
     monkeypatch.undo()
     assert pool.answer("red", pid_of)
 

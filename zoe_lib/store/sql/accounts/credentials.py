@@ -46,7 +46,7 @@ def reseal(connection: Connection, was: SealedCredential, sealed: bytes) -> bool
 def remove(connection: Connection, tenant: str, service: str) -> None:
     """Remove a login; NotFound."""
     if not storable(tenant, service):
-        raise NotFound(f"{tenant!r} has no credentials for {service!r}")
+        raise NotFound(f"tenant {tenant!r} has no credentials for the object store {service!r}")
     is_row = (storage_credentials.c.tenant == tenant, storage_credentials.c.service == service)
     if connection.execute(delete(storage_credentials).where(*is_row)).rowcount != 1:
-        raise NotFound(f"{tenant} has no credentials for {service}")
+        raise NotFound(f"tenant {tenant} has no credentials for the object store {service}")

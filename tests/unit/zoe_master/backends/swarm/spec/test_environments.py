@@ -94,7 +94,7 @@ def test_without_requirements_nothing_changes() -> None:
 
 
 def test_impossible_requirements_are_refused() -> None:
-    with pytest.raises(CannotStartError, match="wheels only"):
+    with pytest.raises(CannotStartError, match="builds no packages"):
         container(replace(ASKING, build_requirements=True))
     with pytest.raises(CannotStartError, match="no workspaces"):
         container(ASKING, replace(SETTINGS, workspaces_dir=None))
