@@ -30,7 +30,9 @@ def check_new(fields: Mapping[str, Any]) -> None:
     forms = _LATER if "dsl_name" in fields else _OF_APPENDIX
     kind = fields.get("filter_type")
     if kind is None and "dsl_name" not in fields:
-        raise RequestRefusedError(400, "dsl_name, the name of the filter in rules, is required if there is no filter_type")
+        raise RequestRefusedError(
+            400, "dsl_name, the name of the filter in rules, is required if there is no filter_type"
+        )
     if kind is not None:
         _check(fields, forms.get(str(kind)), str(kind), forms)
 

@@ -66,4 +66,6 @@ def _position_of_tick(ask: Callable[[str, dict[str, Any]], dict[str, Any]], posi
     try:
         return int(ask("position", {"wanted": position})["reached"])
     except MasterRefused as refused:  # an older master
-        raise ApiProblem(Code.POSITION_NOT_REACHED, f"the master cannot say which changes it has seen: {refused}") from None
+        raise ApiProblem(
+            Code.POSITION_NOT_REACHED, f"the master cannot say which changes it has seen: {refused}"
+        ) from None

@@ -147,7 +147,9 @@ class DeadlineRuns:
         give_up_s = time.monotonic() + _ANSWER_S_MAX
         while execution.promise is None and execution.offers is None:
             if time.monotonic() > give_up_s:
-                raise ZoeError(f"{execution.id} was neither promised nor refused its deadline within {_ANSWER_S_MAX:g} s")
+                raise ZoeError(
+                    f"{execution.id} was neither promised nor refused its deadline within {_ANSWER_S_MAX:g} s"
+                )
             time.sleep(_LOOK_S)
             execution = self.client.execution(execution.id)
         return execution, result

@@ -53,7 +53,9 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     if "jobid" in last and not last["jobid"].value:
         raise BadOptionError("--jobid needs the id of a job")
     if "jobid" in last and last["jobid"].value != environment.get("SLURM_JOB_ID"):
-        raise MissingOptionError("--jobid is supported for the own job only; `zoe exec ID` runs a command in another one")
+        raise MissingOptionError(
+            "--jobid is supported for the own job only; `zoe exec ID` runs a command in another one"
+        )
     if (gpus := _GPUS & last.keys()) and "SLURM_GPUS_ON_NODE" not in environment:
         raise BadOptionError(
             f"--{min(gpus)}: the job has no GPUs; ask for them in the script with #SBATCH --gres=gpu:1"

@@ -86,7 +86,8 @@ def sbatch(
             help="Options of sbatch, which win over the #SBATCH lines of the script (- or none: standard input). Zoe's "
             "own: --loose submits even if some lines are not understood; --show prints the description; --image NAME "
             "(default: zoe/python); --idempotency-key KEY; --env NAME=VALUE (visible in `zoe show`); "
-            "--secret NAME[=VARIABLE]; --result PATH of a file or folder for `zoe fetch`; --fetch waits, and copies the results here.",
+            "--secret NAME[=VARIABLE]; --result PATH of a file or folder for `zoe fetch`; --fetch waits, and copies "
+            "the results here.",
         ),
     ] = None,
 ) -> None:

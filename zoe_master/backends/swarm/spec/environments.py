@@ -75,7 +75,8 @@ def _to_build(start: ServiceStart, settings: SwarmSettings) -> dict[str, object]
     component, around = start.component, settings.environments
     if component.build_requirements:
         raise CannotStartError(
-            f"component {component.name} has build_requirements, but this installation builds no packages: leave them out, and use packages with wheels"
+            f"component {component.name} has build_requirements, but this installation builds no packages: leave them "
+            "out, and use packages with wheels"
         )
     return {
         "base": _PLACE,
