@@ -147,6 +147,14 @@ def test_also_from_the_middle_on(seed: int) -> None:
     assert replayed(recording) == as_it_was(recording)
 
 
+def test_a_span_without_a_tick_has_no_decision() -> None:
+    world = lively(1)
+    world.clock.advance(100.0)
+    now_s = world.clock.now_s()
+    recording = read_recording(world.store, now_s - 10.0, now_s)
+    assert (recording.moments, replayed(recording)) == ((), [])
+
+
 @pytest.mark.parametrize("policy", [Policy(order="psbs"), Policy(order="fair-share"), Policy(backfill="conservative")])
 def test_under_every_kind_of_policy(policy: Policy) -> None:
     world = lively(3, policy=policy)

@@ -244,7 +244,7 @@ class _Split:
             news = news[len(seen) :]
             written = tuple(wrote.get(tick.plan_id, ()))
             result.append(Moment(tick.at_s, tick.epoch, inputs, seen, written, tick.plan_id not in self._plans))
-        nexts = (*(moment.news for moment in result[1:]), tuple(news))
+        nexts = (*(moment.news for moment in result), tuple(news))[1:]
         return tuple(replace(moment, raced=later) for moment, later in zip(result, nexts, strict=True))
 
     def _unfinished_tick(self, plan_id: str, entries: Sequence[JournalEntry]) -> tuple[TickRecord, Inputs]:
