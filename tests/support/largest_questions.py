@@ -6,9 +6,13 @@ import time
 from typing import Any
 
 from tests.support.documents import Document, document, job, part
+from zoe_api.access.wire_forms import policy_view
 from zoe_api.main import ROUTES
 from zoe_client.wire.storage.rules import StorageRuleTry
 from zoe_lib.descriptions.bounds import COMPONENTS_MAX
+from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.values.finish_times import MEMBERS_MAX
+from zoe_lib.pricing.price_list import ROWS_MAX
 from zoe_lib.workflows.model import STEPS_MAX
 
 SHORT_TIME = "+9h"
@@ -65,20 +69,26 @@ def _rules() -> str:
     return line * (most // len(line))
 
 
+def _prices() -> Document:
+    users = (" || ".join(f'user == "u{number}-{one}"' for one in range(20)) for number in range(ROWS_MAX))
+    rates = [{"meter": "core_hours", "rate": f'{who} ? "0.10" : "7"'} for who in users]
+    return {"currency": "EUR", "from": "2090-01-01", "rates": rates}
+
+
 _BODIES: dict[str, Any] = {
     "/validate": lambda: {"application": wide_description()},
     "/plan": lambda: {"application": wide_description()},
     "/convert": lambda: {"document": _old_description()},
     "/catalogue/{entry_id}/fill": lambda: {"values": {}},
     "/workflows:validate": lambda: {"document": workflow_of(STEPS_MAX)},
-    "/workflows:plan": lambda: {"document": workflow_of(STEPS_MAX), "finish_by": SHORT_TIME},
+    "/workflows:plan": lambda: {"document": workflow_of(MEMBERS_MAX), "finish_by": SHORT_TIME},
     "/arrays:plan": lambda: {
         "application": wide_description() | {"promise": {}},
         "indices": "0-99",
         "deadline": SHORT_TIME,
     },
     "/storage/try": lambda: {"container": "c", "object": "o", "text": _rules()},
-    "/policy/dry-run": lambda: {},
+    "/policy/dry-run": lambda: policy_view(Policy()).model_dump(mode="json"),
     "/replays": lambda: {"from_s": time.time() - 10.0},
-    "/admin/price-lists:check": lambda: {},
+    "/admin/price-lists:check": lambda: {"document": _prices()},
 }
