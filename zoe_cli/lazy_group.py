@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import UserDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,14 @@ GROUPS = {
 }
 MODULES = {name: module for modules in GROUPS.values() for name, module in modules.items()}
 _GROUP_OF = {name: group for group, modules in GROUPS.items() for name in modules}
+# Commands of Slurm and of other command lines -> ours.
+_ELSEWHERE = {
+    "squeue": "zoe ls", "sacct": "zoe history", "sinfo": "zoe nodes", "scancel": "zoe cancel", "sstat": "zoe top",
+    "seff": "zoe show", "scontrol": "zoe show, hold, release or modify", "srun": "zoe run",
+    "salloc": "zoe run", "ps": "zoe ls", "list": "zoe ls", "submit": "zoe run", "kill": "zoe cancel",
+    "stop": "zoe cancel", "delete": "zoe cancel", "describe": "zoe show", "get": "zoe show", "download": "zoe fetch",
+    "upload": "zoe cp",
+}  # fmt: skip
 # Options of other command lines -> ours.
 _FORMATS = {"--json": "-o json", "--yaml": "-o yaml", "--quiet": "-o name", "-q": "-o name"}
 
@@ -154,11 +163,14 @@ def _list_commands(refused: Exception) -> None:
     message, context = getattr(refused, "message", ""), getattr(refused, "ctx", None)
     if not message.startswith("No such command") or context is None:
         return
-    if context.parent is None:
+    name = re.match("No such command '([^']*)'", message)
+    if context.parent is None and name is not None and name[1] in _ELSEWHERE:
+        refused.message = f"No such command '{name[1]}'; use {_ELSEWHERE[name[1]]}."  # type: ignore[attr-defined]
+    elif context.parent is None:
         refused.message = f"{message} `zoe --help` lists the commands."  # type: ignore[attr-defined]
-        return
-    names = ", ".join(context.command.list_commands(context))
-    refused.message = f"{message} {context.command_path} has: {names}."  # type: ignore[attr-defined]
+    else:
+        names = ", ".join(context.command.list_commands(context))
+        refused.message = f"{message} {context.command_path} has: {names}."  # type: ignore[attr-defined]
 
 
 @cache

@@ -239,6 +239,7 @@ def test_pages_and_buttons_are_by_role(browser: Browser, admin: Visitor, stack: 
     expect(seen.get_by_role("button", name="Launch", exact=True)).to_have_count(0)
     viewer.close()
     assert viewer.errors == []
+    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("row").filter(has_text="vera").get_by_role("button", name="Disable", exact=True).click()
     expect(page.get_by_role("row").filter(has_text="vera")).to_contain_text("disabled")
     admin.open("/admin/audit")

@@ -50,6 +50,16 @@ def test_options_of_other_command_lines_get_a_hint(words: Any, hint: str) -> Non
     assert hint in printed(*words)
 
 
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [("squeue", "use zoe ls."), ("sacct", "use zoe history."), ("kill", "use zoe cancel."), ("lss", "zoe --help")],
+)
+def test_commands_of_other_command_lines_get_a_hint(command: str, hint: str) -> None:
+    text = " ".join(printed(command).split())
+    assert hint in text
+    assert "requeue" not in text
+
+
 def texts_of(command: click.Command, context: click.Context) -> Iterator[str]:
     """Yield the help of a command, its options and arguments, and those of its subcommands."""
     yield command.help or ""

@@ -92,7 +92,11 @@ function Tokens() {
           empty="You have none."
         >
           {data?.tokens.map((token) => (
-            <TokenRow key={token.id} token={token} onRevoke={() => revoke.mutate(token.id)} />
+            <TokenRow
+              key={token.id}
+              token={token}
+              onRevoke={() => window.confirm(revokeQuestion(token)) && revoke.mutate(token.id)}
+            />
           ))}
         </Table>
         {maySubmit && (
@@ -136,6 +140,10 @@ function NewSecret({ secret }: { secret: string }) {
       <pre className="scroll">{`export ZOE_URL=${window.location.origin} ZOE_TOKEN=…\nzoe ls`}</pre>
     </div>
   );
+}
+
+export function revokeQuestion(token: Schemas["TokenView"]): string {
+  return `Revoke ${token.note || token.id}? Programs that use it are refused from now on.`;
 }
 
 export function TokenRow({ token, onRevoke }: { token: Schemas["TokenView"]; onRevoke: () => void }) {

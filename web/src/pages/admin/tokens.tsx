@@ -3,6 +3,7 @@ import { api, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
+import { revokeQuestion } from "../account";
 
 export function TokensTab() {
   const queries = useQueryClient();
@@ -48,7 +49,7 @@ export function TokensTab() {
                   type="button"
                   className="danger"
                   aria-label={`Revoke ${token.id}`}
-                  onClick={() => revoke.mutate(token.id)}
+                  onClick={() => window.confirm(revokeQuestion(token)) && revoke.mutate(token.id)}
                 >
                   Revoke
                 </button>

@@ -140,10 +140,22 @@ function Row({ user, tenants, onChanged, onPassword, onLeaving }: RowProps) {
         {!user.password && <div className="faint">no password</div>}
       </td>
       <td className="row">
-        <button type="button" onClick={() => change.mutate({ disabled: !user.disabled })}>
+        <button
+          type="button"
+          onClick={() => {
+            const question = `Disable ${user.name}? All sessions and tokens of ${user.name} end for good.`;
+            if (user.disabled || window.confirm(question)) change.mutate({ disabled: !user.disabled });
+          }}
+        >
           {user.disabled ? "Enable" : "Disable"}
         </button>
-        <button type="button" onClick={() => change.mutate({ password: newPassword() })}>
+        <button
+          type="button"
+          onClick={() => {
+            const question = `Make a new password for ${user.name}? The present one is no longer valid.`;
+            if (!user.password || window.confirm(question)) change.mutate({ password: newPassword() });
+          }}
+        >
           New password
         </button>
         {Object.keys(user.roles).length > 0 && (

@@ -22,6 +22,11 @@ export function PolicyTab() {
   return <Editor key={data.version} present={data} onChanged={() => void refetch()} />;
 }
 
+/** The button is at the end of a long form, and the result beside its beginning. */
+function intoView(element: HTMLElement | null) {
+  element?.scrollIntoView({ block: "nearest" });
+}
+
 function Editor({ present, onChanged }: { present: Policy; onChanged: () => void }) {
   const administers = useMay("admin");
   const [wanted, setWanted] = useState(present);
@@ -74,7 +79,11 @@ function Editor({ present, onChanged }: { present: Policy; onChanged: () => void
           </div>
         </section>
       </FieldErrors>
-      {trial.data && <DryRun result={trial.data} />}
+      {trial.data && (
+        <div key={trial.submittedAt} ref={intoView}>
+          <DryRun result={trial.data} />
+        </div>
+      )}
     </div>
   );
 }
