@@ -8,12 +8,23 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.NoSuchElementException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import scala.collection.AbstractIterator;
 
 /** The lines of an answer of the store. An answer that is cut short is an error, since gzip ends with a checksum. */
 final class Narrowed extends AbstractIterator<String> implements Closeable {
     private static final int BUFFER = 256 * 1024;
+    /** A store that sends nothing for so long is given up; as Stocator's. */
+    private static final long STALL_S = 300;
+    private static final ScheduledExecutorService WATCH = Executors.newSingleThreadScheduledExecutor(run -> {
+        Thread thread = new Thread(run, "zoe-pushdown-watch");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private final InputStream answer;
     private final InputStream text;
@@ -26,7 +37,15 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
 
     Narrowed(InputStream answer) throws IOException {
         this.answer = answer;
-        this.text = new GZIPInputStream(new BufferedInputStream(answer, BUFFER), BUFFER);
+        ScheduledFuture<?> limit = WATCH.schedule(this::close, STALL_S, TimeUnit.SECONDS);
+        try {
+            this.text = new GZIPInputStream(new BufferedInputStream(answer, BUFFER), BUFFER);
+        } catch (IOException error) {
+            close();
+            throw error;
+        } finally {
+            limit.cancel(false);
+        }
     }
 
     @Override
@@ -60,7 +79,7 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
         int length = 0;
         while (true) {
             if (at == end) {
-                end = text.read(buffer, 0, BUFFER);
+                end = fill();
                 at = 0;
                 if (end <= 0) {
                     end = 0;
@@ -81,6 +100,15 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
             if (whole) {
                 return new String(line, 0, length, StandardCharsets.UTF_8);
             }
+        }
+    }
+
+    private int fill() throws IOException {
+        ScheduledFuture<?> limit = WATCH.schedule(this::close, STALL_S, TimeUnit.SECONDS);
+        try {
+            return text.read(buffer, 0, BUFFER);
+        } finally {
+            limit.cancel(false);
         }
     }
 

@@ -25,6 +25,7 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
     row.get_by_role("button", name="hold yearly").click()
     expect(row).to_contain_text("held")
     row.get_by_role("button", name="release yearly").click()
+    expect(row).not_to_contain_text("held")
     page.once("dialog", lambda dialog: dialog.accept())
     run_now = row.get_by_role("button", name="Run now: yearly")
     expect(run_now).to_be_enabled()

@@ -123,6 +123,7 @@ WAITING = {
     ("runtimes/binaries.py", "run"),
     ("runtimes/interpreters.py", "_version"),
     ("runtimes/pip_configuration.py", "configuration_of"),
+    ("runtimes/pushdown_jar.py", "_compile"),
 }
 
 
