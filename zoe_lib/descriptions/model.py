@@ -268,10 +268,11 @@ class FrameworkUse(Model):
 
 
 class TypedColumn(Model):
-    """A column to read, and its type."""
+    """A column to read or to compare, and its type."""
 
     name: Annotated[s.Column, Field(description="column name in the header, or in `names`")]
     type: Annotated[s.ColumnType | None, Field(description="Spark type (default: string)", examples=["long"])] = None
+    read: Annotated[bool, Field(description="false: only `where` compares it")] = True
 
 
 _TYPED_OR_NAME = {
@@ -282,6 +283,7 @@ _TYPED_OR_NAME = {
             "properties": {
                 "name": {"type": "string", "minLength": 1, "maxLength": 128},
                 "type": {"type": "string", "examples": ["long", "decimal(10,2)", "date"]},
+                "read": {"type": "boolean", "default": True},
             },
             "required": ["name"],
             "additionalProperties": False,
@@ -302,7 +304,8 @@ class Pushdown(Model):
         list[WantedColumn],
         Field(
             max_length=bounds.COLUMNS_MAX,
-            description="columns to read, each a name or an object with name and type (default: all)",
+            description="columns to read (default: all), each a name or an object with `name` and `type`; with "
+            "`read: false`, for columns that only `where` compares",
             examples=[["id", {"name": "kwh", "type": "double"}]],
         ),
     ] = []

@@ -164,8 +164,10 @@ def _storage_object(item: StorageObject) -> _Json:
     document: _Json = {"name": item.name, "uri": item.uri}
     if item.pushdown:
         types = dict(item.pushdown.types)
-        columns = [{"name": n, "type": types[n]} if n in types else n for n in item.pushdown.columns]
-        document["pushdown"] = _without_defaults({"columns": columns, "where": item.pushdown.where}, {})
+        read = item.pushdown.columns
+        columns: list[object] = [{"name": name, "type": types[name]} if name in types else name for name in read]
+        compared = [{"name": n, "type": t, "read": False} for n, t in types.items() if n not in read]
+        document["pushdown"] = _without_defaults({"columns": [*columns, *compared], "where": item.pushdown.where}, {})
     if item.csv:
         document["csv"] = _without_defaults({**asdict(item.csv), "names": list(item.csv.names)}, asdict(CsvInput()))
     return document

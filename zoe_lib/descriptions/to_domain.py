@@ -157,7 +157,7 @@ def _pushdown(pushdown: model.Pushdown | None) -> Pushdown | None:
     if pushdown is None:
         return None
     types = tuple((column.name, column.type) for column in pushdown.columns if column.type is not None)
-    return Pushdown(tuple(column.name for column in pushdown.columns), pushdown.where, types)
+    return Pushdown(tuple(column.name for column in pushdown.columns if column.read), pushdown.where, types)
 
 
 def _csv(csv: model.Csv | None) -> CsvInput | None:

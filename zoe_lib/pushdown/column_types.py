@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from struct import pack, unpack
 from typing import Literal
 
 from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predicate
@@ -20,6 +21,8 @@ Kind = Literal["string", "boolean", "byte", "short", "int", "long", "float", "do
 NAMES = "string, boolean, byte, short, int, long, float, double, decimal(p,s), date or timestamp"
 DIGITS_MAX = 38
 """Maximum digits of a Spark decimal."""
+_EXACT_MAX = 2**53
+"""Whole numbers up to this are exact in double precision."""
 
 _PLAIN: Mapping[str, Kind] = {
     "string": "string", "boolean": "boolean", "byte": "byte", "tinyint": "byte", "short": "short", "smallint": "short",
@@ -84,11 +87,12 @@ def day_of_time(text: str) -> date | None:
 
 
 def mismatches(predicate: Predicate, types: Mapping[str, ColumnType]) -> Iterator[str]:
-    """Yield a sentence for each comparison that the column's type does not allow."""
+    """Yield a sentence for each comparison that the column's type does not allow, or for which it is not exact."""
     match predicate:
         case Comparison(column=column):
-            if (type_ := types.get(column)) is not None and (wrong := _mismatch(predicate, type_)):
-                yield f"{column} has the type {type_}: {wrong}"
+            type_ = types.get(column)
+            if wrong := _as_double(predicate) if type_ is None else _mismatch(predicate, type_):
+                yield f"{column} has {f'the type {type_}' if type_ else 'no type'}: {wrong}"
         case IsNull():
             return
         case Not(term=term):
@@ -104,8 +108,8 @@ def _mismatch(test: Comparison, type_: ColumnType) -> str:
         if type_.kind in ("boolean", "date", "timestamp"):
             return _WANTED[type_.kind]
         if type_.is_integer or type_.kind == "decimal":
-            return _too_long(literal, type_)
-        return ""
+            return _too_long(literal, type_) or _out_of_range(literal, type_)
+        return _as_float(test) if type_.kind == "float" else _as_double(test) if type_.kind == "string" else ""
     match type_.kind:
         case "string":
             return ""
@@ -130,6 +134,38 @@ def _too_long(literal: Decimal, type_: ColumnType) -> str:
     if max(whole, own_whole) + max(scale, own_scale) <= DIGITS_MAX:
         return ""
     return f"the number has too many digits to be compared with it exactly (maximum: {DIGITS_MAX})"
+
+
+def _out_of_range(literal: Decimal, type_: ColumnType) -> str:
+    """Return a sentence if all values beyond the type's range, which are read as null, would be on one side."""
+    if type_.is_integer:
+        least, most = type_.bounds
+        return "" if least <= literal <= most else f"it holds {least} to {most}, and other numbers are read as null"
+    if abs(literal) < Decimal(10) ** (type_.precision - type_.scale):
+        return ""
+    return f"it has {type_.precision - type_.scale} digits before the point, and longer numbers are read as null"
+
+
+def _as_float(test: Comparison) -> str:
+    """Return a sentence if no value in single precision can equal the number."""
+    literal = float(test.literal)
+    try:
+        held = unpack("f", pack("f", literal))[0] == literal
+    except OverflowError:
+        held = False
+    if held or test.operator not in ("=", "!="):
+        return ""
+    return f"no number in single precision equals {test.literal}; use the type double"
+
+
+def _as_double(test: Comparison) -> str:
+    """Return a sentence if a column that is cast to double precision would equal other numbers, too."""
+    if not isinstance(test.literal, Decimal) or abs(test.literal) <= _EXACT_MAX:
+        return ""
+    return (
+        "it is compared in double precision, in which whole numbers above 2^53 are not exact; give it a type, such as "
+        f'{{"name": "{test.column}", "type": "long"}} in columns, with "read": false if only where needs it'
+    )
 
 
 _WANTED = {

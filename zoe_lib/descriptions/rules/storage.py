@@ -10,6 +10,7 @@ from zoe_client.documents.reading import objects, text
 from zoe_lib.descriptions import bounds
 from zoe_lib.pushdown.column_types import ColumnType, mismatches, type_of
 from zoe_lib.pushdown.predicate import PredicateError, parse
+from zoe_lib.pushdown.predicate import columns as compared_columns
 
 _WHERE = "for example: city = 'Nice' and kwh > 90; see docs/store/views.md"
 
@@ -37,7 +38,7 @@ def check_storage(storage: object) -> Iterator[Diagnostic]:
 
 def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic]:
     """Check a pushdown as far as possible without the data; its columns are checked before the application starts."""
-    columns, where = pushdown.get("columns"), text(pushdown, "where")
+    columns, where, compared = pushdown.get("columns"), text(pushdown, "where"), frozenset[str]()
     if not columns and pushdown.get("where") is None:
         place = pointer("storage", "inputs", index, "pushdown")
         yield Diagnostic(place, Code.CONFLICT, "a pushdown needs 'columns', 'where' or both")
@@ -54,6 +55,17 @@ def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic
             return
         for sentence in mismatches(predicate, _types(columns)):
             yield Diagnostic(place, Code.CONFLICT, sentence)
+        compared = compared_columns(predicate)
+    yield from _check_unread(columns, compared, index)
+
+
+def _check_unread(columns: object, compared: frozenset[str], index: int) -> Iterator[Diagnostic]:
+    """Yield a finding for each column that is neither read nor compared."""
+    for at, entry in enumerate(columns if isinstance(columns, list) else []):
+        if isinstance(entry, dict) and entry.get("read") is False and (name := _name(entry)) not in compared:
+            place = pointer("storage", "inputs", index, "pushdown", "columns", at)
+            hint = "remove it, or leave out read: false"
+            yield Diagnostic(place, Code.CONFLICT, f"{name:.64} is neither read nor compared in 'where'", hint)
 
 
 def _check_csv(csv: dict[str, Any], index: int) -> Iterator[Diagnostic]:

@@ -202,6 +202,12 @@ def test_one_bad_value_in_the_application(change: dict[str, Any], pointer: str, 
         ({"where": "a = 1" + " " * 5000}, ("where", Code.OUT_OF_RANGE), "4096"),
         ({"columns": ["a", "b", "a"]}, ("columns/2", Code.DUPLICATE), "'a'"),
         ({}, ("", Code.CONFLICT), "a pushdown needs"),
+        ({"where": "id = 9007199254740993"}, ("where", Code.CONFLICT), "above 2^53 are not exact"),
+        (
+            {"columns": ["a", {"name": "id", "read": False}], "where": "a = 1"},
+            ("columns/1", Code.CONFLICT),
+            "id is neither read nor compared",
+        ),
     ],
 )
 def test_a_pushdown_is_understood_before_it_is_kept(
@@ -214,6 +220,17 @@ def test_a_pushdown_is_understood_before_it_is_kept(
     place = "/storage/inputs/0/pushdown" + (f"/{finding[0]}" if finding[0] else "")
     assert (place, finding[1]) in [(diagnostic.pointer, diagnostic.code) for diagnostic in caught.value.diagnostics]
     assert any(words in diagnostic.message for diagnostic in caught.value.diagnostics)
+
+
+@pytest.mark.parametrize("columns", [["city"], []])
+def test_a_column_that_is_only_compared_has_a_type(columns: list[str]) -> None:
+    document, compared = full(), {"name": "id", "type": "long", "read": False}
+    pushdown = {"columns": [*columns, compared], "where": "id = 9007199254740993"}
+    document["storage"]["inputs"][0]["pushdown"] = pushdown
+    application = parse(document)
+    found = application.storage.inputs[0].pushdown
+    assert found == Pushdown(tuple(columns), pushdown["where"], (("id", "long"),))
+    assert to_document(application)["storage"]["inputs"][0]["pushdown"] == pushdown
 
 
 @pytest.mark.parametrize("document", [None, [], "x", 4, {}, {"version": True}, b"x", object(), {1: 2}])

@@ -22,9 +22,11 @@ def test_types_have_the_names_of_spark(name: str, type_: str | None) -> None:
     assert (str(found) if (found := type_of(name)) else None) == type_
 
 
-NAMED = {"id": "long", "kwh": "double", "day": "date", "at": "timestamp", "on": "boolean", "city": "string"}
+NAMED = {"id": "long", "kwh": "double", "day": "date", "at": "timestamp", "on": "boolean", "city": "string",
+         "heat": "float", "floor": "byte"}
 TYPES = {name: known for name, type_ in NAMED.items() if (known := type_of(type_))}
 TYPES["price"] = ColumnType("decimal", 38, 10)
+TYPES["tax"] = ColumnType("decimal", 5, 2)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,13 @@ TYPES["price"] = ColumnType("decimal", 38, 10)
             "price has the type decimal(38,10): the number has too many digits",
         ),
         ("id > 1e-19", "too many digits"),
+        ("id < 9223372036854775808", "it holds -9223372036854775808 to 9223372036854775807"),
+        ("floor > -129", "floor has the type byte: it holds -128 to 127"),
+        ("tax >= 1000", "tax has the type decimal(5,2): it has 3 digits before the point"),
+        ("heat = 0.1", "no number in single precision equals 0.1; use the type double"),
+        ("heat != 1e39", "no number in single precision"),
+        ("city = 9007199254740993", "city has the type string: it is compared in double precision"),
+        ("other > 9007199254740993", "other has no type: it is compared in double precision"),
     ],
 )
 def test_a_comparison_that_a_type_does_not_allow_is_told(where: str, words: str) -> None:
@@ -53,6 +62,7 @@ def test_a_comparison_that_a_type_does_not_allow_is_told(where: str, words: str)
 
 def test_allowed_comparisons_have_no_mismatch() -> None:
     where = "id > 1.5 and kwh < 1e300 and day = '2016-02-29' and at > '2015-01-31T12:00:00.5' and on != 'TRUE'"
+    where += " and heat = 0.5 and heat < 0.1 and heat > 1e39 and kwh = 9007199254740993 and other = -9007199254740992"
     assert not list(mismatches(parse(f"{where} and city > 5 and city = 'x' and other = 5 and day is null"), TYPES))
     assert (date_of("2015-02-29"), day_of_time("2015-02-29 12:00:00"), date_of("0000-01-01")) == (None, None, None)
 
