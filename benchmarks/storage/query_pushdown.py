@@ -4,7 +4,8 @@
 
 DIRECTORY holds the tables as CSV with headers, for example those of `tpchgen-cli --format csv --scale-factor 0.1`. Both
 ways run in one warm session of Spark with two cores, one after the other. Their rows must be equal. With --results,
-cells that stand in that file are not measured again. Seconds are medians of the pairs, ratios those of the pairs.
+cells that stand in that file are not measured again. Seconds are medians of the pairs, ratios those of the pairs; CPU
+seconds are those of Spark and the store together, which other work on the machine hardly changes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from benchmarks.storage.pushdown import ACCOUNT, LOGIN, SETTLE_S
 from benchmarks.storage.spark_session import driver
@@ -78,6 +81,7 @@ class Run:
 
     rows: list[str]
     took_s: float
+    cpu_s: float
     moved: int
     pushed: int
 
@@ -94,12 +98,12 @@ class Session:
     def run(self, sql: str, pushdown: bool) -> Run:
         """Run a query, with pushdown or plainly."""
         assert self._process.stdin is not None
-        before = len(self._store.log_of("proxy"))
+        before, used_s = len(self._store.log_of("proxy")), _cpu_s()
         self._process.stdin.write(json.dumps({"sql": sql, "pushdown": str(pushdown).lower()}) + "\n")
         self._process.stdin.flush()
         answer = self._answer()
         moved = bytes_out(self._store.log_of("proxy")[before:], f"/{_CONTAINER}/")
-        return Run(answer["rows"], answer["s"], moved, answer["pushed"])
+        return Run(answer["rows"], answer["s"], _cpu_s() - used_s, moved, answer["pushed"])
 
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -137,6 +141,11 @@ def with_pushdown(made: SparkDriver) -> SparkDriver:
     return replace(made, jars=jars, properties={**made.properties, **class_path, **_EXTENSION})
 
 
+def _cpu_s() -> float:
+    used = (process.cpu_times() for process in psutil.Process().children(recursive=True))
+    return sum(times.user + times.system for times in used)
+
+
 def queries() -> dict[str, str]:
     """Return the queries by name."""
     parts = re.split(r"^-- ([qs]\d+)$", QUERIES.read_text(), flags=re.MULTILINE)[1:]
@@ -158,6 +167,8 @@ def measure(session: Session, pusher: Pusher, sql: str, cap: float, pairs: int) 
         "pushed_s": round(statistics.median(pushed.took_s for _, pushed in both), 3),
         "ratio": round(statistics.median(ratios), 3),
         "ratios": [round(ratios[0], 3), round(ratios[-1], 3)],
+        "plain_cpu_s": round(statistics.median(plain.cpu_s for plain, _ in both), 3),
+        "pushed_cpu_s": round(statistics.median(pushed.cpu_s for _, pushed in both), 3),
         "plain_bytes": first.moved,
         "pushed_bytes": second.moved,
         "scans": second.pushed,
@@ -194,9 +205,11 @@ def main() -> int:
 
 
 def _tell(name: str, cap: float, found: dict[str, Any]) -> None:
+    rate = f"{cap:g} MB/s" if cap else "unlimited"
     print(
-        f"{name:<4} {f'{cap:g} MB/s' if cap else 'unlimited':<10} {found['plain_s']:8.2f} s {found['pushed_s']:8.2f} s  "
+        f"{name:<4} {rate:<10} {found['plain_s']:8.2f} s {found['pushed_s']:8.2f} s  "
         f"ratio {found['ratio']:.2f} ({found['ratios'][0]:.2f} to {found['ratios'][1]:.2f})  "
+        f"CPU {found['plain_cpu_s']:6.2f} {found['pushed_cpu_s']:6.2f} s  "
         f"{found['plain_bytes'] / 1e6:8.2f} -> {found['pushed_bytes'] / 1e6:7.2f} MB  "
         f"{'same rows' if found['same'] else 'OTHER ROWS'}",
         flush=True,

@@ -2,8 +2,10 @@ package zoe.pushdown;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
@@ -71,8 +73,15 @@ final class Conditions {
     /** Returns the condition for the conjunction of these filters. */
     Where where(List<Expression> filters) {
         StringBuilder made = new StringBuilder();
+        Set<ExprId> compared = new HashSet<>();
         for (Expression filter : filters) {
-            String text = filter.deterministic() ? wider(filter) : null;
+            compared.addAll(comparedByAll(filter));
+        }
+        terms = 0;
+        for (Expression filter : filters) {
+            boolean implied = filter instanceof IsNotNull && filter.children().apply(0) instanceof AttributeReference
+                && compared.contains(((AttributeReference) filter.children().apply(0)).exprId());
+            String text = filter.deterministic() && !implied ? wider(filter) : null;
             if (text != null && terms <= TERMS_MAX && made.length() + text.length() < LENGTH_MAX) {
                 made.append(made.length() > 0 ? " and " : "").append(text);
             }
@@ -84,6 +93,14 @@ final class Conditions {
             }
         });
         return made.length() == 0 ? Where.NONE : new Where(made.toString(), named);
+    }
+
+    /** Returns the column that a pushed filter compares, which is not null where it holds; Catalyst names it again. */
+    private Set<ExprId> comparedByAll(Expression filter) {
+        if (!(filter instanceof BinaryComparison) || filter.references().size() != 1 || wider(filter) == null) {
+            return Set.of();
+        }
+        return Set.of(filter.references().toSeq().apply(0).exprId());
     }
 
     /** Returns a condition that holds whenever the expression does; null if there is none. */

@@ -2,8 +2,11 @@ package zoe.pushdown;
 
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.csv.CSVOptions;
@@ -11,13 +14,13 @@ import org.apache.spark.sql.catalyst.util.PermissiveMode$;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructField;
-import org.apache.spark.sql.types.StructType;
 import scala.collection.JavaConverters;
 
 /** The format of CSV objects, for the store; only formats that the store reads as Spark does have one. */
 final class CsvSettings implements Serializable {
     private static final long serialVersionUID = 1;
     private static final int WIDTH_MAX = 4096;
+    private static final int NULLS_MAX = 100;
     /** Options that change nothing, or that are checked below; any other one makes Spark read plainly. */
     private static final Set<String> KNOWN = Set.of(
         "header", "inferschema", "sep", "delimiter", "quote", "escape", "nullvalue", "mode", "path", "paths",
@@ -26,56 +29,84 @@ final class CsvSettings implements Serializable {
         "modifiedafter", "ignorecorruptfiles", "ignoremissingfiles", "preferdate");
 
     final int width;
+    /** Why Spark should read plainly; null if the store can read this format as Spark does. */
+    final String plainly;
     private final String csv;
 
-    private CsvSettings(int width, String csv) {
+    private CsvSettings(int width, String csv, String plainly) {
         this.width = width;
         this.csv = csv;
+        this.plainly = plainly;
     }
 
-    /** Returns null where Spark should read plainly. */
     static CsvSettings of(SparkSession session, HadoopFsRelation files) {
         SQLConf conf = session.sessionState().conf();
-        if (!session.conf().get("spark.zoe.pushdown", "true").equals("true")) {
-            return null;
-        }
-        for (String name : JavaConverters.mapAsJavaMap(files.options()).keySet()) {
-            if (!KNOWN.contains(name.toLowerCase(Locale.ROOT))) {
-                return null;
-            }
-        }
         CSVOptions options = new CSVOptions(
             files.options(), conf.csvColumnPruning(), conf.sessionLocalTimeZone(), conf.columnNameOfCorruptRecord());
-        StructType schema = files.dataSchema();
-        boolean usual = options.isColumnPruningEnabled() && options.parseMode() == PermissiveMode$.MODULE$
-            && options.enforceSchema() && !options.multiLine() && options.charset().equalsIgnoreCase("UTF-8")
-            && !options.ignoreLeadingWhiteSpaceInRead() && !options.ignoreTrailingWhiteSpaceInRead()
-            && !options.isCommentSet() && options.lineSeparatorInRead().isEmpty()
-            && options.delimiter().length() == 1 && options.charToEscapeQuoteEscaping().isEmpty();
-        if (!usual || schema.length() == 0 || schema.length() > WIDTH_MAX || files.bucketSpec().isDefined()
-                || files.overlappedPartCols().size() > 0) {
-            return null;
-        }
-        for (StructField field : schema.fields()) {
-            if (field.name().equals(options.columnNameOfCorruptRecord()) || hasDefault(field)) {
-                return null;
+        int width = files.dataSchema().length();
+        String plainly = whyPlainly(files, options);
+        return new CsvSettings(width, plainly == null ? document(options) : "", plainly);
+    }
+
+    private static String whyPlainly(HadoopFsRelation files, CSVOptions options) {
+        for (String name : JavaConverters.mapAsJavaMap(files.options()).keySet()) {
+            if (!KNOWN.contains(name.toLowerCase(Locale.ROOT))) {
+                return "option " + name;
             }
         }
-        String nulls = options.nullValue();
-        if (nulls.indexOf('\r') >= 0 || nulls.indexOf('\n') >= 0 || nulls.length() > 100) {
-            return null;
+        for (StructField field : files.dataSchema().fields()) {
+            if (field.name().equals(options.columnNameOfCorruptRecord())) {
+                return "a column of corrupt records";
+            }
+            if (field.getExistenceDefaultValue().isDefined()) {
+                return "columns with default values";
+            }
         }
+        int width = files.dataSchema().length();
+        if (width == 0 || width > WIDTH_MAX) {
+            return width + " columns";
+        }
+        if (files.bucketSpec().isDefined() || files.overlappedPartCols().size() > 0) {
+            return "buckets, or partition columns that are also in the files";
+        }
+        return whyPlainly(options);
+    }
+
+    private static String whyPlainly(CSVOptions options) {
+        if (options.parseMode() != PermissiveMode$.MODULE$) {
+            return "option mode=" + options.parseMode().name();
+        }
+        if (!options.charset().equalsIgnoreCase("UTF-8")) {
+            return "option encoding=" + options.charset();
+        }
+        Map<String, Boolean> unusual = new LinkedHashMap<>();
+        unusual.put("columnPruning=false", !options.isColumnPruningEnabled());
+        unusual.put("enforceSchema=false", !options.enforceSchema());
+        unusual.put("multiLine=true", options.multiLine());
+        unusual.put("ignoreLeadingWhiteSpace=true", options.ignoreLeadingWhiteSpaceInRead());
+        unusual.put("ignoreTrailingWhiteSpace=true", options.ignoreTrailingWhiteSpaceInRead());
+        unusual.put("comment", options.isCommentSet());
+        unusual.put("lineSep", options.lineSeparatorInRead().isDefined());
+        unusual.put("charToEscapeQuoteEscaping", options.charToEscapeQuoteEscaping().isDefined());
+        unusual.put("sep with several characters", options.delimiter().length() != 1);
+        String nulls = options.nullValue();
+        unusual.put("nullValue", nulls.indexOf('\r') >= 0 || nulls.indexOf('\n') >= 0 || nulls.length() > NULLS_MAX);
+        for (Map.Entry<String, Boolean> entry : unusual.entrySet()) {
+            if (entry.getValue()) {
+                return "option " + entry.getKey();
+            }
+        }
+        return null;
+    }
+
+    private static String document(CSVOptions options) {
         List<String> parts = new ArrayList<>();
         parts.add("\"delimiter\":" + Json.text(options.delimiter()));
         parts.add("\"quote\":" + Json.text(String.valueOf(options.quote())));
         parts.add("\"escape\":" + Json.text(String.valueOf(options.escape())));
         parts.add("\"header\":" + options.headerFlag());
-        parts.add("\"null_text\":" + Json.text(nulls));
-        return new CsvSettings(schema.length(), "{" + String.join(",", parts) + "}");
-    }
-
-    private static boolean hasDefault(StructField field) {
-        return field.getExistenceDefaultValue().isDefined();
+        parts.add("\"null_text\":" + Json.text(options.nullValue()));
+        return "{" + String.join(",", parts) + "}";
     }
 
     /** Returns the header of a request, in ASCII. */
@@ -91,7 +122,8 @@ final class CsvSettings implements Serializable {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof CsvSettings && ((CsvSettings) other).csv.equals(csv) && ((CsvSettings) other).width == width;
+        return other instanceof CsvSettings && ((CsvSettings) other).csv.equals(csv) && ((CsvSettings) other).width == width
+            && Objects.equals(((CsvSettings) other).plainly, plainly);
     }
 
     @Override

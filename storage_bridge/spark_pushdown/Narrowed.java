@@ -2,6 +2,7 @@ package zoe.pushdown;
 
 import java.io.BufferedInputStream;
 import java.io.Closeable;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -13,6 +14,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
+import org.apache.hadoop.fs.FileSystem;
 import scala.collection.AbstractIterator;
 
 /** The lines of an answer of the store. An answer that is cut short is an error, since gzip ends with a checksum. */
@@ -26,7 +28,7 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
         return thread;
     });
 
-    private final InputStream answer;
+    private final Counted answer;
     private final InputStream text;
     private final byte[] buffer = new byte[BUFFER];
     private byte[] line = new byte[1024];
@@ -36,10 +38,10 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
     private boolean over;
 
     Narrowed(InputStream answer) throws IOException {
-        this.answer = answer;
+        this.answer = new Counted(answer);
         ScheduledFuture<?> limit = WATCH.schedule(this::close, STALL_S, TimeUnit.SECONDS);
         try {
-            this.text = new GZIPInputStream(new BufferedInputStream(answer, BUFFER), BUFFER);
+            this.text = new GZIPInputStream(new BufferedInputStream(this.answer, BUFFER), BUFFER);
         } catch (IOException error) {
             close();
             throw error;
@@ -112,6 +114,11 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
         }
     }
 
+    /** Returns how many bytes came from the store. */
+    long received() {
+        return answer.bytes;
+    }
+
     @Override
     public void close() {
         try {
@@ -120,4 +127,33 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
             // It is not read any more.
         }
     }
+
+    /** Counts bytes, for the query's figures and for Spark's own metrics of input. */
+    private static final class Counted extends FilterInputStream {
+        private static final FileSystem.Statistics STATISTICS = FileSystem.getStatistics("swift2d", OfStore.class);
+        private long bytes;
+
+        Counted(InputStream answer) {
+            super(answer);
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) throws IOException {
+            int found = super.read(into, offset, length);
+            if (found > 0) {
+                bytes += found;
+                STATISTICS.incrementBytesRead(found);
+            }
+            return found;
+        }
+    }
+
+    /** A name for Hadoop's statistics. */
+    private abstract static class OfStore extends FileSystem {}
 }

@@ -24,53 +24,58 @@ final class SplitReader extends AbstractFunction1<PartitionedFile, Iterator<Inte
     private static final long SETTLED_MS = 2000;
 
     private final long plannedMs = System.currentTimeMillis();
-    private final CsvSettings settings;
-    private final List<Integer> columns;
-    private final Where where;
+    private final Selection selection;
     private final StoreAccess access;
     private final Rows rows;
+    private final Figures figures;
     private final Function1<PartitionedFile, Iterator<InternalRow>> plain;
 
-    SplitReader(CsvSettings settings, List<Integer> columns, Where where, StoreAccess access, Rows rows,
+    SplitReader(Selection selection, StoreAccess access, Rows rows, Figures figures,
                 Function1<PartitionedFile, Iterator<InternalRow>> plain) {
-        this.settings = settings;
-        this.columns = columns;
-        this.where = where;
+        this.selection = selection;
         this.access = access;
         this.rows = rows;
+        this.figures = figures;
         this.plain = plain;
     }
 
     @Override
     public Iterator<InternalRow> apply(PartitionedFile file) {
-        Narrowed lines = isSuitable(file) ? request(file) : null;
-        if (lines == null) {
-            return plain.apply(file);
-        }
-        TaskContext task = TaskContext.get();
-        if (task != null) {
-            task.addTaskCompletionListener((TaskCompletionListener) context -> lines.close());
-        }
-        return rows.of(lines, "CSV file: " + file.urlEncodedPath());
-    }
-
-    private boolean isSuitable(PartitionedFile file) {
-        String name = file.toPath().getName().toLowerCase(Locale.ROOT);
-        return COMPRESSED.stream().noneMatch(name::endsWith) && file.modificationTime() + SETTLED_MS < plannedMs;
-    }
-
-    private Narrowed request(PartitionedFile file) {
-        // Hadoop's reader of lines gives a line to the split in which the byte before it lies, the store to the split in
-        // which it begins; with bounds moved by one, both kinds of splits can meet.
-        long start = file.start() == 0 ? 0 : file.start() + 1;
-        long end = file.start() + file.length() + 1;
+        Narrowed lines;
         try {
-            return access.narrowed(file, settings.request(columns, where, start, end));
+            lines = request(file);
         } catch (ChangedException changed) {
             throw new IllegalStateException(changed.getMessage());
         } catch (IOException | RuntimeException error) {
             LOG.info("{} is read plainly: {}", file.urlEncodedPath(), error.toString());
-            return null;
+            String why = error.getMessage() == null ? error.toString() : error.getMessage();
+            figures.add(new Figures.Read(file.length(), file.length(), why));
+            return plain.apply(file);
         }
+        TaskContext task = TaskContext.get();
+        if (task != null) {
+            task.addTaskCompletionListener((TaskCompletionListener) context -> {
+                lines.close();
+                figures.add(new Figures.Read(file.length(), lines.received(), null));
+            });
+        }
+        return rows.of(lines, "CSV file: " + file.urlEncodedPath());
+    }
+
+    private Narrowed request(PartitionedFile file) throws IOException, ChangedException {
+        if (selection.plainly != null) {
+            throw new IOException(selection.plainly);
+        }
+        String name = file.toPath().getName().toLowerCase(Locale.ROOT);
+        if (COMPRESSED.stream().anyMatch(name::endsWith)) {
+            throw new IOException("compressed objects");
+        }
+        if (file.modificationTime() + SETTLED_MS >= plannedMs) {
+            throw new IOException("objects that were just written");
+        }
+        // Hadoop's reader of lines gives a line to the split in which the byte before it lies, the store to the split in
+        // which it begins; with bounds moved by one, both kinds of splits can meet.
+        long start = file.start() == 0 ? 0 : file.start() + 1;
+        return access.narrowed(file, selection.request(start, file.start() + file.length() + 1));
     }
 }

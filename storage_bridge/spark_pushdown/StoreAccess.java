@@ -28,6 +28,7 @@ final class StoreAccess implements Serializable {
     private static final Duration SIGN_IN_PATIENCE = Duration.ofSeconds(10);
     private static final int OK = 200;
     private static final int UNAUTHORIZED = 401;
+    private static final int UNAVAILABLE = 503;
     /** Swift rounds times of changes up to seconds; Stocator's listing may round them down. */
     private static final long ROUNDING_MS = 1000;
     /** A service that does not answer, or without selections, is not asked again for so long. */
@@ -52,14 +53,17 @@ final class StoreAccess implements Serializable {
         return made;
     }
 
-    /** Returns the selected lines of a split; null if it must be read plainly. Raises ChangedException if its object is
-     * not the listed one. */
+    /** Returns the selected lines of a split. Raises IOException if it must be read plainly, and ChangedException if its
+     * object is not the listed one. */
     Narrowed narrowed(PartitionedFile file, String selection) throws IOException, ChangedException {
         URI uri = file.toPath().toUri();
         int dot = uri.getHost().lastIndexOf('.');
         String service = uri.getHost().substring(dot + 1);
-        if (uri.getHost().startsWith(VIEWS) || System.currentTimeMillis() < RESTING.getOrDefault(service, 0L)) {
-            return null;
+        if (uri.getHost().startsWith(VIEWS)) {
+            throw new IOException("views");
+        }
+        if (System.currentTimeMillis() < RESTING.getOrDefault(service, 0L)) {
+            throw new IOException("the store did not answer within the last minute, or without a selection");
         }
         HttpResponse<InputStream> answer = answer(service, "/" + uri.getHost().substring(0, dot) + uri.getPath(), selection);
         if (!"yes".equals(answer.headers().firstValue(PUSHDOWN).orElse(""))) {
@@ -67,7 +71,8 @@ final class StoreAccess implements Serializable {
             if (answer.statusCode() == OK) {
                 rest(service);
             }
-            throw new IOException("the store answers " + answer.statusCode() + " without a selection");
+            boolean busy = answer.statusCode() == UNAVAILABLE;
+            throw new IOException(busy ? "the tenant's CPU bound at the store" : "an answer " + answer.statusCode());
         }
         String why = whyNotListed(file, answer);
         if (why != null) {

@@ -44,19 +44,29 @@ final class StoreCsvFormat extends CSVFileFormat {
         for (StructField field : requiredSchema.fields()) {
             columns.add(dataSchema.fieldIndex(field.name()));
         }
-        boolean worthwhile = !where.isEmpty() || columns.size() <= SHARE_OF_COLUMNS * dataSchema.length();
-        if (columns.isEmpty() || !worthwhile) {
-            return plain;
-        }
         SQLConf conf = session.sessionState().conf();
         CSVOptions parsed = new CSVOptions(
             options, conf.csvColumnPruning(), conf.sessionLocalTimeZone(), conf.columnNameOfCorruptRecord());
         Rows rows = new Rows(dataSchema, requiredSchema, parsed, filters);
-        return new SplitReader(settings, columns, where, StoreAccess.of(hadoop), rows, plain);
+        Selection selection = new Selection(settings, columns, where, whyPlainly(columns.size(), dataSchema.length()));
+        return new SplitReader(selection, StoreAccess.of(hadoop), rows, QueryLog.figures(session), plain);
+    }
+
+    private String whyPlainly(int columns, int all) {
+        if (settings.plainly != null) {
+            return settings.plainly;
+        }
+        if (columns == 0) {
+            return "no column is needed";
+        }
+        return where.isEmpty() && columns > SHARE_OF_COLUMNS * all ? "most columns are needed, and all rows" : null;
     }
 
     @Override
     public String toString() {
+        if (settings.plainly != null) {
+            return "CSV, read plainly: " + settings.plainly;
+        }
         return where.isEmpty() ? "CSV, columns by the store" : "CSV, columns and rows by the store: " + where.text;
     }
 

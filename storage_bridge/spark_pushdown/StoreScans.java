@@ -44,13 +44,11 @@ final class StoreScans extends SparkStrategy {
             return none();
         }
         HadoopFsRelation files = (HadoopFsRelation) relation.relation();
-        if (files.fileFormat().getClass() != CSVFileFormat.class || !inStore(files)) {
+        boolean on = session.conf().get("spark.zoe.pushdown", "true").equals("true");
+        if (!on || files.fileFormat().getClass() != CSVFileFormat.class || !inStore(files)) {
             return none();
         }
         CsvSettings settings = CsvSettings.of(session, files);
-        if (settings == null) {
-            return none();
-        }
         Where where = new Conditions(files.dataSchema(), relation.output(), session.sessionState().conf().ansiEnabled())
             .where(JavaConverters.seqAsJavaList(found.get()._2()));
         // Made anew: Spark's own transformations would keep the old relation, since all formats of CSV are equal to it.

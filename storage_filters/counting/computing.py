@@ -96,6 +96,10 @@ class Computing:
             spent, self._open_ns, self._waited_ns = (self._open_ns, self._waited_ns), 0, 0
             self._spending.book(*spent)
 
+    def left_s(self) -> float:
+        """Return the seconds until the booked time of the account has passed; 0 for now, and without a bound."""
+        return self._spending.left_s() if self._spending is not None else 0.0
+
     def wait(self) -> None:
         """Wait until the booked time of the account has passed. Of several waiting requests, the first that looks
         continues, and the others wait for the time that it books.

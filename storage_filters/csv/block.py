@@ -49,7 +49,7 @@ class Selector:
             return b""
         lines, irregular = lay_out(data, len(self._names), self._csv, self._asked)
         if quoted:
-            lines, others = without(lines, dependent_lines(lines.buffer, lines.starts, lines.ends, self._csv))
+            lines, others = without(lines, dependent_lines(data, lines.starts, lines.ends, self._csv))
             irregular = [*irregular, *others]
         selected = lines.only(self._rows(lines, data)) if self._predicate is not None else lines
         by_hand = {start: self._by_hand(data[start:end]) for start, end in irregular}
@@ -102,11 +102,16 @@ class Selector:
 
     def _blank(self, lines: Lines) -> Mask:
         """Return which lines are blank in their wanted part."""
-        seen = np.concatenate(([0], np.cumsum(lines.buffer > _BLANK)))
-        blank = np.ones(len(lines.starts), dtype=bool)
-        for column in self._wanted:
-            first, last = lines.field(column)
-            blank &= seen[np.minimum(last, len(lines.buffer))] == seen[np.minimum(first, len(lines.buffer))]
+        rows = np.arange(len(lines.starts))
+        fields = [lines.field(column) for column in self._wanted]
+        for first, last in fields:
+            begins = lines.buffer[np.minimum(first[rows], len(lines.buffer) - 1)]
+            rows = rows[(first[rows] == last[rows]) | (begins <= _BLANK)]
+        blank = np.zeros(len(lines.starts), dtype=bool)
+        blank[rows] = True
+        some = np.logical_or.reduce([last[rows] > first[rows] for first, last in fields])
+        for row in rows[some].tolist():
+            blank[row] = all((lines.buffer[first[row] : last[row]] <= _BLANK).all() for first, last in fields)
         return blank
 
     def _project(self, lines: Lines) -> bytes:

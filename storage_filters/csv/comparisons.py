@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from storage_filters.csv.numbers import integers_of, numbers_of
+from storage_filters.csv.numbers import EXACT_DIGITS_MAX, decimals_of, integers_of, numbers_of
 from storage_filters.csv.quotes import Bytes, Mask, Positions
 from storage_filters.csv.readings import (
     DAYS_UNCERTAIN,
@@ -36,6 +36,8 @@ _SURE_MAX = 1e37
 _DAY_SHAPE = b"dddd-dd-dd"
 _TIME_SHAPE = b"dddd-dd-dd dd:dd:dd"
 _DIGIT = ord("d")
+_DAYS_OF_MONTHS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0])
+_FEBRUARY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,18 @@ def _nulls_at_once(fields: Fields, type_: ColumnType) -> _Known:
     if type_.kind in ("float", "double"):
         known = ~np.isnan(numbers_of(fields.buffer, fields.first, fields.last))
         return ~known, known.copy(), known
+    if type_.kind == "decimal":
+        return _of_values(_decimals(fields, type_)[1])
+    if type_.kind == "date":
+        return _of_values(_valid_days(fields, _DAY_SHAPE)[1])
+    if type_.kind == "boolean":
+        return _of_values(_truths(fields))
     return _none_known(len(fields.first))
+
+
+def _of_values(known: Mask) -> _Known:
+    """Return that these rows have values, which are not null."""
+    return np.zeros(len(known), dtype=bool), known.copy(), known
 
 
 def _at_once(fields: Fields, type_: ColumnType | None, test: Comparison) -> _Known:
@@ -111,6 +124,9 @@ def _at_once(fields: Fields, type_: ColumnType | None, test: Comparison) -> _Kno
     if isinstance(literal, Decimal):
         if type_ is not None and type_.is_integer:
             return _integers(fields, type_, test.operator, literal)
+        if type_ is not None and kind == "decimal" and len(literal.as_tuple().digits) <= EXACT_DIGITS_MAX:
+            numbers, known = _decimals(fields, type_)
+            return (*_split(_order_of(numbers, float(literal)), test.operator), known)
         if kind in ("double", "string", "float", "decimal", "any"):
             return _numbers(fields, type_, test.operator, float(literal))
     elif kind in ("date", "timestamp") or (kind == "any" and may_be_day(literal) and not may_be_number(literal)):
@@ -142,8 +158,7 @@ def _numbers(fields: Fields, type_: ColumnType | None, operator: Operator, liter
     numbers = numbers_of(fields.buffer, fields.first, fields.last)
     known = ~np.isnan(numbers)
     numbers = np.where(known, numbers, 0.0)
-    order = (numbers > literal).astype(np.int8) - (numbers < literal)
-    true, false = _split(order, operator)
+    true, false = _split(_order_of(numbers, literal), operator)
     if type_ is not None and type_.kind in ("double", "string"):
         return true, false, known
     # Numbers that differ by more than a whole number and single precision differ in every way of reading.
@@ -154,24 +169,41 @@ def _numbers(fields: Fields, type_: ColumnType | None, operator: Operator, liter
     return true, false, known & (abs(literal) < _SURE_MAX)
 
 
+def _decimals(fields: Fields, type_: ColumnType) -> tuple[NDArray[np.float64], Mask]:
+    """Return the values, and of which they are exact and within the type's range."""
+    numbers, known = decimals_of(fields.buffer, fields.first, fields.last, type_.scale)
+    numbers = np.where(known, numbers, 0.0)
+    return numbers, known & (np.abs(numbers) < 10.0 ** (type_.precision - type_.scale))
+
+
+def _order_of(numbers: NDArray[np.float64], literal: float) -> Orders:
+    order: Orders = (numbers > literal).astype(np.int8) - (numbers < literal)
+    return order
+
+
 def _days(fields: Fields, operator: Operator, literal: str, exact: bool) -> _Known:
     """Compare days in full notation, and times at least two days before or after the literal."""
     day, rows = day_of_time(literal), len(fields.first)
     if day is None:
         return _none_known(rows)
-    shaped = _of_shape(fields, _DAY_SHAPE)
-    if not exact:
-        shaped |= _of_shape(fields, _TIME_SHAPE)
-    numbers = _day_numbers(fields, shaped)
-    # Only days that every month has are accepted here.
-    of_month, month = numbers % 100, numbers // 100 % 100
-    known = shaped & (of_month >= 1) & (of_month <= 28) & (month >= 1) & (month <= 12) & (numbers >= 1_01_01)
+    numbers, known = _valid_days(fields, _DAY_SHAPE, *([] if exact else [_TIME_SHAPE]))
     low, high = (day, day) if exact else _around(day)
     order = (numbers > _number_of(high)).astype(np.int8) - (numbers < _number_of(low))
     if not exact:
         known &= order != 0
         known &= ~_of_shape(fields, _TIME_SHAPE) | _times(fields)
     return (*_split(order, operator), known)
+
+
+def _valid_days(fields: Fields, *shapes: bytes) -> tuple[NDArray[np.int64], Mask]:
+    """Return days as numbers such as 20150131, and which fields of one of the shapes begin with a day that exists."""
+    shaped = np.logical_or.reduce([_of_shape(fields, shape) for shape in shapes])
+    numbers = _day_numbers(fields, shaped)
+    of_month, month, year = numbers % 100, numbers // 100 % 100, numbers // 10_000
+    last = _DAYS_OF_MONTHS[np.minimum(month, len(_DAYS_OF_MONTHS) - 1)]
+    leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    last = np.where((month == _FEBRUARY) & leap, last + 1, last)
+    return numbers, shaped & (year >= 1) & (of_month >= 1) & (of_month <= last)
 
 
 def _around(day: date) -> tuple[date, date]:
@@ -259,6 +291,13 @@ def equal(buffer: Bytes, first: Positions, last: Positions, literal: bytes) -> M
     same = np.zeros(len(first), dtype=bool)
     same[rows] = True
     return same
+
+
+def _truths(fields: Fields) -> Mask:
+    """Return which fields are `true` or `false` in small letters."""
+    return equal(fields.buffer, fields.first, fields.last, b"true") | equal(
+        fields.buffer, fields.first, fields.last, b"false"
+    )
 
 
 def _split(order: Orders, operator: Operator) -> tuple[Mask, Mask]:

@@ -16,7 +16,7 @@ from storage_filters.csv.readings import number_of
 Numbers = NDArray[np.float64]
 
 _POINT, _PLUS, _MINUS, _ZERO = b".+-0"
-_EXACT_BYTES_MAX = 15
+_EXACT_BYTES_MAX = EXACT_DIGITS_MAX = 15
 _INTEGER_BYTES_MAX = 19  # 18 digits and a sign; with more, sums of 64 bits overflow
 _POWERS = 10.0 ** np.arange(_EXACT_BYTES_MAX + 1)
 _OF_NUMBERS = np.zeros(256, dtype=bool)
@@ -25,16 +25,28 @@ _OF_NUMBERS[list(b"0123456789+-.eE")] = True
 _NUMBER_BYTES_MAX = 40
 
 
+def decimals_of(values: Bytes, first: Positions, last: Positions, scale: int) -> tuple[Numbers, Mask]:
+    """Return the fields as numbers, and a mask of the decimals of at most `_EXACT_BYTES_MAX` bytes and `scale` digits
+    behind the point. Of these and other decimals with as few digits, different ones are different numbers here.
+    """
+    lengths = last - first
+    numbers, known = np.full(len(first), np.nan), np.zeros(len(first), dtype=bool)
+    short = (lengths <= _EXACT_BYTES_MAX) & (lengths > 0)
+    numbers[short], right, places = _decimals(values, first[short], lengths[short])
+    known[short] = right & (places <= scale)
+    return numbers, known
+
+
 def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
     """Return the fields [first, last) of `values` as numbers; NaN if they are none."""
     lengths = last - first
     numbers = np.full(len(first), np.nan)
     short = lengths <= _EXACT_BYTES_MAX
     if short.all():
-        numbers, known = _decimals(values, first, lengths)
+        numbers, known, _ = _decimals(values, first, lengths)
     else:
         known = np.zeros(len(first), dtype=bool)
-        numbers[short], known[short] = _decimals(values, first[short], lengths[short])
+        numbers[short], known[short], _ = _decimals(values, first[short], lengths[short])
     rows = np.flatnonzero(~known & (lengths > 0))
     if len(rows):
         numbers[rows] = _numbers_one_by_one(values, first[rows], last[rows])
@@ -64,8 +76,10 @@ def integers_of(values: Bytes, first: Positions, last: Positions) -> tuple[NDArr
     return numbers, known
 
 
-def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numbers, Mask]:
-    """Return fields of at most `_EXACT_BYTES_MAX` bytes, and a mask of the decimals among them; NaN for all others."""
+def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numbers, Mask, NDArray[np.int64]]:
+    """Return fields of at most `_EXACT_BYTES_MAX` bytes, NaN for all but decimals; a mask of the decimals among them;
+    and how many digits they have behind the point.
+    """
     offsets = np.arange(lengths.max(initial=0))[:, None]
     inside = offsets < lengths
     text = values[np.minimum(first + offsets, len(values) - 1)]  # bytes x fields
@@ -82,14 +96,16 @@ def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numb
     whole = np.zeros(len(first))
     for digit, are in zip(digits, is_digit, strict=True):
         whole = np.where(are, whole * 10 + digit, whole)
+    places = np.zeros(len(first), dtype=np.int64)
     if pointed:
         known &= is_point.sum(axis=0) <= 1
         behind = np.logical_or.accumulate(is_point, axis=0)
-        whole /= _POWERS[(behind & is_digit).sum(axis=0)]
+        places = (behind & is_digit).sum(axis=0)
+        whole /= _POWERS[places]
     if negative.any():
         whole[negative] *= -1
     whole[~known] = np.nan
-    return whole, known
+    return whole, known, places
 
 
 def _numbers_one_by_one(values: Bytes, first: Positions, last: Positions) -> Numbers:

@@ -12,7 +12,6 @@ from storage_filters.csv.selection import CsvFormat
 Positions = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
-_COMMENT = ord("#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +63,28 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
     return Quotes(well, quotes[opens & known], quotes[~opens & known], silent)
 
 
-def dependent_lines(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvFormat) -> Mask:
-    """Return the lines that Spark may read differently if its parser skips columns: all with a quote and beside it an
-    escape, another quote next to one, or the comment sign of univocity-parsers.
+def dependent_lines(data: bytes, starts: Positions, ends: Positions, csv: CsvFormat) -> Mask:
+    """Return the lines of `data` that Spark may read differently if its parser skips columns: all with a quote and
+    beside it an escape, another quote next to one, or the comment sign of univocity-parsers.
     """
-    quotes = buffer == ord(csv.quote)
-    pairs = np.append(quotes[:-1] & quotes[1:], False)
-    odd = pairs | (buffer == _COMMENT)
-    if csv.escape != csv.quote:
-        odd |= buffer == ord(csv.escape)
-    with_quotes, with_odd = _lines_with(quotes, starts, ends), _lines_with(odd, starts, ends)
-    both: Mask = with_quotes & with_odd
-    return both
+    quote = csv.quote.encode()
+    odd = [
+        sign for sign in (quote * 2, b"#", *([] if csv.escape == csv.quote else [csv.escape.encode()])) if sign in data
+    ]
+    if not odd:
+        return np.zeros(len(starts), dtype=bool)
+    buffer = np.frombuffer(data, dtype=np.uint8)
+    quotes = np.flatnonzero(buffer == quote[0])
+    places = [quotes[:-1][np.diff(quotes) == 1] if len(sign) > 1 else np.flatnonzero(buffer == sign[0]) for sign in odd]
+    return _lines_with(quotes, starts, ends) & _lines_with(np.concatenate(places), starts, ends)
 
 
-def _lines_with(marks: Mask, starts: Positions, ends: Positions) -> Mask:
-    seen = np.concatenate(([0], np.cumsum(marks)))
-    found: Mask = seen[ends] > seen[starts]
-    return found
+def _lines_with(places: Positions, starts: Positions, ends: Positions) -> Mask:
+    """Return the lines in which any of the places lies."""
+    found = np.zeros(len(starts) + 1, dtype=bool)
+    line = np.searchsorted(ends, places, side="right")
+    found[line[places >= np.append(starts, len(starts) and ends[-1])[line]]] = True
+    return found[:-1]
 
 
 def _escapes(buffer: Bytes, csv: CsvFormat) -> Positions:

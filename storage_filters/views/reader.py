@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import quote
 
-from swift.common.swob import HTTPUnprocessableEntity, Request, Response
+from swift.common.swob import HTTPServiceUnavailable, HTTPUnprocessableEntity, Request, Response
 from swift.common.utils import close_if_possible
 from swift.common.wsgi import make_subrequest
 
@@ -22,6 +22,8 @@ from storage_filters.wsgi.headers import FRAMED, OBJECT_BYTES, PUSHDOWN, SELECTE
 Get = Callable[[Mapping[str, str]], Response]
 """Reads an object with these headers."""
 _KEPT = ("Last-Modified", "X-Timestamp")
+BUSY_S = 0.5
+"""A query reads plainly rather than wait for so long under the tenant's CPU bound."""
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer
@@ -77,6 +79,9 @@ class Reader:
         Refusal.
         """
         selection, path = selection_requested(text), quote(self._request.environ["PATH_INFO"])
+        if computing_of(self._request.environ).left_s() > BUSY_S:
+            busy = "the CPU bound of the tenant is reached: read the object plainly\n"
+            raise Refusal(HTTPServiceUnavailable(body=busy, request=self._request))
         body, answer = self.records(selection, lambda headers: self.ask("GET", path, headers))
         kept = {name: answer.headers[name] for name in _KEPT if name in answer.headers}
         etag = answer.headers.get("Etag", "").strip('"')

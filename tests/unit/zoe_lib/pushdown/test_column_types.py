@@ -22,8 +22,16 @@ def test_types_have_the_names_of_spark(name: str, type_: str | None) -> None:
     assert (str(found) if (found := type_of(name)) else None) == type_
 
 
-NAMED = {"id": "long", "kwh": "double", "day": "date", "at": "timestamp", "on": "boolean", "city": "string",
-         "heat": "float", "floor": "byte"}
+NAMED = {
+    "id": "long",
+    "kwh": "double",
+    "day": "date",
+    "at": "timestamp",
+    "on": "boolean",
+    "city": "string",
+    "heat": "float",
+    "floor": "byte",
+}
 TYPES = {name: known for name, type_ in NAMED.items() if (known := type_of(type_))}
 TYPES["price"] = ColumnType("decimal", 38, 10)
 TYPES["tax"] = ColumnType("decimal", 5, 2)
