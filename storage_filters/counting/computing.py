@@ -30,6 +30,10 @@ class Spending(Protocol):
         """Return the seconds until the booked time has passed; 0 for now, and without a bound."""
         ...
 
+    def cores(self) -> float:
+        """Return the bound of the account; 0 for none."""
+        ...
+
 
 class Computing:
     """CPU time of one request. Without an account nothing is measured. pause: lets other requests run for at least so
@@ -96,9 +100,12 @@ class Computing:
             spent, self._open_ns, self._waited_ns = (self._open_ns, self._waited_ns), 0, 0
             self._spending.book(*spent)
 
-    def left_s(self) -> float:
-        """Return the seconds until the booked time of the account has passed; 0 for now, and without a bound."""
-        return self._spending.left_s() if self._spending is not None else 0.0
+    def expected_wait_s(self, cpu_s: float) -> float:
+        """Return how long the request would wait for its account if it takes so much CPU time; 0 without a bound."""
+        if self._spending is None:
+            return 0.0
+        cores = self._spending.cores()
+        return self._spending.left_s() + (cpu_s / cores - cpu_s if 0 < cores < 1 else 0.0)
 
     def wait(self) -> None:
         """Wait until the booked time of the account has passed. Of several waiting requests, the first that looks

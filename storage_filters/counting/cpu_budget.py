@@ -83,3 +83,7 @@ class RequestSpending:
     def left_s(self) -> float:
         """Return the seconds until the booked time of the account has passed; 0 without a bound."""
         return self.rates.ahead_s(self.account, _PACE, time.monotonic())
+
+    def cores(self) -> float:
+        """Return the account's bound; 0 for none."""
+        return self.rates.rate(self.account, _PACE) / _CORE

@@ -27,6 +27,10 @@ class CpuRecord:
         """Return 0: only the proxy has bounds."""
         return 0.0
 
+    def cores(self) -> float:
+        """Return 0: only the proxy has bounds."""
+        return 0.0
+
     def take_us(self) -> int:
         """Return the CPU time since the last call, in microseconds, and start at zero."""
         told_us, self._cpu_ns = divmod(self._cpu_ns, 1000)

@@ -135,6 +135,10 @@ class RateTable:
             _, rate, until_s, _, _ = self._read(slot)
         return max(until_s - now_s, 0.0) if rate > 0 else 0.0
 
+    def rate(self, account: str, direction: Direction) -> float:
+        """Return the limit of an account; 0 for none."""
+        return float(self._read(self._slot_of(account, direction))[1])
+
     def set_rates(
         self,
         rates: Mapping[tuple[str, Direction], float],

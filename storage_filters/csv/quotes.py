@@ -64,13 +64,11 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
 
 
 def dependent_lines(data: bytes, starts: Positions, ends: Positions, csv: CsvFormat) -> Mask:
-    """Return the lines of `data` that Spark may read differently if its parser skips columns: all with a quote and
-    beside it an escape, another quote next to one, or the comment sign of univocity-parsers.
+    """Return the regular lines of `data` that Spark may read differently if its parser skips columns: all with a quote
+    and beside it an escape or another quote next to one.
     """
     quote = csv.quote.encode()
-    odd = [
-        sign for sign in (quote * 2, b"#", *([] if csv.escape == csv.quote else [csv.escape.encode()])) if sign in data
-    ]
+    odd = [sign for sign in (quote * 2, *([] if csv.escape == csv.quote else [csv.escape.encode()])) if sign in data]
     if not odd:
         return np.zeros(len(starts), dtype=bool)
     buffer = np.frombuffer(data, dtype=np.uint8)

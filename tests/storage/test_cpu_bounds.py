@@ -178,3 +178,18 @@ def test_a_view_is_counted_where_it_is_computed(whole: Whole, controller: httpx.
         used, counted = used_s(whole, server) - used_before_s, counted_s(controller, container=view) - before_s
         print(f"{server}: counted {counted:.3f} s, used {used:.3f} s")
         assert 0.7 * used <= counted <= 1.05 * used
+
+
+def test_a_query_of_a_bounded_tenant_is_told_to_read_plainly_instead_of_waiting(whole: Whole) -> None:
+    content = b"vid,city,amount\n" + b"17,Paris,3.25\n18,Rome,4.5\n" * 250_000
+
+    def status(person: Person, end: int) -> int:
+        selection = f'{{"width": 3, "columns": [1], "end": {end}, "csv": {{"header": true}}}}'
+        return person.call("GET", "asked/m.csv", headers={"X-Zoe-Pushdown": selection}).status_code
+
+    for login, expected in (("acme:ann", 503), ("beta:bob", 200)):
+        with logged_in(whole.store, login) as person:
+            person.put("asked")
+            person.put("asked/m.csv", content)
+            assert status(person, len(content)) == expected
+            until(lambda person=person: status(person, 100_000) == 200)  # type: ignore[misc]

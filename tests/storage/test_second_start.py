@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +14,13 @@ from tests.support.documents import job
 from tests.support.needs import need_program
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.runtimes import home_with_runtimes
+from tests.support.viewed_readings import STORAGE
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest, ExecutionView
 from zoe_embedded.demos.data import Dataset
 from zoe_embedded.demos.storage import CONTAINER, RATE, upload
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.binaries import find_wheel
-from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.swift.site import SERVICE, storage_site
 from zoe_lib.domain.executions.execution import ExecutionState
 
@@ -42,14 +41,13 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
 
 def run(home: Home) -> ExecutionView:
     """As `make demo-storage` does, with a command instead of Spark; it is submitted as soon as all is up."""
-    description = json.loads((CLONE / "app_descriptions" / "energy-report-swift.json").read_text())
     with storage_site(home, BandwidthSlo(RATE, RATE)) as site, Client(site.stack.url, site.stack.token) as client:
         data = Dataset(site.stack.workspace / "energy-report", site.stack.component_account, ROWS)
         if not data.complete:
             data.make(lambda _done, _total: None)
         upload(Console(quiet=True), site, data.readings, CONTAINER)
         client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
-        submitted = client.submit(job("true", storage=description["storage"]))
+        submitted = client.submit(job("true", storage=STORAGE))
         return client.wait(submitted.id, 120)
 
 

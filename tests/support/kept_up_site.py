@@ -4,13 +4,13 @@ submits a job that reads from the store, and prints the result.
 
 from __future__ import annotations
 
-import json
 import sys
 
 from rich.console import Console
 
 from storage_bridge.model import BandwidthSlo
 from tests.support.documents import job
+from tests.support.viewed_readings import STORAGE
 from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest
 from zoe_embedded import stack
@@ -31,7 +31,6 @@ _ROWS = 6_000
 def ran(site: Site, command: list[str]) -> str:
     """Run a command with the demo's input, and return its final state, or the error."""
     console = Console(quiet=True)
-    description = json.loads((CLONE / "app_descriptions" / "energy-report-swift.json").read_text())
     try:
         data = Dataset(site.stack.workspace / "energy-report", site.stack.component_account, _ROWS)
         if not data.complete:
@@ -39,7 +38,7 @@ def ran(site: Site, command: list[str]) -> str:
         upload(console, site, data.readings, CONTAINER)
         with Client(site.stack.url, site.stack.token, patience_s=PATIENCE_S) as client:
             client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
-            document = job(*command, storage=description["storage"])
+            document = job(*command, storage=STORAGE)
             with submitted_alone(Console(), client, site.stack.home, document) as execution_id:
                 return client.wait(execution_id, 120).state.value
     except (StoreError, ZoeError) as error:

@@ -18,7 +18,9 @@ from zoe_embedded.home import Home, HomeError
 from zoe_embedded.runtimes import lab, mpi, runtime
 from zoe_embedded.runtimes.install_progress import GROWTH
 from zoe_embedded.runtimes.interpreters import PythonMissingError, RuntimeBuildError
+from zoe_embedded.runtimes.jars import JarError
 from zoe_embedded.runtimes.needs import NeedsError, check
+from zoe_embedded.runtimes.pushdown_jar import readable_pushdown
 from zoe_embedded.runtimes.runtime import Runtime
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
@@ -120,11 +122,20 @@ def main() -> int:
         if entry.spark:
             check(home)
         done = entry.ensure(home)
+        if entry.spark:
+            _add_pushdown(home)
     except (RuntimeBuildError, HomeError, NeedsError, OSError) as error:
         print(error, flush=True)
         return 1
     print(json.dumps({"path": done.path, "environment": done.environment}), flush=True)
     return 0
+
+
+def _add_pushdown(home: Home) -> None:
+    try:
+        readable_pushdown(home)
+    except JarError as error:
+        print(f"queries of Spark will read whole objects: {error}", flush=True)
 
 
 if __name__ == "__main__":

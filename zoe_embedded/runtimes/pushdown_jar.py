@@ -12,8 +12,9 @@ from zipfile import ZipFile, ZipInfo
 
 import storage_bridge
 from zoe_embedded.home import Home, cache_directory
-from zoe_embedded.runtimes.jars import JarError, compiler_jar, readable_copies
-from zoe_embedded.runtimes.runtime import ensure_runtime, runtime_is_built
+from zoe_embedded.runtimes.jars import JarError, compiler_jar
+from zoe_embedded.runtimes.runtime import LOCK, ensure_runtime, runtime_is_built
+from zoe_embedded.runtimes.store import make_readable
 
 SOURCES = Path(storage_bridge.__file__).parent / "spark_pushdown"
 _COMPILE_TIMEOUT_S = 300
@@ -24,12 +25,12 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 
 def pushdown_jar(spark_home: Path, java_home: Path) -> Path:
     """Return the jar, compiling it if the sources or Spark's jars are others than last time. Raises JarError."""
-    sources = sorted(SOURCES.glob("*.java"))
-    jar = cache_directory() / "jars" / f"zoe-pushdown-{_key(sources, spark_home)}.jar"
+    spark = sorted(path.name.encode() for path in (spark_home / "jars").glob("spark-*.jar"))
+    jar = cache_directory() / "jars" / f"zoe-pushdown-{_key(spark)}.jar"
     if not jar.exists():
         jar.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=jar.parent) as directory:
-            _compile(sources, spark_home, java_home, Path(directory))
+            _compile(_sources(), spark_home, java_home, Path(directory))
             draft = jar.with_name(f"{jar.name}.{os.getpid()}")
             _pack(Path(directory), draft)
             draft.replace(jar)
@@ -37,18 +38,26 @@ def pushdown_jar(spark_home: Path, java_home: Path) -> Path:
 
 
 def readable_pushdown(home: Home) -> list[str]:
-    """Return the jar where components may read it, if Spark's runtime is installed already. Raises JarError."""
-    if not runtime_is_built(home):
-        return []
-    environment = ensure_runtime(home).environment
-    jar = pushdown_jar(Path(environment["SPARK_HOME"]), Path(environment["JAVA_HOME"]))
-    return readable_copies(home, [jar])
+    """Return where components may read the jar; it is there once Spark's runtime is. Raises JarError."""
+    place = home.runtime / "jars" / f"zoe-pushdown-{_key([LOCK.read_bytes()])}.jar"
+    if not place.exists() and runtime_is_built(home):
+        environment = ensure_runtime(home).environment
+        jar = pushdown_jar(Path(environment["SPARK_HOME"]), Path(environment["JAVA_HOME"]))
+        place.parent.mkdir(exist_ok=True)
+        draft = place.with_name(f"{place.name}.{os.getpid()}")
+        draft.write_bytes(jar.read_bytes())
+        draft.replace(place)
+        make_readable(place.parent)
+    return [str(place)]
 
 
-def _key(sources: list[Path], spark_home: Path) -> str:
-    spark = sorted(path.name for path in (spark_home / "jars").glob("spark-*.jar"))
-    parts = [*(source.read_bytes() for source in sources), *(name.encode() for name in spark)]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+def _key(spark: list[bytes]) -> str:
+    """Return the key of the sources and a version of Spark."""
+    return hashlib.sha256(b"\0".join([*(path.read_bytes() for path in _sources()), *spark])).hexdigest()[:16]
+
+
+def _sources() -> list[Path]:
+    return sorted(SOURCES.glob("*.java"))
 
 
 def _compile(sources: list[Path], spark_home: Path, java_home: Path, directory: Path) -> None:

@@ -26,6 +26,8 @@ from zoe_embedded.runtimes.store import Recipe, is_built, lock_file, make_readab
 
 CLONE = Path(__file__).resolve().parents[2]
 _REQUIREMENTS = CLONE / "requirements"
+LOCK = _REQUIREMENTS / "runtime.lock"
+"""What the runtime installs."""
 _NOTEBOOK_LOCK = _REQUIREMENTS / "jupyter.lock"
 _NOTEBOOK_IMAGE = CLONE / "app_descriptions" / "images" / "jupyter-spark"
 _SPARK_JAVA = CLONE / "app_descriptions" / "spark"
@@ -96,7 +98,7 @@ def ensure_notebook(home: Home) -> Runtime:
 def _recipe() -> Recipe:
     """Return the recipe of the runtime, including the additions for notebooks, so that these are added once."""
     python = find_python(SPARK, "Spark")
-    files = (_REQUIREMENTS / "runtime.lock", _NOTEBOOK_LOCK, _DASK)
+    files = (LOCK, _NOTEBOOK_LOCK, _DASK)
     parts = (f"{_LAYOUT} {python}".encode(), *(file.read_bytes() for file in files), *jupyter_files(_NOTEBOOK_IMAGE))
     return Recipe("spark", parts, lambda directory: _build(directory, python))
 
@@ -189,7 +191,7 @@ def _build(directory: Path, python: Path) -> None:
 
 
 def _install_spark(directory: Path, python: Path, wheel: Path) -> None:
-    text = (_REQUIREMENTS / "runtime.lock").read_text()
+    text = LOCK.read_text()
     with tempfile.TemporaryDirectory() as apart:
         lock = Path(apart) / "others.lock"
         lock.write_text(text.replace(_entry(text, _SPARK), ""))
@@ -232,7 +234,7 @@ def spark_packages(directory: Path) -> None:
     """
     uv = Path(sys.executable).with_name("uv")
     directory.mkdir(parents=True)
-    lock, text = directory / "others.lock", (_REQUIREMENTS / "runtime.lock").read_text()
+    lock, text = directory / "others.lock", LOCK.read_text()
     for name in _NOT_IN_IMAGES:
         text = text.replace(_entry(text, name), "")
     lock.write_text(text)
@@ -245,7 +247,7 @@ def spark_packages(directory: Path) -> None:
 
 def _spark_wheel() -> Path:
     """Return Spark's wheel from the cache, checked against its stored hash, or built from the locked source."""
-    locked = _entry((_REQUIREMENTS / "runtime.lock").read_text(), _SPARK)
+    locked = _entry(LOCK.read_text(), _SPARK)
     key = hashlib.sha256(locked.encode() + sys.version.encode()).hexdigest()[:16]
     cache = cache_directory() / f"wheels-{key}"
     kept_hash = cache / "sha256"

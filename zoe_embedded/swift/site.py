@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -14,7 +15,7 @@ from zoe_client import Client
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.children import end_orphans
-from zoe_embedded.runtimes.jars import readable_jars
+from zoe_embedded.runtimes.jars import JarError, readable_jars
 from zoe_embedded.runtimes.needs import MEMCACHED
 from zoe_embedded.runtimes.pushdown_jar import readable_pushdown
 from zoe_embedded.stack import Stack, StackError, lock_home
@@ -24,6 +25,8 @@ from zoe_embedded.swift.store import ObjectStore
 from zoe_embedded.swift.store_socket import StoreSocket
 from zoe_lib.store.postgres.migrate import upgrade
 from zoe_lib.tokens.api_tokens import FIRST_TENANT
+
+LOG = logging.getLogger(__name__)
 
 SERVICE = "zoe"
 """The service's name in URIs: `swift2d://container.zoe/prefix`."""
@@ -104,7 +107,7 @@ def storage_site(
             "storage_url": controller.url,
             "storage_token_file": str(controller.token_file),
             "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION, "execution_credentials": True}},
-            "storage_jars": [*readable_jars(home), *(readable_pushdown(home) if _wants_pushdown(given) else ())],
+            "storage_jars": [*readable_jars(home), *_pushdown_jars(home, given)],
             "storage_interval_s": 1.0,
         }
         # PostgreSQL ends after the controller, which releases its lead there; otherwise the next one waits for it.
@@ -118,8 +121,15 @@ def storage_site(
         yield Site(stack, store, user, controller)
 
 
-def _wants_pushdown(given: Mapping[str, object] | None) -> bool:
-    return bool((given or {}).get("storage_query_pushdown"))
+def _pushdown_jars(home: Home, given: Mapping[str, object] | None) -> Sequence[str]:
+    """Return the jar for queries, unless the user does not want it; without it they read plainly."""
+    if not (given or {}).get("storage_query_pushdown", True):
+        return ()
+    try:
+        return readable_pushdown(home)
+    except JarError as error:
+        LOG.warning("queries of Spark read whole objects: %s", error)
+        return ()
 
 
 def _is_left(directory: str, words: Sequence[str], variables: Mapping[str, str]) -> bool:

@@ -83,6 +83,7 @@ class StorageSettings(FileSettings):
         description="Jars that Spark needs for these services: paths on the nodes, or in images.",
     )
     storage_query_pushdown: bool = Field(
-        default=False,
-        description="Whether queries of Spark ask Swift for the columns and rows that they need of CSV objects.",
+        default=True,
+        description="Whether queries of Spark ask Swift for the columns and rows that they need of CSV objects; needs "
+        "zoe-pushdown.jar among `storage_jars`.",
     )

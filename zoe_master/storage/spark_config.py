@@ -24,6 +24,7 @@ from zoe_master.storage import input_document as told_inputs
 from zoe_master.storage.own_credentials import OwnCredentials
 
 _NOTHING = ServiceStorage()
+_PUSHDOWN_JAR = "zoe-pushdown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class SparkConfig:
     """Makes the configuration of services.
 
     `places`: by the name of the service; `jars`: paths on the nodes; `credentials`: returns those of a tenant;
-    `pushdown`: whether queries of Spark ask the store for their columns and rows.
+    `pushdown`: whether queries of Spark ask the store for their columns and rows, if the jar may be there.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class SparkConfig:
         self._places = places or {}
         self._accepting = frozenset(name for name, place in self._places.items() if place.own_credentials)
         self._jars = jars
-        self._pushdown = pushdown
+        self._pushdown = pushdown and any(jar.endswith("*") or _PUSHDOWN_JAR in jar for jar in jars)
         self._credentials = credentials
         self.own = OwnCredentials(lambda execution: bool(self._services_with_own(execution)), bool(self._accepting))
         """The credentials of executions."""

@@ -28,6 +28,9 @@ class Account:
     def left_s(self) -> float:
         return 0.0
 
+    def cores(self) -> float:
+        return 0.0
+
     @property
     def cpu_ns(self) -> int:
         return sum(cpu for cpu, _ in self.booked)
@@ -212,3 +215,18 @@ def test_used_time_is_counted(budget: CpuBudget) -> None:
     [(name, (_, cpu_us, waited_us))] = budget.counts().items()
     assert (name, cpu_us, waited_us) == (NAME, 6000, 2000)
     assert heard == [5000, 1000]
+
+
+def test_the_expected_wait_is_that_of_the_booked_time_and_of_the_work_itself(
+    budget: CpuBudget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage_filters.counting.cpu_budget.time.monotonic", lambda: 100.0)
+    budget.bound({"AUTH_acme": 0.25, "AUTH_large": 2.0}, 0.5)
+    waits = {}
+    for account in ("AUTH_acme", "AUTH_large", "AUTH_other"):
+        made = Computing(budget.spending_for(NAME, account), lambda _: None)
+        waits[account] = made.expected_wait_s(0.2)
+    assert waits == {"AUTH_acme": pytest.approx(0.6), "AUTH_large": 0.0, "AUTH_other": pytest.approx(0.2)}
+    budget.spending_for(NAME, "AUTH_acme").book(1_000_000_000, 0)
+    assert Computing(budget.spending_for(NAME, "AUTH_acme"), lambda _: None).expected_wait_s(0) > 3
+    assert Computing(None, lambda _: None).expected_wait_s(9) == 0

@@ -31,7 +31,7 @@ def test_each_line_has_its_wanted_fields_in_place_or_is_whole(data: st.DataObjec
     assert len(found) == len(kept)
     for line, narrowed in zip(kept, found, strict=True):
         if narrowed != line:
-            assert not (b'"' in line and (b'""' in line or b"\\" in line or b"#" in line))
+            assert not (b'"' in line and (b'""' in line or b"\\" in line))
             fields, there = _FIELD.findall(line)[:width], _FIELD.findall(narrowed)
             expected = [field if position in wanted else b"" for position, field in enumerate(fields)]
             longer = max(len(there), len(expected))

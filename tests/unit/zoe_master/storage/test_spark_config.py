@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.support.scheduling import component, queued
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.storage import Credential, CsvInput, InputRead, Pushdown, StorageDemand, StorageObject
@@ -41,6 +43,20 @@ def test_only_the_services_that_are_named_are_told_of_and_keys_are_in_one_file_o
     assert "other" not in defaults + keys
     assert "-key" not in files["zoe-inputs.json"]
     assert "swift-key" not in repr(spark_config.access(execution)) + repr(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("jars", "wanted", "expected"),
+    [
+        (["/opt/stocator/*"], True, True),
+        (["/j/stocator.jar", "/j/zoe-pushdown-1.jar"], True, True),
+        (["/j/stocator.jar"], True, False),
+        (["/opt/stocator/*"], False, False),
+    ],
+)
+def test_queries_ask_the_store_if_the_jar_may_be_there(jars: list[str], wanted: bool, expected: bool) -> None:
+    files = SparkConfig(PLACES, jars, pushdown=wanted).access(reading("swift2d://meters.zoe/2015")).files
+    assert ("spark.sql.extensions zoe.pushdown.Extensions" in files["spark-defaults.conf"]) is expected
 
 
 def test_a_tenant_without_credentials_gets_properties_and_no_keys() -> None:
