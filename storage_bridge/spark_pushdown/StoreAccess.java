@@ -28,7 +28,6 @@ final class StoreAccess implements Serializable {
     private static final Duration SIGN_IN_PATIENCE = Duration.ofSeconds(10);
     private static final int OK = 200;
     private static final int UNAUTHORIZED = 401;
-    private static final int UNAVAILABLE = 503;
     /** Swift rounds times of changes up to seconds; Stocator's listing may round them down. */
     private static final long ROUNDING_MS = 1000;
     /** A service that does not answer, or without selections, is not asked again for so long. */
@@ -66,13 +65,13 @@ final class StoreAccess implements Serializable {
             throw new IOException("the store did not answer within the last minute, or without a selection");
         }
         HttpResponse<InputStream> answer = answer(service, "/" + uri.getHost().substring(0, dot) + uri.getPath(), selection);
-        if (!"yes".equals(answer.headers().firstValue(PUSHDOWN).orElse(""))) {
+        String told = answer.headers().firstValue(PUSHDOWN).orElse("");
+        if (!"yes".equals(told)) {
             answer.body().close();
             if (answer.statusCode() == OK) {
                 rest(service);
             }
-            boolean busy = answer.statusCode() == UNAVAILABLE;
-            throw new IOException(busy ? "the tenant's CPU bound at the store" : "an answer " + answer.statusCode());
+            throw new IOException("busy".equals(told) ? "the tenant's CPU bound at the store" : "an answer " + answer.statusCode());
         }
         String why = whyNotListed(file, answer);
         if (why != null) {

@@ -84,7 +84,7 @@ class Reader:
         expected_s = ((selection.end or selection.start) - selection.start) / _BYTES_PER_CPU_S
         if computing_of(self._request.environ).expected_wait_s(expected_s) > BUSY_S:
             busy = "the CPU bound of the tenant is reached: read the object plainly\n"
-            raise Refusal(HTTPServiceUnavailable(body=busy, request=self._request))
+            raise Refusal(HTTPServiceUnavailable(body=busy, headers={PUSHDOWN: "busy"}, request=self._request))
         body, answer = self.records(selection, lambda headers: self.ask("GET", path, headers))
         kept = {name: answer.headers[name] for name in _KEPT if name in answer.headers}
         etag = answer.headers.get("Etag", "").strip('"')

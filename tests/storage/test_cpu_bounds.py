@@ -183,13 +183,14 @@ def test_a_view_is_counted_where_it_is_computed(whole: Whole, controller: httpx.
 def test_a_query_of_a_bounded_tenant_is_told_to_read_plainly_instead_of_waiting(whole: Whole) -> None:
     content = b"vid,city,amount\n" + b"17,Paris,3.25\n18,Rome,4.5\n" * 250_000
 
-    def status(person: Person, end: int) -> int:
+    def told(person: Person, end: int) -> tuple[int, str]:
         selection = f'{{"width": 3, "columns": [1], "end": {end}, "csv": {{"header": true}}}}'
-        return person.call("GET", "asked/m.csv", headers={"X-Zoe-Pushdown": selection}).status_code
+        answer = person.call("GET", "asked/m.csv", headers={"X-Zoe-Pushdown": selection})
+        return answer.status_code, answer.headers.get("X-Zoe-Pushdown", "")
 
-    for login, expected in (("acme:ann", 503), ("beta:bob", 200)):
+    for login, expected in (("acme:ann", (503, "busy")), ("beta:bob", (200, "yes"))):
         with logged_in(whole.store, login) as person:
             person.put("asked")
             person.put("asked/m.csv", content)
-            assert status(person, len(content)) == expected
-            until(lambda person=person: status(person, 100_000) == 200)  # type: ignore[misc]
+            assert told(person, len(content)) == expected
+            until(lambda person=person: told(person, 100_000)[0] == 200)  # type: ignore[misc]
