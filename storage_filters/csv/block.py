@@ -36,6 +36,7 @@ class Selector:
         self._whole = self._wanted == tuple(range(len(selection.names)))
         self._asked = max((*self._looked_at, *(() if self._whole else self._wanted)), default=-1) + 1
         self._in_place = selection.in_place
+        self._padding = len(selection.names) - 1 - self._wanted[-1] if selection.padded else 0
         # without delimiters, a reader may skip a row as blank
         has_delimiter = len(self._wanted) > 1 or (self._in_place and self._wanted[0] > 0)
         self._may_be_blank = not self._whole and (not has_delimiter or ord(self._csv.delimiter) <= _BLANK)
@@ -121,7 +122,7 @@ class Selector:
             return _join_fields(lines.buffer, [(lines.starts, lines.ends)], b"\n")
         fields = [lines.field(column) for column in self._wanted]
         if self._in_place:
-            return _join_in_place(lines.buffer, fields, self._wanted, self._csv.delimiter.encode())
+            return _join_in_place(lines.buffer, fields, self._wanted, self._padding, self._csv.delimiter.encode())
         return _join_fields(lines.buffer, fields, self._csv.delimiter.encode())
 
     def _in_order(self, kept: Lines, others: dict[int, bytes]) -> bytes:
@@ -214,14 +215,20 @@ def _join_fields(buffer: Bytes, fields: list[tuple[Positions, Positions]], delim
 
 
 def _join_in_place(
-    buffer: Bytes, fields: list[tuple[Positions, Positions]], positions: Sequence[int], delimiter: bytes
+    buffer: Bytes,
+    fields: list[tuple[Positions, Positions]],
+    positions: Sequence[int],
+    padding: int,
+    delimiter: bytes,
 ) -> bytes:
-    """Copy the fields of each row behind as many delimiters as its position needs, with a line feed at the end."""
+    """Copy the fields of each row behind as many delimiters as its position needs, with so many delimiters and a line
+    feed at the end.
+    """
     first = np.stack([first for first, _ in fields], axis=1).ravel()
     lengths = np.stack([last - first for first, last in fields], axis=1).ravel()
     rows = len(first) // len(fields)
     before = np.diff(np.asarray(positions), prepend=0)
-    spaces = np.tile(np.append(before[1:], before[0] + 1), rows)  # behind each field, the line feed included
+    spaces = np.tile(np.append(before[1:], padding + 1 + before[0]), rows)  # behind each field, with the line feed
     behind = np.cumsum(lengths + spaces) + before[0]
     text = np.full(behind[-1] - before[0], delimiter[0], dtype=np.uint8)
     number = np.arange(int(lengths.sum()))

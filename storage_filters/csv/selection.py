@@ -54,7 +54,8 @@ class Selection:
     names: all columns of the object, in order. columns: the wanted ones, in the wanted order; empty: all. where: the
     text of a predicate over columns; empty: all records. types: of columns, by the names of `column_types`; a column
     without a type may be read as any. in_place: wanted columns keep their position, with empty fields before them, and
-    lines whose reading depends on the reader's settings are delivered whole.
+    lines whose reading depends on the reader's settings are delivered whole. padded: with as many delimiters as there
+    are between all columns.
     """
 
     names: tuple[str, ...]
@@ -65,6 +66,7 @@ class Selection:
     csv: CsvFormat = field(default_factory=CsvFormat)
     types: Mapping[str, str] = field(default_factory=dict)
     in_place: bool = False
+    padded: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < len(self.names) <= COLUMNS_MAX or len(set(self.names)) != len(self.names):
@@ -127,4 +129,6 @@ def compatible_fields(fields: dict[str, Any]) -> dict[str, Any]:
         del fields["csv"]["null_text"]
     if not fields.get("in_place"):
         fields.pop("in_place", None)
+    if not fields.get("padded"):
+        fields.pop("padded", None)
     return fields

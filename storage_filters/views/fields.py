@@ -56,6 +56,7 @@ _REQUEST: Mapping[str, Check] = {
     "columns": (_is_numbers, "a list of whole numbers"),
     "start": _NUMBER,
     "end": _NUMBER,
+    "padded": (_is_truth, "true or false"),
     **{name: _FIELDS[name] for name in ("where", "csv", "types")},
 }
 _CSV: Mapping[str, Check] = {

@@ -2,8 +2,9 @@
 
 The header holds a JSON object: `width`, the number of columns of the object; `columns`, the wanted positions from 0 on;
 `where`, a predicate over columns named `c0`, `c1`, ...; `types` of these; `start` and `end`, the bytes in which records
-begin; `csv`, the format. The answer is a gzip member, in which wanted columns keep their positions, and has the header
-X-Zoe-Pushdown; an answer without it is the plain object.
+begin; `csv`, the format; `padded`, whether lines get as many fields as there are columns, for parsers that insist on
+that. The answer is a gzip member, in which wanted columns keep their positions, and has the header X-Zoe-Pushdown; an
+answer without it is the plain object.
 """
 
 from __future__ import annotations
@@ -31,4 +32,5 @@ def selection_requested(text: str) -> Selection:
         csv=CsvFormat(**fields.get("csv", {})),
         types=fields.get("types", {}),
         in_place=True,
+        padded=fields.get("padded", False),
     )

@@ -7,23 +7,26 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from storage_bridge import zoe_spark
+import storage_bridge
 from zoe_lib.domain.values.storage import CsvInput, InputRead, Pushdown, StorageObject
 from zoe_lib.pushdown.column_types import type_of
 from zoe_lib.pushdown.predicate import Predicate, PredicateError, columns, parse
 from zoe_lib.pushdown.spark_sql import expression
 from zoe_master.backends.base import INPUTS_FILE
 
-MODULE = "zoe_spark.py"
+MODULES = ("zoe_spark.py", "zoe_arrow.py")
+"""Programs import them as modules of their own."""
 _NOTHING = Pushdown()
+_BRIDGE = Path(storage_bridge.__file__).parent
 
 
 def files(inputs: Iterable[StorageObject], reads: Mapping[str, InputRead]) -> Mapping[str, str]:
-    """Return the document and the module that reads it, by file name; none without inputs."""
+    """Return the document and the modules that read it, by file name; none without inputs."""
     entries = {input_.name: input_entry(input_, reads[input_.name]) for input_ in inputs}
     if not entries:
         return {}
-    return {INPUTS_FILE: json.dumps(entries, ensure_ascii=False), MODULE: Path(zoe_spark.__file__).read_text("utf-8")}
+    texts = {name: (_BRIDGE / name).read_text("utf-8") for name in MODULES}
+    return {INPUTS_FILE: json.dumps(entries, ensure_ascii=False), **texts}
 
 
 def input_entry(one: StorageObject, read: InputRead) -> dict[str, Any]:

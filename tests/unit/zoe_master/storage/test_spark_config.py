@@ -32,7 +32,7 @@ def test_only_the_services_that_are_named_are_told_of_and_keys_are_in_one_file_o
     spark_config = SparkConfig(PLACES, ["/j/a.jar", "/j/b.jar"], lambda tenant: KEYS if tenant == "default" else {})
     execution = replace(reading("s3a://bucket/x", "swift2d://meters.zoe/2015"), tenant="default")
     files = spark_config.access(execution).files
-    assert files.keys() == {"spark-defaults.conf", "core-site.xml", "zoe-inputs.json", "zoe_spark.py"}
+    assert files.keys() == {"spark-defaults.conf", "core-site.xml", "zoe-inputs.json", "zoe_arrow.py", "zoe_spark.py"}
     defaults, keys = files["spark-defaults.conf"], files["core-site.xml"]
     assert "spark.driver.extraClassPath /j/a.jar:/j/b.jar\n" in defaults
     assert "spark.hadoop.fs.swift2d.service.zoe.auth.url http://swift/auth\n" in defaults
@@ -71,7 +71,7 @@ def test_an_input_is_what_was_decided_and_else_what_the_description_says() -> No
     access = SparkConfig().access(execution)
     assert access.inputs == {"i0": decided, "i1": InputRead("i1", "file:///data")}
     assert access.outputs == {"out": "swift2d://results.zoe/here"}
-    assert access.files.keys() == {"zoe-inputs.json", "zoe_spark.py"}
+    assert access.files.keys() == {"zoe-inputs.json", "zoe_arrow.py", "zoe_spark.py"}
     assert access.variables("/d") == {"ZOE_INPUTS": "/d/zoe-inputs.json", "PYTHONPATH": "/d"}
 
 
