@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,6 +24,9 @@ from zoe_job.steps.node import Node
 
 SCRIPT = "slurm_script"
 """Name of the script in `$0`, which scripts compare."""
+FOR_SHELLS = ".zoe-environment"
+"""Name of the file in the temporary directory that terminals read."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIECE = 1 << 16
 _FAILED, _NOT_RUN, _NO_PROGRAM = 1, 126, 127  # as in shells
 
@@ -49,6 +54,7 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
         _enter(job, environment)
         _mention(job, environment)
         outputs = _open_outputs(job, environment)
+        _write_for_shells(environment)
         signals = _Signals()
         process = _start(job, files, arguments, environment)
     except _NotStartedError as error:
@@ -126,6 +132,16 @@ def _shell_letters(script: Path) -> str:
     with script.open(errors="replace") as stream:
         words = stream.readline().split()[1:]
     return "".join("l" if word == "--login" else word for word in words if word.startswith("-"))
+
+
+def _write_for_shells(environment: dict[str, str]) -> None:
+    """Write the variables and the directory of the script where shells that users open in the job read them."""
+    given = [(name, text) for name, text in environment.items() if _NAME.fullmatch(name) and name != "PWD"]
+    lines = [f"export {name}={shlex.quote(text)}\n" for name, text in given if os.environ.get(name) != text]
+    place = Path(os.environ.get("TMPDIR", "/tmp")) / FOR_SHELLS  # noqa: S108 - inside a container it is that container's own
+    with suppress(OSError):
+        place.touch(mode=0o600)
+        place.write_text(f"{''.join(lines)}cd {shlex.quote(str(Path.cwd()))}\n", errors="surrogateescape")
 
 
 def _enter(job: Job, environment: dict[str, str]) -> None:

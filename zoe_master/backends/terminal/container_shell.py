@@ -14,12 +14,15 @@ NAME = "ZOE_TERMINAL"
 _TITLE = "zoe-terminal-"
 NOT_FOUND, CANNOT_RUN, SOME_LEFT = 127, 126, 3
 
-# Arguments: the number, rows, columns (0: no window), the command. Shells have two letters for the limit.
+# Arguments: the number, rows, columns (0: no window), the command. Shells have two letters for the limit. The program
+# of a batch job writes its variables and its directory into a file for shells.
 _BEGIN = r"""
 ulimit -w "$1" 2> /dev/null || ulimit -x "$1" 2> /dev/null
 shift
 [ "$1" = 0 ] || stty rows "$1" cols "$2" 2> /dev/null
 shift 2
+own="${TMPDIR:-/tmp}/.zoe-environment"
+[ ! -r "$own" ] || . "$own" 2> /dev/null
 if ! command -v "$1" > /dev/null 2>&1; then
     echo "zoe: cannot run '$1': No such file or directory" >&2
     exit 127

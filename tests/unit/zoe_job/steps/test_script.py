@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from zoe_job.common.job import Job
 from zoe_job.steps import script
 from zoe_job.steps.script import _environment
+from zoe_master.backends.local.supervisor import entering
+from zoe_master.backends.terminal import container_shell
 
 
 @pytest.mark.parametrize("between_containers", [False, True])
@@ -42,3 +46,25 @@ def test_names_and_addresses_of_the_nodes(
     assert again["SLURM_RESTART_COUNT"] == "2"
     assert "srun" in found["BASH_FUNC_srun%%"]  # for a login shell, which sets PATH anew
     assert found["PATH"].startswith(f"{tmp_path}/bin:")
+
+
+def test_shells_get_the_variables_and_the_directory_of_the_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    work = tmp_path / "a 'b"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    texts = {"SLURM_JOB_ID": "x1", "HOME": str(tmp_path), "ODD": "it's\n$HOME `x`", "BASH_FUNC_srun%%": "() { :; }"}
+    script._write_for_shells({**texts, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PWD": "/"})
+    order = container_shell.begin("1", ["sh", "-c", 'printf "%s|" "$SLURM_JOB_ID" "$HOME" "$ODD" "$PWD"'], None)
+    own = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path)}
+    expected = ["x1", str(tmp_path), texts["ODD"], str(work), ""]
+    in_container = subprocess.run(order, env=own, cwd="/", capture_output=True, text=True, check=True).stdout
+    assert in_container.split("|") == expected
+    found = {"TMPDIR": str(tmp_path)}
+    monkeypatch.chdir("/")
+    entering._read_own(found)
+    assert [found["SLURM_JOB_ID"], found["HOME"], found["ODD"], str(Path.cwd()), ""] == expected
+    assert (tmp_path / script.FOR_SHELLS).stat().st_mode & 0o777 == 0o600
+    assert script.FOR_SHELLS == entering.FOR_SHELLS

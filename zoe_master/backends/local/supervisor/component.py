@@ -104,7 +104,7 @@ def _become(spec: ProcessSpec, parent: int, output: int, error_write: int, cgrou
             os.makedirs(spec["work_dir"], exist_ok=True)
         os.chdir(spec["work_dir"])
         doing = f"cannot run {spec['argv'][0]!r} (PATH={spec['environment'].get('PATH', '')})"
-        execute(spec["argv"], {**spec["environment"], **_secrets(spec)})
+        execute(spec["argv"], {**spec["environment"], **secret_variables(spec)})
     except BaseException as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
         os.write(error_write, json.dumps([doing, reason]).encode())
@@ -112,8 +112,8 @@ def _become(spec: ProcessSpec, parent: int, output: int, error_write: int, cgrou
         os._exit(127)
 
 
-def _secrets(spec: ProcessSpec) -> dict[str, str]:
-    """Read the secrets as the component's user: no other process ever has these variables."""
+def secret_variables(spec: ProcessSpec) -> dict[str, str]:
+    """Read the secrets as the component's user: only its own processes ever have these variables."""
     found = {}
     for name, path in spec.get("secret_variables", {}).items():
         with open(path, encoding="utf-8", newline="") as file:
