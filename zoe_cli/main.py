@@ -72,7 +72,7 @@ def _options(
     token_file: Annotated[Path | None, typer.Option(envvar="ZOE_TOKEN_FILE", help="File with the token.")] = None,
     context_name: Annotated[
         str | None,
-        typer.Option("--context", envvar="ZOE_CONTEXT", help="Server that you signed in to (see `zoe context list`)."),
+        typer.Option("--context", envvar="ZOE_CONTEXT", help="Server that you signed in to (see `zoe context ls`)."),
     ] = None,
     output: Annotated[Format, typer.Option("--output", "-o", help="Output format.")] = Format.TABLE,
     patience: Annotated[

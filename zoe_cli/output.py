@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
@@ -45,8 +45,25 @@ def emit(result: BaseModel | Mapping[str, object], form: Format, rows: Rows) -> 
             note(f"note: {rows.empty}")
 
 
+_collected: list[Any] | None = None
+
+
+@contextmanager
+def collecting(found: list[Any]) -> Iterator[None]:
+    """Add data to a list instead of writing it."""
+    global _collected  # noqa: PLW0603 - a command line has one output
+    _collected = found
+    try:
+        yield
+    finally:
+        _collected = None
+
+
 def emit_data(data: Any, form: Format = Format.JSON) -> None:
     """Write plain data as JSON or YAML."""
+    if _collected is not None:
+        _collected.append(data)
+        return
     write(_yaml(data) if form is Format.YAML else json_text(data) + "\n")
 
 

@@ -53,6 +53,7 @@ _OPTIONS_OF_PLACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         r"/components/\d+/secrets/\d+/\w+": ("--secret",),
         r"/results(/\d+)?": ("--result",),
         r"/retries": ("--retries",),
+        r"/size(/run_time_s)?": ("--run-time",),
         r"/time_limit_s": ("--time-limit", "--time"),
         r"/(body/)?priority": ("--priority", "--nice"),
         r"/(body/)?name": ("--name", "--job-name"),
@@ -255,18 +256,20 @@ def add(
     everyday: tuple[str, ...] = (),
     others: Mapping[str, str] = NO_OTHERS,
     listed: str = "",
+    hidden: bool = False,
 ) -> None:
     """Add a command with examples in its help; `results`: its output has formats.
 
     `options_first`: everything after the first argument belongs to another program, including options. `everyday`:
     parameters whose options come first in the help. `others`: options of another program that people know, and what to
     write instead. `listed`: the hint for an object that does not exist, if the group does not list such objects.
+    `hidden`: an earlier name, which help does not list.
     """
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
     context = {"allow_interspersed_args": not options_first}
     own = {"everyday": everyday, "others": others, "listed": listed}
     kind = type("OwnCommand", (UsageCommand,), own) if any(own.values()) else UsageCommand
-    register = app.command(name, cls=kind, epilog=epilog, context_settings=context)
+    register = app.command(name, cls=kind, epilog=epilog, context_settings=context, hidden=hidden)
     register(with_output(command) if results else command)
 
 

@@ -34,7 +34,10 @@ def test_reasons_and_forecasts_are_also_those_of_an_array_without_executions(zoe
         done = zoe(command, array_id)
         assert (done.code, done.err) == (0, "")
         assert done.out == "Its indices: 10 waiting.\nThe master has not made executions of its waiting indices yet.\n"
-        assert zoe(command, held).out.splitlines()[1:] == ["It is held.", "Hint: zoe release"]
+        assert zoe(command, held).out.splitlines()[1:] == [
+            "It is held.",
+            f"Hint: `zoe release {held}` lets it into the queue",
+        ]
     assert [row.split()[0] for row in zoe("ls", "--sort", "-age").out.splitlines()[1:]][-1] == array_id
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.applications import application, execution
 from tests.support.store_events import queued, refused
-from zoe_client.vocabulary import DeadlineStatus
+from zoe_client.vocabulary import DeadlineStatus, Holder
 from zoe_lib.domain.applications.application import ApplicationKind
 from zoe_lib.domain.applications.sharing import Visibility
 from zoe_lib.domain.executions import events as ev
@@ -73,6 +73,9 @@ def test_filters(any_store: ExecutionStore) -> None:
     assert names(any_store, visibility=Visibility("iostack"), user="bob") == ["sums_2"]
     assert names(any_store, states=frozenset({ExecutionState.QUEUED})) == ["Sums 100%"]
     assert names(any_store, states=frozenset()) == []
+    any_store.append(execution(2).id, [ev.Held(at_s=5.0, by=Holder.USER)], 1, None)
+    assert names(any_store, states=frozenset(), held=True) == ["sums_2"]
+    assert names(any_store, states=frozenset({ExecutionState.QUEUED}), held=True) == ["sums_2", "Sums 100%"]
     some = frozenset({execution(1).id, execution(3).id, "unknown", "\x00"})
     assert names(any_store, ids=some) == ["Größe", "Sums 100%"]
     assert names(any_store, ids=some, visibility=Visibility("other")) == ["Größe"]

@@ -30,7 +30,7 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
     run_now = row.get_by_role("button", name="Run now: yearly")
     expect(run_now).to_be_enabled()
     run_now.press("Enter")
-    expect(page.get_by_text("yearly runs now.")).to_be_visible()
+    expect(page.get_by_text("yearly has a run in the queue.")).to_be_visible()
     expect(run_now).to_be_focused()
     expect(row.get_by_role("link", name="succeeded")).to_be_visible(timeout=30_000)
     row.get_by_role("button", name="yearly", exact=True).click()

@@ -54,7 +54,7 @@ from zoe_lib.domain.values.transfers import StoreTransfers
 from zoe_lib.store.documents.codec import decode
 
 # Reasons of the scheduler know no ids.
-_WITHOUT_ID = re.compile(r"`zoe (show|explain|eta|logs)(?=`)")
+_WITHOUT_ID = re.compile(r"`zoe (show|explain|eta|logs|release)(?=`)")
 
 
 def execution_summary(execution: Execution) -> ExecutionSummary:

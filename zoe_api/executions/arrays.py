@@ -14,6 +14,7 @@ from zoe_api.executions.controlling import hold_event, release_event
 from zoe_api.executions.submissions.budgets import check_budget
 from zoe_api.executions.submissions.checking import check
 from zoe_api.executions.submissions.conditions import conditions_of
+from zoe_api.executions.submissions.indices import given_indices
 from zoe_api.executions.submissions.job_submissions import refused_after, was_stopped
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
@@ -25,7 +26,7 @@ from zoe_lib.domain.executions import arrays as domain
 from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
 from zoe_lib.domain.executions.events import Event
 from zoe_lib.domain.executions.execution import WAITING_STATES, Execution
-from zoe_lib.domain.executions.indices import IndexSet, IndicesError, TooManyIndices, parse_array
+from zoe_lib.domain.executions.indices import IndexSet
 from zoe_lib.domain.values.frozen import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
@@ -45,7 +46,7 @@ _NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
 
 def new_array(body: ArrayRequest, caller: Caller) -> Array:
     """Return the array of a request, checked like an execution; 422 with all errors."""
-    indices, at_once = _indices(body.indices, caller.services)
+    indices, at_once = given_indices(body.indices, caller.services)
     given = caller.principal, body.application, body.priority, caller.request.state.terms
     fit = answered(caller, is_short(caller), check, *given)
     array_id, now_s = new_array_id(), caller.services.clock.now_s()
@@ -78,16 +79,6 @@ def new_array(body: ArrayRequest, caller: Caller) -> Array:
             *price_notes(caller.services, caller.principal, [(fit.application, indices.count)]),
         ),
     )
-
-
-def _indices(text: str, services: Services) -> tuple[IndexSet, int | None]:
-    try:
-        return parse_array(text, services.settings.array_indices_max)
-    except IndicesError as error:
-        code = "too_many" if isinstance(error, TooManyIndices) else "invalid"
-        hint = "submit several arrays" if code == "too_many" else ""
-        wrong = Diagnostic(pointer="/indices", code=code, message=str(error), hint=hint)
-        raise ApiProblem(Code.INVALID_REQUEST, str(error), hint, [wrong]) from None
 
 
 def _partners(body: ArrayRequest, indices: IndexSet, caller: Caller) -> Iterator[str]:
@@ -153,7 +144,7 @@ def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
 
 def _indices_in_array(text: str, array: Array, services: Services) -> IndexSet:
     """Return the indices of an array in a text; 422 for invalid ones."""
-    found, at_once = _indices(text, services)
+    found, at_once = given_indices(text, services)
     if at_once is not None:
         raise ApiProblem(Code.INVALID_REQUEST, f"%{at_once} is for arrays that are submitted: name indices only")
     if (wrong := next((index for index in found if array.indices.position(index) is None), None)) is not None:

@@ -11,7 +11,7 @@ from fastapi import Query, Response
 from zoe_api.access.access import AsReader, check
 from zoe_api.access.representation import view_of_execution
 from zoe_api.access.views import all_entries, node_texts, waited_for, with_details
-from zoe_api.access.visibility import levels_of, may_see_secrets, note_look, seen_execution
+from zoe_api.access.visibility import is_owner, levels_of, may_see_secrets, note_look, seen_execution
 from zoe_api.access.wire_forms import (
     deadline_view,
     execution_summary,
@@ -24,6 +24,7 @@ from zoe_api.access.wire_forms import (
     transfers_view,
     waits_for,
 )
+from zoe_api.executions.submissions.own_work import own_use_view
 from zoe_api.http.routing import api_router
 from zoe_api.services.dependencies import Caller, Services
 from zoe_client.vocabulary import DeadlineStatus
@@ -41,6 +42,7 @@ from zoe_client.wire import (
     UsageView,
 )
 from zoe_client.wire.base import SECONDS_MAX
+from zoe_client.words.state_choices import StateChoice, states_of
 from zoe_lib.domain.applications.application import ApplicationKind
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.applications.secrets import how_to_set, no_secrets, wanted_secrets
@@ -76,7 +78,10 @@ _GOES_ON = frozenset({ExecutionState.RUNNING, ExecutionState.STOPPING})
 def list_executions(
     caller: AsReader,
     ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="Only these executions.")] = None,
-    state: Annotated[list[ExecutionState] | None, Query()] = None,
+    state: Annotated[
+        list[StateChoice] | None,
+        Query(description="States, and words for several: `waiting`, `held`, `active`, `ended`."),
+    ] = None,
     user: str | None = None,
     name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
     submitted_from_s: Annotated[
@@ -104,7 +109,8 @@ def list_executions(
         ids=None if ids is None else frozenset(ids),
         visibility=ALL if all_tenants else caller.principal.visibility,
         user=user,
-        states=frozenset(state) if state else None,
+        states=states_of(state) if state else None,
+        held=StateChoice.HELD in (state or ()),
         name_contains=name,
         submitted_from_s=submitted_from_s,
         deadline=deadline,
@@ -211,7 +217,12 @@ def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Expl
     ahead = answer.get("ahead_ids", [])
     visible = store.active_among(ahead, caller.principal.visibility)
     answer["ahead_ids"] = [entry for entry in ahead if entry in visible][:_AHEAD_IDS_MAX]
+    if answer["reason"] is not None:
+        answer["reason"] = _reason(decode(Reason, answer["reason"]), execution)
     answer["nodes"] = node_texts(answer["nodes"], store.platform(), caller.principal)
+    if is_owner(caller.principal, execution):
+        facts["own_use"] = own_use_view(caller, execution.application, answer["reason"] and answer["reason"].code)
+        facts["start_p50_s"] = None if execution.forecast is None else execution.forecast.start_p50_s
     return Explanation(**facts, **answer, detailed=True)
 
 

@@ -212,12 +212,13 @@ def revoke_any_token(token_id: str, _principal: Admin, accounts: AccountsDep) ->
 def list_audit(
     caller: AsAdmin,
     user: Annotated[str | None, Query(max_length=200)] = None,
+    action: Annotated[str | None, Query(max_length=200, description="Only entries of this action.")] = None,
     before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Only entries with a lower id.")] = None,
     limit: Annotated[int, Query(ge=1)] = 50,
 ) -> AuditList:
     """List who requested which change, newest first."""
     limit = min(limit, caller.services.settings.api_page_max)
-    entries = caller.services.accounts.audit(before, limit, user)
+    entries = caller.services.accounts.audit(before, limit, user, action)
     return AuditList(
         entries=[AuditEntryView.model_validate(entry) for entry in entries],
         next_before=entries[-1].id if len(entries) == limit else None,

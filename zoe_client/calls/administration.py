@@ -144,7 +144,9 @@ class Administration:
         """Revoke any user's token at once."""
         return self._transport.do("DELETE", f"/admin/tokens/{path_part(token_id)}")
 
-    def audit(self, *, user: str | None = None, before: int | None = None, limit: int = 50) -> wire.AuditList:
+    def audit(
+        self, *, user: str | None = None, action: str | None = None, before: int | None = None, limit: int = 50
+    ) -> wire.AuditList:
         """Return the audit log, newest first; `before` is the page's `next_before`."""
-        parameters = {"user": user, "before": before, "limit": limit}
+        parameters = {"user": user, "action": action, "before": before, "limit": limit}
         return self._transport.call(wire.AuditList, "GET", "/admin/audit", parameters=parameters)

@@ -12,7 +12,7 @@ from zoe_client.errors import TimedOut
 from zoe_client.http.flow import answer_to
 from zoe_client.http.transport import path_part
 from zoe_client.vocabulary import IndexState
-from zoe_client.words.promises import finish_time, with_promise_request
+from zoe_client.words.promises import finish_time, with_promise_request, with_run_time
 from zoe_client.words.times import sent_deadline
 
 if TYPE_CHECKING:
@@ -46,15 +46,18 @@ class Arrays:
         finish_by: str | None = None,
         confidence: float | None = None,
         budget: float | None = None,
+        run_time_s: float | None = None,
     ) -> wire.ArraySummary:
         """Submit an application that runs once for each of the indices, such as `0-999%50`; the same idempotency key
         returns the same array.
 
         `after` and the other options are as for an execution; `corr:ARRAY`: each index runs after the same index of
         that array. `finish_by`: run it if Zoe promises that all indices end by then; see `promise` of the array.
-        `confidence`: of the promise, 0.9 by default; `budget`: maximum cost of the whole array.
+        `confidence`: of the promise, 0.9 by default; `budget`: maximum cost of the whole array. `run_time_s`: expected
+        run time of one index.
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
+        application = with_run_time(application, run_time_s)
         body = wire.ArrayRequest(
             application=application if finish_by is None else with_promise_request(application, confidence, budget),
             indices=indices,
@@ -80,11 +83,12 @@ class Arrays:
         confidence: float | None = None,
         budget: float | None = None,
         priority: int | None = None,
+        run_time_s: float | None = None,
     ) -> wire.PromisePlan:
         """Return the promise, or the offers, that an array would get if it were submitted now; nothing is stored."""
         deadline = finish_time(finish_by, None, confidence, budget)
         body = wire.ArrayRequest(
-            application=with_promise_request(application, confidence, budget),
+            application=with_promise_request(with_run_time(application, run_time_s), confidence, budget),
             indices=indices,
             priority=priority,
             deadline=None if deadline is None else sent_deadline(deadline, time.time()),

@@ -11,9 +11,10 @@ from zoe_client import wire
 from zoe_client.calls.storage_calls import StorageCalls
 from zoe_client.documents.additions import Secrets, with_additions
 from zoe_client.http.transport import new_name, path_part
-from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
+from zoe_client.vocabulary import DeadlineStatus, ShareLevel
 from zoe_client.words.names import NAME
-from zoe_client.words.promises import finish_time, with_promise_request
+from zoe_client.words.promises import finish_time, with_promise_request, with_run_time
+from zoe_client.words.state_choices import StateChoice
 from zoe_client.words.times import sent_deadline
 
 # Longer than servers allow a replay to take.
@@ -37,6 +38,7 @@ class Calls(StorageCalls):
         finish_by: str | None = None,
         confidence: float | None = None,
         budget: float | None = None,
+        run_time_s: float | None = None,
         hold: bool = False,
         begin_at_s: float | None = None,
         begin_in_s: float | None = None,
@@ -55,13 +57,13 @@ class Calls(StorageCalls):
         by which it should end, such as `+3h`, `08:00` (the next one in this machine's zone) or ISO 8601; or
         `deadline_s`, in seconds from now. BadTime. `finish_by`: the same as a promise, with a `confidence` from 0.5 to
         0.99 [0.9], and a `budget` in the currency of the price list: it runs once Zoe promises that it ends by then, or
-        you accept an offer.
+        you accept an offer. `run_time_s`: its expected run time, which a promise needs until the program has run once.
 
         `env`: variables of the component that ends the application; anyone who sees the execution sees them.
         `secrets`: names of stored secrets, which it gets as files in `$ZOE_SECRETS`; in a mapping, each with its
         variable. `results`: files, patterns and folders in the workspace for `fetch`. ValueError.
         """
-        application = with_additions(application, env, secrets, results)
+        application = with_run_time(with_additions(application, env, secrets, results), run_time_s)
         deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.SubmitRequest(
             application=with_promise_request(application, confidence, budget) if finish_by is not None else application,
@@ -93,7 +95,7 @@ class Calls(StorageCalls):
     def executions(
         self,
         *,
-        states: list[ExecutionState] | None = None,
+        states: Sequence[str] | None = None,
         user: str | None = None,
         name: str | None = None,
         submitted_from_s: float | None = None,
@@ -104,7 +106,8 @@ class Calls(StorageCalls):
         limit: int = 50,
         cursor: str | None = None,
     ) -> wire.ExecutionList:
-        """Return one page of executions, newest first; `submitted_from_s`: submitted then or later; `deadline`: with
+        """Return one page of executions, newest first; `states`: such as `running`, or `waiting`, `held`, `active`,
+        `ended`; `submitted_from_s`: submitted then or later; `deadline`: with
         this deadline status; `kind`, `application`: whose description has this kind (`batch`, `interactive`), and this
         name.
 
@@ -112,7 +115,7 @@ class Calls(StorageCalls):
         searches part by part.
         """
         parameters = {
-            "state": [state.value for state in states or []],
+            "state": [StateChoice(state).value for state in states or ()],
             "user": user,
             "name": name,
             "submitted_from_s": submitted_from_s,
@@ -306,14 +309,18 @@ class Calls(StorageCalls):
         finish_by: str | None = None,
         confidence: float | None = None,
         budget: float | None = None,
+        run_time_s: float | None = None,
+        indices: str | None = None,
     ) -> wire.PlanView:
         """Return the plan for an application if it were submitted now, and whether it would meet a deadline (`deadline`
-        of the answer); NeverFits if it can never run, BadTime.
+        of the answer); NeverFits if it can never run, BadTime. `indices`: of an array; `array` says how many would
+        start, the rest of the answer is about one of them.
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         wanted = None if deadline is None else sent_deadline(deadline, time.time())
+        application = with_run_time(application, run_time_s)
         application = with_promise_request(application, confidence, budget) if finish_by is not None else application
-        body = wire.PlanRequest(application=application, priority=priority, deadline=wanted)
+        body = wire.PlanRequest(application=application, priority=priority, deadline=wanted, indices=indices)
         return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 
     def convert(self, document: object) -> wire.ConvertResponse:

@@ -19,6 +19,7 @@ class SubmitOptions(TypedDict, total=False):
     finish_by: str | None
     confidence: float | None
     budget: float | None
+    run_time_s: float | None
     hold: bool
     begin_at_s: float | None
     begin_in_s: float | None

@@ -69,6 +69,7 @@ __getattr__, __dir__ = lazy_names(
         "executions.diffs": ("DiffEntry", "DiffPart", "DiffView"),
         "documents": (
             "AmountView",
+            "ArrayPlanView",
             "CatalogueEntryView",
             "CatalogueList",
             "ConvertRequest",
@@ -98,6 +99,7 @@ __getattr__, __dir__ = lazy_names(
             "ForecastView",
             "InputReadView",
             "InstancesView",
+            "OwnUseView",
             "ModifyRequest",
             "ProgressView",
             "ReasonView",

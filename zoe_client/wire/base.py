@@ -40,6 +40,9 @@ def _printable(given: str) -> str:
     return given
 
 
+IndicesText = Annotated[str, Field(pattern=r"^[0-9,:%-]+$", max_length=20_000)]
+"""Indices of an array: `0-999`, `1,3,7-20:2`, and `%50` behind them."""
+
 PrintableName = Annotated[str, AfterValidator(_printable)]
 """A name in any script that lists show unchanged, without invisible characters and those that change the direction of
 text.

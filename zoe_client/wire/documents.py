@@ -8,10 +8,10 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import DescriptionIcon
-from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
+from zoe_client.wire.base import SECONDS_MAX, IndicesText, Numbers, Wire
 from zoe_client.wire.cluster.prices import EstimateView
 from zoe_client.wire.executions.deadlines import DEADLINE, DeadlineOutlookView, DeadlineText, check_one_deadline
-from zoe_client.wire.executions.executions import ChangeView, ForecastView, InstancesView, ReasonView
+from zoe_client.wire.executions.executions import ChangeView, ForecastView, InstancesView, OwnUseView, ReasonView
 from zoe_client.wire.executions.promises import PromiseOutlookView
 
 
@@ -40,6 +40,10 @@ class PlanRequest(Numbers):
         default=None, gt=0, le=SECONDS_MAX, description="Deadline in seconds from now (default: the application's)."
     )
     deadline: DeadlineText | None = Field(default=None, description=DEADLINE)
+    indices: IndicesText | None = Field(
+        default=None,
+        description="Indices of an array, such as `0-99%10`; the rest of the answer is about one of them.",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -81,11 +85,24 @@ class RunTimeView(Wire):
     price: EstimateView | None = Field(default=None, description="Price for a run time of `p50_s`.")
 
 
+class ArrayPlanView(Wire):
+    """How many indices of an array would start if it were submitted now."""
+
+    count: int = Field(description="Number of indices.")
+    at_once: int | None = Field(description="Maximum of active indices; null: any number.")
+    starts: int = Field(description="Indices that would start now, of the first 1,000; the others would wait.")
+    reason: ReasonView | None = Field(description="Why the next one would wait; null if all would start.")
+
+
 class PlanView(Wire):
     """The plan for an application if it were submitted now."""
 
     starts_now: bool
+    array: ArrayPlanView | None = Field(default=None, description="The plan for `indices`; null without.")
     reason: ReasonView | None = Field(default=None, description="Why it would wait.")
+    own_use: OwnUseView | None = Field(
+        default=None, description="Your own executions that hold what it lacks; null if others do."
+    )
     ahead: int = Field(default=0, description="Number of executions before it in the queue.")
     change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
     change_sought: bool = Field(

@@ -17,6 +17,11 @@ def with_promise_request(
     return {**application, "promise": wished}
 
 
+def with_run_time(application: dict[str, Any], run_time_s: float | None) -> dict[str, Any]:
+    """Return the description with its expected run time; None keeps it."""
+    return application if run_time_s is None else {**application, "size": {"run_time_s": run_time_s}}
+
+
 def finish_time(
     finish_by: str | None, deadline: str | None, confidence: float | None, budget: float | None
 ) -> str | None:

@@ -62,6 +62,7 @@ class TickRecord:
 class ExecutionQuery:
     """Filters of a list of executions, newest first. None does not restrict; `cursor` continues an earlier page.
 
+    `held`: also executions on hold, beside `states`.
     `submitted_from_s`, `submitted_to_s`: submitted within these times; `ended_from_s`: ended then or later.
     `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those without an array.
     `deadline`: their deadline status at `now_s`. `family`: only these executions, and those of these arrays.
@@ -73,6 +74,7 @@ class ExecutionQuery:
     visibility: Visibility = ALL
     user: str | None = None
     states: frozenset[ExecutionState] | None = None
+    held: bool = False
     name_contains: str | None = None
     submitted_from_s: float | None = None
     submitted_to_s: float | None = None

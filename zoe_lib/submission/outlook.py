@@ -13,7 +13,7 @@ from zoe_lib.domain.applications.application import Application
 
 _LIMIT, _UNKNOWN = "time_limit", "unknown"
 _SOURCES = {"declared": "its declared run time", "past_runs": "the run time of its past runs"}
-_UNKNOWN_RUN = "its run time is not known; a description declares it as size.run_time_s"
+_UNKNOWN_RUN = "its run time is not known: this program has not run here before; give its expected run time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from zoe_master.scheduler.placement.budget import (
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.what_if.explain import Explanation, explain
 from zoe_master.scheduler.what_if.missing_instances import missing_instances
-from zoe_master.scheduler.what_if.proposal import PlanProposal, propose
+from zoe_master.scheduler.what_if.proposal import PlanProposal, propose, starts_together
 from zoe_master.state.expected_ends import EndForecast, end_forecast
 from zoe_master.state.forecasts import ForecastRecord, forecast
 
@@ -122,6 +122,17 @@ class Tick:
         start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent_after(FORECAST_STEPS))
         unknown = Forecast(now_s, None, None)
         return proposal, start, end_forecast(with_it, queued, self.forecasts, start or unknown)
+
+    def starts_together(
+        self, application: Application, tenant: str, user: str, priority: int, count: int, budget: StepCount
+    ) -> tuple[int, Reason | None]:
+        """Return how many of so many copies of an execution would start if they were submitted now, and why the others
+        would wait. Raises OutOfBudget.
+        """
+        fresh = (replace(self.fresh(application, tenant, user), priority=priority) for _ in range(count))
+        queued = [apply(execution, Queued(at_s=self.snapshot.now_s)) for execution in fresh]
+        snapshot = self._snapshot_with_kind(run_key(queued[0]))
+        return starts_together(snapshot, self.policy, queued, budget.spent_after(PASS_STEPS))
 
     def fresh(self, application: Application, tenant: str, user: str, deadline_s: float | None = None) -> Execution:
         """Return an execution as if it were submitted now."""

@@ -14,6 +14,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo
 from zoe_client.words.plain_errors import sentences
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.cluster.policy import Policy
+from zoe_lib.domain.executions.arrays import PLANNED_TOGETHER_MAX
 from zoe_lib.domain.executions.execution import ACTIVE_STATES, ExecutionId, ExecutionState
 from zoe_lib.domain.executions.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
@@ -69,6 +70,7 @@ class _AboutPlan(BaseModel):
     user: str
     priority: int = 0
     deadline_s: float | None = None
+    together: int = Field(default=1, ge=1, le=PLANNED_TOGETHER_MAX)
 
 
 class _AboutPolicy(BaseModel):
@@ -259,9 +261,26 @@ class RpcHandlers:
         run_times = self._master.run_times.choices(application, question.tenant, question.user)
         starts_at_s = tick.snapshot.now_s if proposal.starts_now else None
         end = end_by_learned(end, run_times[-1] if run_times else None, forecast, starts_at_s)
-        learned = {"run_times": [encode(time_) for time_ in run_times], "cut_after_steps": budget.cut_after}
+        learned: dict[str, Any] = {
+            "run_times": [encode(time_) for time_ in run_times],
+            "cut_after_steps": budget.cut_after,
+        }
         promise = self._promise(tick, question, application, budget)
+        if question.together > 1:
+            learned["together"] = self._together(tick, question, application, proposal.starts_now, budget)
         return {**encode(proposal), "forecast": encode(forecast), "end": encode(end), "promise": promise, **learned}
+
+    def _together(
+        self, tick: Tick, question: _AboutPlan, application: Application, starts_now: bool, budget: StepCount
+    ) -> dict[str, Any]:
+        """Return how many indices of an array would start now, and why the others would wait."""
+        if not starts_now:
+            return {"starts": 0, "reason": None}
+        with _within(budget):
+            starts, reason = tick.starts_together(
+                application, question.tenant, question.user, question.priority, question.together, budget
+            )
+        return {"starts": starts, "reason": encode(reason)}
 
     def _promise(
         self, tick: Tick, question: _AboutPlan, application: Application, budget: StepCount

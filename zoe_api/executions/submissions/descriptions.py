@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Response
@@ -10,10 +11,13 @@ from zoe_api.access.access import AsReader, Reader
 from zoe_api.access.wire_forms import promise_outlook
 from zoe_api.executions.submissions.budgets import budget_notes, price_of, run_times_of
 from zoe_api.executions.submissions.checking import as_submitted, convert, validate
+from zoe_api.executions.submissions.indices import given_indices
+from zoe_api.executions.submissions.own_work import own_use_view
 from zoe_api.http.problems.problems import from_description
 from zoe_api.http.routing import api_router
 from zoe_api.questions.bounded import Bound, question
 from zoe_api.services.dependencies import (
+    Caller,
     StoreDep,
     answered,
     ask,
@@ -22,6 +26,7 @@ from zoe_api.services.dependencies import (
 )
 from zoe_client.wire import (
     AmountView,
+    ArrayPlanView,
     CatalogueEntryView,
     CatalogueList,
     ConvertRequest,
@@ -31,6 +36,7 @@ from zoe_client.wire import (
     FillResponse,
     PlanRequest,
     PlanView,
+    ReasonView,
     ValidateRequest,
     ValidateResponse,
 )
@@ -42,6 +48,7 @@ from zoe_lib.domain.checks.feasibility import findings
 from zoe_lib.domain.checks.finding import Finding, Target
 from zoe_lib.domain.checks.images import IMAGE_ABSENT, IMAGE_NOT_ALLOWED
 from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.executions.arrays import PLANNED_TOGETHER_MAX
 from zoe_lib.domain.executions.limits import Limits
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.store.base import ExecutionStore
@@ -90,6 +97,9 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
             "deadline_s": None if given is None or application.promise is None else given.at_s,
         }
         notes += budget_notes(caller)
+        array = None if body.indices is None else _array_plan(body.indices, caller)
+        if array is not None and (together := _together(array, demand)) > 1:
+            question["together"] = together
     answer = ask(caller.services.master, "plan", question, caller.request, caller.user)
     forecast_s = (answer.get("forecast") or {}).get("run_s")
     end = answer.pop("end", None)  # an older master has none
@@ -99,8 +109,32 @@ def plan_application(body: PlanRequest, caller: AsReader) -> PlanView:
     deadline = None if given is None else outlook_view(given, end, application, caller.services.clock.now_s())
     run_times = run_times_of(caller, application, answer.pop("run_times", ()))
     promise = promise_outlook(answer.pop("promise", None))
+    answer["own_use"] = own_use_view(caller, application, (answer.get("reason") or {}).get("code"))
     answer |= {"price": price, "deadline": deadline, "promise": promise, "run_times": run_times}
-    return PlanView(notes=notes, demand=demand, **answer)
+    if array is not None:
+        array = _with_starts(array, answer)
+    answer.pop("together", None)
+    return PlanView(notes=notes, demand=demand, array=array, **answer)
+
+
+def _array_plan(indices: str, caller: Caller) -> ArrayPlanView:
+    """Return the plan of an array that does not know yet how many indices would start."""
+    found, at_once = given_indices(indices, caller.services)
+    return ArrayPlanView(count=found.count, at_once=at_once, starts=0, reason=None)
+
+
+def _together(array: ArrayPlanView, demand: DemandView) -> int:
+    """Return how many indices the queue would take now, by the array's and the tenant's limits."""
+    limits = [(demand.executions_max, demand.executions), (demand.executions_of_user_max, demand.executions_of_user)]
+    rooms = [max(most - there, 0) for most, there in limits if most is not None]
+    return min(array.count, array.at_once or array.count, PLANNED_TOGETHER_MAX, *rooms)
+
+
+def _with_starts(array: ArrayPlanView, answer: Mapping[str, Any]) -> ArrayPlanView:
+    """Return the plan of an array by the master's answer about one index, and about several."""
+    found = answer.get("together") or {"starts": int(answer["starts_now"]), "reason": answer.get("reason")}
+    reason = None if found["reason"] is None else ReasonView.model_validate(found["reason"])
+    return array.model_copy(update={"starts": found["starts"], "reason": reason})
 
 
 @router.post("/convert", response_model=ConvertResponse)

@@ -18,6 +18,7 @@ ACTION = "refused"
 NETWORKS_PER_MINUTE_MAX = 60
 MORE_PER_MINUTE_MAX = 10
 _TEXT_MAX = 200
+_SESSION = "/api/v1/session"
 
 
 class RefusedAudit:
@@ -31,7 +32,7 @@ class RefusedAudit:
     def entry(self, scope: Scope, status: int) -> AuditEntry | None:
         """Return the entry of a noted request, if there is a place."""
         code = scope["state"].get("refused")
-        if code is None:
+        if code is None or (code is Code.NO_TOKEN and _asks_for_session(scope)):
             return None
         connection = HTTPConnection(scope)
         address = address_of(connection)
@@ -56,3 +57,8 @@ class RefusedAudit:
             address=address,
             changes=changes,
         )
+
+
+def _asks_for_session(scope: Scope) -> bool:
+    """Return whether a browser asks who is signed in, as each page does before a sign-in."""
+    return bool(scope["method"] == "GET" and scope["path"] == _SESSION)

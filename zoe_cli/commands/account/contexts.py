@@ -1,4 +1,4 @@
-"""context list, use, add, remove: the servers that you use."""
+"""context ls, use, add, remove: the servers that you use."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def _show(contexts: Contexts, form: Format) -> None:
     emit({"current": contexts.current, "contexts": listed}, form, Rows(columns, rows))
 
 
-add(app, "list", ls, ("zoe context list",))
+add(app, "ls", ls, ("zoe context ls",))
+add(app, "list", ls, hidden=True)
 add(app, "use", use, ("zoe context use lab",))
 add(app, "add", add_one, ("zoe context add lab https://zoe.example.org",))
 add(app, "remove", remove, ("zoe context remove lab",))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from zoe_cli.commands.words.arguments import Id
+from zoe_cli.commands.words.arguments import Ids, for_each
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
@@ -44,28 +45,40 @@ def register(app: typer.Typer) -> None:
 
 def share(
     context: typer.Context,
-    execution_id: Id,
+    execution_ids: Ids,
     user: With = None,
     with_tenant: WithTenant = False,
     level: Level = ShareLevel.LOOK,
 ) -> None:
-    """Share your execution with another user of the tenant, or with all of them."""
+    """Share your executions with another user of the tenant, or with all of them."""
     _check_one(user, with_tenant)
+    for_each(context, execution_ids, partial(_share, context, user, level))
+
+
+def _share(context: typer.Context, user: str | None, level: ShareLevel, execution_id: str) -> None:
     with options(context).client() as client:
         stored = share_with(client, execution_id, user, level)
     emit(stored, options(context).output, _rows([stored]))
 
 
-def shares(context: typer.Context, execution_id: Id) -> None:
-    """List with whom your execution is shared."""
+def shares(context: typer.Context, execution_ids: Ids) -> None:
+    """List with whom your executions are shared."""
+    for_each(context, execution_ids, partial(_shares, context))
+
+
+def _shares(context: typer.Context, execution_id: str) -> None:
     with options(context).client() as client:
         answer = client.shares(execution_id)
     emit(answer, options(context).output, _rows(answer.shares))
 
 
-def unshare(context: typer.Context, execution_id: Id, user: With = None, with_tenant: WithTenant = False) -> None:
-    """End a share of your execution."""
+def unshare(context: typer.Context, execution_ids: Ids, user: With = None, with_tenant: WithTenant = False) -> None:
+    """End a share of your executions."""
     _check_one(user, with_tenant)
+    for_each(context, execution_ids, partial(_unshare, context, user))
+
+
+def _unshare(context: typer.Context, user: str | None, execution_id: str) -> None:
     with options(context).client() as client:
         client.end_share(execution_id, user)
     emit({"ended": user}, options(context).output, Rows(("ended",), [(user or _TENANT,)]))

@@ -18,12 +18,13 @@ from zoe_client.wire import AuditEntryView
 def audit(
     context: typer.Context,
     user: Annotated[str | None, typer.Option(help="Only changes that this user requested.")] = None,
+    action: Annotated[str | None, typer.Option(help="Only changes of this kind, such as set_policy.")] = None,
     before: Annotated[int | None, typer.Option(min=1, help="Only entries with a lower id: the next page.")] = None,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="Maximum number of entries.")] = 50,
 ) -> None:
     """List who requested which change, newest first, also if it was refused. `-`: the answer was not recorded."""
     with options(context).client() as client:
-        answer = client.admin.audit(user=user, before=before, limit=limit)
+        answer = client.admin.audit(user=user, action=action, before=before, limit=limit)
     columns = ("id", "at", "user", "tenant", "action", "path", "status", "by", "address", "changes")
     emit(answer, options(context).output, Rows(columns, [_row(entry) for entry in answer.entries]))
     if answer.next_before is not None:

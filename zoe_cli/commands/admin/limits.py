@@ -207,5 +207,6 @@ def _meter_rows(view: MetersView) -> Iterator[tuple[str, str, str]]:
 
 add(app, "set", set_limit, ("zoe admin limit set --tenant physics --cores 64 --memory 256GiB --executions 20",))
 add(app, "get", get_limit, ("zoe admin limit get --tenant physics", "zoe admin limit get --tenant physics --user ada"))
-add(app, "list", list_limits, ("zoe admin limit list",))
+add(app, "ls", list_limits, ("zoe admin limit ls",))
+add(app, "list", list_limits, hidden=True)
 add(app, "clear", clear_limit, ("zoe admin limit clear --tenant physics --only cores",))

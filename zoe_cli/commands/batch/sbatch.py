@@ -189,7 +189,7 @@ def _report_options(verdict: Verdict, *, loose: bool) -> None:
 def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
     from zoe_cli.commands.running.planning import print_plan
 
-    print_plan(context, _bare(document), request.wanted_priority, request.deadline)
+    print_plan(context, _bare(document), request.wanted_priority, request.deadline, request.array)
 
 
 def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, draft: Draft) -> str:

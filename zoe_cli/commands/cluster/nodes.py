@@ -265,6 +265,6 @@ add(
     ("zoe nodes drain node-2 --note 'new disks'", "zoe nodes drain --all --at '2026-12-01 06:00' --for 4h"),
 )
 add(app, "reserve", reserve, ("zoe nodes reserve node-3 --tenant physics --in 1h --for 2h",))
-add(app, "undrain", release, ("zoe nodes undrain node-2",))
 add(app, "release", release, ("zoe nodes release node-3", "zoe nodes release --all --at '2026-12-01 06:00'"))
+add(app, "undrain", release, hidden=True)
 add(app, "holds", holds, ("zoe nodes holds",))

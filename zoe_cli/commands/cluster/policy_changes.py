@@ -140,8 +140,8 @@ def _changes(client: Client, limit: int) -> list[AuditEntryView]:
     found: list[AuditEntryView] = []
     before: int | None = None
     for _ in range(_PAGES_MAX):
-        page = client.admin.audit(before=before, limit=_PAGE)
-        found += [e for e in page.entries if e.action == _ACTION and e.status == _OK and _settings(e)]
+        page = client.admin.audit(action=_ACTION, before=before, limit=_PAGE)
+        found += [e for e in page.entries if e.status == _OK and _settings(e)]
         before = page.next_before
         if before is None or len(found) >= limit:
             break

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from zoe_cli.commands.running.controlling import MEMBER, apply_to_each
 from zoe_cli.commands.words.arguments import OptionalIds
-from zoe_cli.commands.words.array_rows import all_rows, is_array
-from zoe_cli.context import options
+from zoe_cli.commands.words.array_rows import all_rows, counts_text, is_array
+from zoe_cli.commands.words.list_options import States
+from zoe_cli.context import on_terminal, options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import Format, emit, note, report
 from zoe_cli.registry import add, add_hint
 from zoe_cli.rows import Rows
 from zoe_client.errors import Conflict, NotFound, Refused
+from zoe_client.quick.plain import Array
 from zoe_client.quick.quick import QuickClient
-from zoe_client.vocabulary import ACTIVE_STATES, ExecutionState, IndexState
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, IndexState, ReasonCode
+from zoe_client.words.state_choices import StateChoice, states_of
 
 _PAGE = 500
 # Each pass cancels executions that began since the last one; cancel a faster loop with its descendants.
 _PASSES_MAX = 20
 
 
-class StateChoice(StrEnum):
-    """Values of `--state`: which executions to cancel."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-
-
-_WAITING = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
-_STATES = {StateChoice.WAITING: _WAITING, StateChoice.RUNNING: ACTIVE_STATES}
+# What may still be cancelled; `stopping` is on its way already.
+_OPEN = tuple(state.value for state in ExecutionState if state not in TERMINAL_STATES | {ExecutionState.STOPPING})
+_OF_INDICES = frozenset({StateChoice.WAITING, StateChoice.PENDING, StateChoice.SUBMITTED})
+"""Words for indices of arrays that have not begun."""
+_SHOWN_MAX = 20
 
 
 def register(app: typer.Typer) -> None:
@@ -64,7 +63,7 @@ def cancel(
         ),
     ] = False,
     name: Annotated[str | None, typer.Option(help="Your executions and arrays with this name.")] = None,
-    state: Annotated[StateChoice | None, typer.Option(help="Your executions and arrays in this state.")] = None,
+    state: States = None,
     mine: Annotated[bool, typer.Option("--mine", help="All your waiting and running executions and arrays.")] = False,
     user: Annotated[
         str | None,
@@ -72,6 +71,9 @@ def cancel(
             metavar="USER", help="Those of this user, in all tenants; for operators. With --name or --state, too."
         ),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask on a terminal before --name, --state, --mine or --user act.")
+    ] = False,
 ) -> None:
     """Cancel executions or whole arrays; those already stopping are skipped."""
     ids, by_filter = execution_ids or [], name is not None or state is not None or mine or user is not None
@@ -82,7 +84,9 @@ def cancel(
     if index is not None and (by_filter or descendants or len(ids) != 1 or not is_array(ids[0])):
         raise typer.BadParameter("--index is for one array")
     if by_filter:
-        _cancel_matching(context, _Chosen(name, state, user), descendants)
+        if state and not (states_of(state) - TERMINAL_STATES) and StateChoice.HELD not in state:
+            raise typer.BadParameter("what has ended cannot be cancelled", param_hint="--state")
+        _cancel_matching(context, _Chosen(name, tuple(state or ()), user), descendants, yes=yes)
     elif descendants:
         _families(context, ids)
     elif index is None:
@@ -116,23 +120,37 @@ class _Chosen:
     """Which executions and arrays; user: None for the caller's."""
 
     name: str | None
-    state: StateChoice | None
+    states: tuple[str, ...]
     user: str | None
 
 
-def _cancel_matching(context: typer.Context, chosen: _Chosen, descendants: bool) -> None:
-    """Cancel matching executions until a pass finds none, since jobs may submit others meanwhile."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An execution, an array, or indices of one; shown: its name and state."""
+
+    id: str
+    shown: str
+
+
+def _cancel_matching(context: typer.Context, chosen: _Chosen, descendants: bool, *, yes: bool) -> None:
+    """Cancel matching executions until a pass finds none, since jobs may submit others meanwhile. On a terminal, list
+    the first ones and ask.
+    """
     done: list[str] = []
+    seen: set[str] = set()
     with options(context).quick() as client:
         whose = {"user": client.sdk.me().user if chosen.user is None else chosen.user}
         if chosen.user is not None:
             whose["all_tenants"] = "true"
         for _ in range(_PASSES_MAX):
-            found = [text for text in _matching(client, whose, chosen.name, chosen.state) if text not in done]
+            found = [one for one in _matching(client, whose, chosen) if one.id not in seen]
             if not found:
                 break
-            for text in found:
-                done += _cancel_one(client, text, descendants)
+            if not seen and not yes:
+                _ask(found)
+            for one in found:
+                seen.add(one.id)
+                done += [text for text in _cancel_one(client, one.id, descendants) if text not in done]
         else:
             note("zoe: new ones are submitted faster than they are cancelled: zoe cancel ID --descendants")
             _print_ids(context, done)
@@ -149,7 +167,7 @@ def _has_any(client: QuickClient, whose: Mapping[str, str]) -> bool:
 
 
 def _cancel_one(client: QuickClient, one: str, descendants: bool) -> list[str]:
-    """Return the cancelled ids, always with `one`, so that no pass repeats it."""
+    """Return the cancelled ids; none if it has ended meanwhile."""
     try:
         if descendants and not MEMBER.fullmatch(one):
             return [one, *(other for other in client.sdk.cancel_descendants(one).ids if other != one)]
@@ -160,27 +178,42 @@ def _cancel_one(client: QuickClient, one: str, descendants: bool) -> list[str]:
             client.cancel_indices(array_id, indices)
         else:
             client.control(one, "cancel")
-    except (Conflict, NotFound):  # it ended meanwhile
-        pass
+    except (Conflict, NotFound):
+        return []
     return [one]
 
 
-def _matching(
-    client: QuickClient, whose: Mapping[str, str], name: str | None, state: StateChoice | None
-) -> Iterator[str]:
-    """Yield ids of the user's active executions and arrays; indices of arrays if a state is chosen."""
+def _ask(found: Sequence[_Found]) -> None:
+    """On a terminal, show what would be cancelled, and end unless the user agrees."""
+    if not (sys.stdin.isatty() and on_terminal()):
+        return
+    for one in found[:_SHOWN_MAX]:
+        note(f"{one.id}  {one.shown}")
+    if len(found) > _SHOWN_MAX:
+        note(f"and {len(found) - _SHOWN_MAX} more")
+    typer.confirm("Cancel it?" if len(found) == 1 else f"Cancel these {len(found)}?", abort=True, err=True)
+
+
+def _matching(client: QuickClient, whose: Mapping[str, str], chosen: _Chosen) -> Iterator[_Found]:
+    """Yield the user's open executions and arrays; indices of arrays if states are chosen."""
+    name, states = chosen.name, frozenset(chosen.states)
     for array in _pages(client.arrays, "arrays", **whose, open="true"):
         if name is not None and array["name"] != name:
             continue
-        if state is None:
-            yield array["id"]
-        elif state is StateChoice.WAITING and (indices := _waiting(client, array["id"])):
-            yield f"{array['id']}_{indices}"
-    states = [entry.value for entry in (_WAITING | ACTIVE_STATES if state is None else _STATES[state])]
-    query = {**whose, "name": name, "state": states, "arrays": "false" if state is None else None}
+        shown = f"{array['name']}, {counts_text(array['counts'], array['active_states'])}"
+        if not states:
+            yield _Found(array["id"], shown)
+        elif (states & _OF_INDICES or _is_held(array, states)) and (indices := _waiting(client, array["id"])):
+            yield _Found(f"{array['id']}_{indices}", shown)
+    query = {**whose, "name": name, "state": chosen.states or _OPEN, "arrays": None if states else "false"}
     for execution in _pages(client.executions, "executions", **query):
-        if name is None or execution["name"] == name:
-            yield execution["id"]
+        if (name is None or execution["name"] == name) and execution["state"] in _OPEN:
+            yield _Found(execution["id"], f"{execution['name']}, {execution['state']}")
+
+
+def _is_held(array: Array, states: Collection[str]) -> bool:
+    reason = array["reason"]
+    return StateChoice.HELD in states and reason is not None and reason["code"] == ReasonCode.HELD
 
 
 def _waiting(client: QuickClient, array_id: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from zoe_cli.commands.words import dates
-from zoe_cli.commands.words.arguments import Id, Ids
+from zoe_cli.commands.words.arguments import Id, Ids, for_each
 from zoe_cli.commands.words.array_rows import all_rows, is_array
 from zoe_cli.commands.words.dates import coming, duration
 from zoe_cli.commands.words.documents import Settings, set_in
@@ -132,7 +133,7 @@ def _count(text: str) -> tuple[str, int]:
 
 def modify(
     context: typer.Context,
-    execution_id: Id,
+    execution_ids: Ids,
     priority: Annotated[int | None, typer.Option(help="New priority.")] = None,
     deadline: Annotated[
         str | None,
@@ -147,9 +148,8 @@ def modify(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Change a waiting execution: priority, deadline, begin, time limit, and component settings."""
+    """Change waiting executions: priority, deadline, begin, time limit, and component settings."""
     changes: dict[str, Any] = {}
-    version: int | None = None
     if priority is not None:
         changes["priority"] = priority
     if deadline is not None:
@@ -158,13 +158,18 @@ def modify(
         changes["begin_at_s"] = None if begin == _NONE else coming(begin)
     if time_limit is not None:
         changes["time_limit_s"] = None if time_limit == _NONE else duration(time_limit)
+    if not changes and not settings:
+        raise typer.BadParameter("say what to change: --priority, --deadline, --begin, --time-limit or --set")
+    for_each(context, execution_ids, partial(_modify, context, changes, settings))
+
+
+def _modify(context: typer.Context, changes: dict[str, Any], settings: list[str] | None, execution_id: str) -> None:
+    version: int | None = None
     with options(context).quick() as client:
         if settings:
             read = client.execution(execution_id)
             version = read["version"]
-            changes["application"] = set_in(dict(read["description"]), settings)
-        if not changes:
-            raise typer.BadParameter("say what to change: --priority, --deadline, --begin, --time-limit or --set")
+            changes = {**changes, "application": set_in(dict(read["description"]), settings)}
         execution = client.modify(execution_id, changes, version)
     emit(execution, options(context).output, rows_of([execution]))
 

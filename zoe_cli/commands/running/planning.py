@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from zoe_cli.commands.running.submitting import Array, Deadline, counting_instances
-from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, PromiseOptions
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, PromiseOptions, RunTime
 from zoe_cli.commands.words import dates
-from zoe_cli.commands.words.changes import change_words
+from zoe_cli.commands.words.changes import change_words, own_use_words
 from zoe_cli.commands.words.documents import File, Settings, load_description, set_in
 from zoe_cli.commands.words.promise_words import offer_lines, terms_words
 from zoe_cli.context import options
@@ -21,7 +22,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.vocabulary import DeadlineOutlook, ReasonCode
-from zoe_client.wire import EstimateView, PlanView, PromiseOutlookView, RunTimeView
+from zoe_client.wire import ArrayPlanView, EstimateView, PlanView, PromiseOutlookView, RunTimeView
 from zoe_client.words.instances import instances_words
 
 
@@ -36,7 +37,8 @@ def register(app: typer.Typer) -> None:
             "zoe plan app.json --set worker.resources.memory=4GiB",
             "zoe plan app.json --deadline 08:00",
             "zoe plan app.json --finish-by 08:00 --confidence 95% --budget 12",
-            "zoe plan app.json --array 0-199%20 --finish-by +3h",
+            "zoe plan app.json --array 0-199%20",
+            "zoe plan app.json --array 0-199%20 --finish-by +3h --run-time 10m",
         ),
     )
 
@@ -52,26 +54,27 @@ def plan(
     finish_by: FinishBy = None,
     confidence: Confidence = None,
     budget: Budget = None,
+    run_time: RunTime = None,
     array: Array = None,
 ) -> None:
     """Show whether an application would start now; if not, when and why, and what would help; whether it would meet its
-    deadline; and what would be promised to an array. Nothing is submitted.
+    deadline; and how much of an array would start, or be promised. Nothing is submitted.
     """
     if finish_by is not None and deadline is not None:
         raise typer.BadParameter("give --deadline or --finish-by, not both")
     document = set_in(load_description(file), settings)
-    document = PromiseOptions(finish_by, confidence, budget).put_in(document)
-    if array is not None:
+    document = PromiseOptions(finish_by, confidence, budget, run_time).put_in(document)
+    if array is not None and finish_by is not None:
         _print_array_plan(context, counting_instances(document), array, priority, finish_by)
         return
-    print_plan(context, document, priority, deadline if finish_by is None else finish_by)
+    if array is not None:
+        document = counting_instances(document)
+    print_plan(context, document, priority, deadline if finish_by is None else finish_by, array)
 
 
 def _print_array_plan(
-    context: typer.Context, document: dict[str, Any], indices: str, priority: int | None, finish_by: str | None
+    context: typer.Context, document: dict[str, Any], indices: str, priority: int | None, finish_by: str
 ) -> None:
-    if finish_by is None:
-        raise typer.BadParameter("--array is planned with --finish-by, for a promise; without it, plan a single index")
     from zoe_cli.commands.watching.workflow_promises import print_common_plan
 
     by = dates.requested_deadline(finish_by)[1]
@@ -81,14 +84,18 @@ def _print_array_plan(
 
 
 def print_plan(
-    context: typer.Context, document: dict[str, Any], priority: int | None, deadline: str | None = None
+    context: typer.Context,
+    document: dict[str, Any],
+    priority: int | None,
+    deadline: str | None = None,
+    array: str | None = None,
 ) -> None:
     """Print the plan for a description; exit with DEADLINE if its deadline cannot be met, with WOULD_WAIT if it would
     not start now.
     """
     by = None if deadline is None else dates.requested_deadline(deadline)[1]
     with options(context).client() as client:
-        answer = client.plan(document, priority=priority, deadline=by)
+        answer = client.plan(document, priority=priority, deadline=by, indices=array)
     for text in answer.notes:
         note(f"note: {text}")
     if answer.price is not None:
@@ -127,12 +134,25 @@ def price_words(price: EstimateView) -> str:
 def _sentences(answer: PlanView) -> Iterator[str]:
     if answer.price is not None:
         yield f"With all services, it would cost {price_words(answer.price)}."
+    if answer.array is not None:
+        yield from _array(answer.array)
     yield from _start(answer)
     if answer.promise is not None:
         yield from _promise(answer.promise)
     elif answer.deadline is not None:
         yield answer.deadline.sentence
     yield from _run_times(answer.run_times)
+
+
+def _array(found: ArrayPlanView) -> Iterator[str]:
+    """Say how many indices would start now; the sentences after these are about one index."""
+    bound = "" if found.at_once is None else f", at most {found.at_once:,} at once"
+    indices = "1 index" if found.count == 1 else f"{found.count:,} indices"
+    waiting = found.count - found.starts
+    yield f"Of {indices}{bound}, {found.starts:,} would start now and {waiting:,} would wait."
+    if found.starts and found.reason is not None:
+        yield f"The next one would wait: {found.reason.sentence}"
+    yield "For each index:"
 
 
 def _promise(found: PromiseOutlookView) -> Iterator[str]:
@@ -176,12 +196,17 @@ def _start(answer: PlanView) -> Iterator[str]:
         if answer.reason.code == ReasonCode.WINDOW_AHEAD:
             yield f"Way on: {answer.reason.hint}."
             return
+    if answer.own_use is not None:
+        yield own_use_words(answer.own_use, None if answer.forecast is None else answer.forecast.start_p50_s)
     if answer.ahead:
         yield f"Executions ahead of it: {answer.ahead}."
     forecast = answer.forecast
     if forecast is not None and forecast.start_p50_s is not None and forecast.start_p90_s is not None:
-        p50, p90 = clock(forecast.start_p50_s), clock(forecast.start_p90_s)
-        yield f"It is 50 % likely to start by {p50}, and 90 % likely by {p90}."
+        if forecast.start_p50_s <= time.time():
+            yield f"It is expected to start soon, 90 % likely by {clock(forecast.start_p90_s)}."
+        else:
+            p50, p90 = clock(forecast.start_p50_s), clock(forecast.start_p90_s)
+            yield f"It is 50 % likely to start by {p50}, and 90 % likely by {p90}."
     if answer.change is not None:
         yield f"It would start now with {change_words(answer.change)}."
     elif answer.change_sought:

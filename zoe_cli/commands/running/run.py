@@ -34,7 +34,7 @@ from zoe_cli.commands.running.submitting import (
     submit,
 )
 from zoe_cli.commands.watching.ending import Timeout
-from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, PromiseOptions
+from zoe_cli.commands.watching.promising import Budget, Confidence, FinishBy, PromiseOptions, RunTime
 from zoe_cli.commands.words.arguments import ExitCodeFromApp
 from zoe_cli.commands.words.dates import duration
 from zoe_cli.commands.words.documents import Settings, load_description, set_in
@@ -56,7 +56,7 @@ _EXAMPLES = (
     "id=$(zoe run app.json -o name)",
     "zoe run report.py --after ok:$id --begin 06:00",
     "zoe run train.py --array 0-999%50 -- --seed {index}",
-    "zoe run app.json --finish-by 08:00 --confidence 90%",
+    "zoe run train.py --finish-by 08:00 --run-time 45m",
     "zoe run train.py --retries 3 --retry-pause 1m --memory-grow 2x",
 )
 _EVERYDAY = (
@@ -125,6 +125,7 @@ def run(
     finish_by: FinishBy = None,
     confidence: Confidence = None,
     budget: Budget = None,
+    run_time: RunTime = None,
     time_limit: Annotated[
         str | None,
         typer.Option("--time-limit", metavar="DURATION", help="Longest run time, such as 90m; then it is ended."),
@@ -194,7 +195,7 @@ def run(
         partial(set_in, settings=settings),
         RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in,
         *(() if array is None else (counting_instances,)),
-        PromiseOptions(finish_by, confidence, budget).put_in,
+        PromiseOptions(finish_by, confidence, budget, run_time).put_in,
         *(() if time_limit is None else (partial(_limited, text=time_limit),)),
         *(() if notify is None else (partial(_notifying, kinds=notify),)),
     ]

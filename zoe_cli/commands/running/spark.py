@@ -41,6 +41,7 @@ from zoe_cli.commands.running.submitting import (
     Wait,
     submit,
 )
+from zoe_cli.commands.watching.promising import RunTime, with_run_time
 from zoe_cli.commands.words.arguments import ExitCodeFromApp
 from zoe_cli.commands.words.documents import Settings, set_in
 from zoe_cli.commands.words.late_options import note_late_options
@@ -95,6 +96,7 @@ def spark_submit(
     keep: Keep = False,
     begin: Begin = None,
     deadline: Deadline = None,
+    run_time: RunTime = None,
     hold: Hold = False,
     wait: Wait = False,
     following: Follow = False,
@@ -123,7 +125,7 @@ def spark_submit(
         show=show,
         fetch=fetch,
     )
-    document = Additions(environment, secrets, results, fetch).put_in(document)
+    document = with_run_time(Additions(environment, secrets, results, fetch).put_in(document), run_time)
     submit(context, set_in(document, settings), how)
 
 

@@ -16,8 +16,9 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, size
 from zoe_client import Client
-from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, ExecutionState, Mark
+from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, Mark
 from zoe_client.wire import ExecutionSummary, ExecutionUseView
+from zoe_client.words.state_choices import StateChoice
 
 _PAGE_MAX = 100
 _COLUMNS = (
@@ -46,7 +47,7 @@ def history(
     ] = None,
     state: Annotated[
         list[str] | None,
-        states_option(ExecutionState, "Only in these states, such as failed,cancelled; may be repeated."),
+        states_option(StateChoice, "Only in these states, such as failed,cancelled; may be repeated."),
     ] = None,
     user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
     name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,

@@ -14,6 +14,8 @@ from zoe_cli.output import note
 from zoe_client.errors import NotFound
 from zoe_client.quick.plain import Array, Page, Summary
 from zoe_client.quick.quick import QuickClient
+from zoe_client.vocabulary import ReasonCode
+from zoe_client.words.state_choices import matches_state
 
 _PAGE_MAX = 500
 SORTED_MAX = 10_000
@@ -140,5 +142,10 @@ def _arrays(client: QuickClient, query: dict[str, Any], limit: int, before_s: fl
 
 def _matches(array: Array, query: dict[str, Any]) -> bool:
     states, name, since_s = query["state"], (query["name"] or "").casefold(), query["submitted_from_s"] or 0.0
-    right_state = not states or array["state"] in states
+    right_state = not states or matches_state(states, array["state"], held=_is_held(array))
     return right_state and name in array["name"].casefold() and array["submitted_at_s"] >= since_s
+
+
+def _is_held(array: Array) -> bool:
+    reason = array["reason"]
+    return reason is not None and reason["code"] == ReasonCode.HELD

@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zoe_cli.commands.watching.attempt_steps import steps
 from zoe_cli.commands.watching.list_pages import ListPage, PageQuery
-from zoe_cli.commands.words.arguments import Id
+from zoe_cli.commands.words.arguments import Ids, for_each
 from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow
 from zoe_cli.commands.words.documents import data_format
 from zoe_cli.commands.words.list_options import (
@@ -152,7 +153,7 @@ def _write_list(page: ListPage, form: Format, line: str | None, wanted: str) -> 
 
 def show(
     context: typer.Context,
-    execution_id: Id,
+    execution_ids: Ids,
     only_steps: Annotated[
         bool,
         typer.Option(
@@ -163,9 +164,13 @@ def show(
         bool, typer.Option("--description", help="Print only its description, as `zoe run` takes it.")
     ] = False,
 ) -> None:
-    """Show one execution: its reason to wait or its outcome, its timeline and its services. The id of an array or a
+    """Show executions: the reason to wait or the outcome, the timeline and the services. The id of an array or a
     workflow shows that instead.
     """
+    for_each(context, execution_ids, partial(_show, context, only_steps=only_steps, description=description))
+
+
+def _show(context: typer.Context, execution_id: str, *, only_steps: bool, description: bool) -> None:
     if description:
         with options(context).quick() as client:
             emit_data(client.execution(execution_id)["description"], data_format(context))

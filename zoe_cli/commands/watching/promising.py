@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from zoe_cli.commands.words.dates import duration
 from zoe_cli.commands.words.promise_words import promise_lines
 from zoe_cli.output import note
 from zoe_client.quick.plain import Conditions, Execution
@@ -32,6 +33,14 @@ Budget = Annotated[
     float | None,
     typer.Option(min=0.0, help="Maximum price, in the currency of the price list (else core-hours)."),
 ]
+RunTime = Annotated[
+    str | None,
+    typer.Option(
+        "--run-time",
+        metavar="DURATION",
+        help="Expected run time, such as 90m. A promise needs it until this program has run here once.",
+    ),
+]
 _DECIDED_S = 15.0
 _LOOK_S = 0.2
 
@@ -43,9 +52,11 @@ class PromiseOptions:
     finish_by: str | None = None
     confidence: str | None = None
     budget: float | None = None
+    run_time: str | None = None
 
     def put_in(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a description that requests a promise, if --finish-by is given."""
+        """Return a description that declares its run time if given, and requests a promise if --finish-by is given."""
+        document = with_run_time(document, self.run_time)
         if self.finish_by is None:
             if self.confidence is not None or self.budget is not None:
                 raise typer.BadParameter("--confidence and --budget need --finish-by")
@@ -56,6 +67,16 @@ class PromiseOptions:
         if self.budget is not None:
             wish["budget"] = checked_budget(self.budget)
         return {**document, "promise": wish}
+
+
+def with_run_time(document: dict[str, Any], text: str | None) -> dict[str, Any]:
+    """Return a description that declares the expected run time, if one is given."""
+    if text is None:
+        return document
+    seconds = duration(text)
+    if seconds <= 0:
+        raise typer.BadParameter("a run is expected to take more than 0 s", param_hint="--run-time")
+    return {**document, "size": {"run_time_s": seconds}}
 
 
 def checked_budget(budget: float) -> float:

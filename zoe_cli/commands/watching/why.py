@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
@@ -11,9 +12,9 @@ import typer
 
 from zoe_cli.commands.watching.workflow_promises import array_lines
 from zoe_cli.commands.watching.workflow_views import entries_text
-from zoe_cli.commands.words.arguments import Id
+from zoe_cli.commands.words.arguments import Id, Ids, for_each
 from zoe_cli.commands.words.array_rows import array_rows, counts_text, is_array, is_workflow, plain
-from zoe_cli.commands.words.changes import change_words
+from zoe_cli.commands.words.changes import change_words, own_use_words
 from zoe_cli.commands.words.deadline_words import deadline_words
 from zoe_cli.commands.words.places import places_words
 from zoe_cli.context import options
@@ -87,7 +88,7 @@ SOURCES = {
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    add(app, "explain", explain, ("zoe explain x1m7xhnzn3f4144",))
+    add(app, "explain", explain, ("zoe explain x1m7xhnzn3f4144", "zoe explain $(zoe ls --state waiting -o name)"))
     add(app, "eta", eta, ("zoe eta x1m7xhnzn3f4144", "zoe eta x1m7xhnzn3f4144 -o json"))
     add(app, "why-waited", why_waited, ("zoe why-waited x1m7xhnzn3f4144",))
 
@@ -172,10 +173,14 @@ def ended_words(state: ExecutionState, cause: Cause | None, message: str) -> str
     return f"It does not wait: it {has} {state.value}{why}{f': {message}' if message else ''}."
 
 
-def explain(context: typer.Context, execution_id: Id) -> None:
+def explain(context: typer.Context, execution_ids: Ids) -> None:
     """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read.
     The id of an array stands for its next execution, or for all its indices while it has none.
     """
+    for_each(context, execution_ids, partial(_explain, context))
+
+
+def _explain(context: typer.Context, execution_id: str) -> None:
     with options(context).client() as client:
         unit_id, array = _execution_of(client, execution_id, options(context).output)
         answer = client.explain(unit_id)
@@ -197,10 +202,14 @@ def explain(context: typer.Context, execution_id: Id) -> None:
         note(f"What each reason means: {options(context).page(documentation.WAITING)}")
 
 
-def eta(context: typer.Context, execution_id: Id) -> None:
+def eta(context: typer.Context, execution_ids: Ids) -> None:
     """Show when a waiting execution is expected to start and end, or a running one to end, and how accurate such
     forecasts have been. The id of an array stands for its next execution.
     """
+    for_each(context, execution_ids, partial(_eta, context))
+
+
+def _eta(context: typer.Context, execution_id: str) -> None:
     with options(context).client() as client:
         unit_id, array = _execution_of(client, execution_id, options(context).output)
         answer = client.eta(unit_id)
@@ -238,7 +247,10 @@ def _cause_words(share: WaitShare) -> str:
 
 
 def _times_text(*times_s: float | None) -> list[str]:
-    return ["unknown" if at_s is None else clock(at_s) if at_s > time.time() else "any moment" for at_s in times_s]
+    return [
+        "unknown" if at_s is None else clock(at_s) if at_s > time.time() else f"overdue ({clock(at_s)})"
+        for at_s in times_s
+    ]
 
 
 def _about(answer: Eta) -> list[str]:
@@ -313,6 +325,8 @@ def _reason_sentences(answer: Explanation, execution_id: str) -> list[str]:
         return [*sentences, *(["Some of its services wait for nodes that are not ready."] if answer.nodes else [])]
     unnamed = [entry for entry in answer.after if entry.on not in answer.reason.sentence]
     lines = [answer.reason.sentence, *_after(unnamed)]
+    if answer.own_use is not None:
+        lines.append(own_use_words(answer.own_use, answer.start_p50_s))
     if answer.ahead:
         lines.append(ahead_words(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
     if answer.change is not None:

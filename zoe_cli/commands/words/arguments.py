@@ -1,13 +1,19 @@
-"""Arguments that several commands share."""
+"""Arguments that several commands share, and how a command runs for several ids."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
 from zoe_cli.commands.words.completion import execution_ids
+from zoe_cli.context import options
+from zoe_cli.exits import exit_of
+from zoe_cli.output import Format, collecting, emit_data, note, report, write
+from zoe_cli.registry import add_hint
+from zoe_client.errors import Refused
 from zoe_client.words.names import TENANT_AT_THE_STORE
 
 _TENANT_MAX = 256
@@ -63,3 +69,28 @@ WaitedIds = Annotated[
 ExitCodeFromApp = Annotated[
     bool, typer.Option("--exit-code-from-app", help="Wait, and exit with the application's exit code.")
 ]
+
+
+def for_each(context: typer.Context, ids: Sequence[str], one: Callable[[str], None]) -> None:
+    """Run it for each id, as for one alone; JSON and YAML become a list. Report each refusal, and fail as the first."""
+    if len(ids) == 1:
+        one(ids[0])
+        return
+    form, found, code = options(context).output, list[Any](), 0
+    for place, id_ in enumerate(dict.fromkeys(ids)):
+        if form is Format.TABLE:
+            write(f"{'' if place == 0 else chr(10)}{id_}:\n")
+        try:
+            with collecting(found):
+                one(id_)
+        except Refused as error:
+            if form is not Format.TABLE:
+                note(f"{id_}:")
+            add_hint(context, error)
+            report(error)
+            code = code or exit_of(error)
+        except typer.Exit as ended:
+            code = code or ended.exit_code
+    if form in (Format.JSON, Format.YAML):
+        emit_data(found, form)
+    raise typer.Exit(code)

@@ -15,7 +15,7 @@ from zoe_cli.commands.words.states import states_option
 from zoe_cli.commands.words.views import run_s
 from zoe_cli.text import printable
 from zoe_client.quick.plain import Array, Summary
-from zoe_client.vocabulary import ExecutionState
+from zoe_client.words.state_choices import StateChoice
 
 
 def _ran_s(row: Any, now_s: float) -> float:
@@ -86,7 +86,7 @@ def _texts(execution: Summary) -> dict[str, str]:
 Place = Annotated[str | None, typer.Argument(metavar="[PLACE]", help=f"List the files of a place instead: {FORMS}.")]
 States = Annotated[
     list[str] | None,
-    states_option(ExecutionState, "Only executions in these states, such as queued,running; may be repeated."),
+    states_option(StateChoice, "Only those in these states, such as waiting,held,running; may be repeated."),
 ]
 User = Annotated[str | None, typer.Option(help="Only executions of this user.")]
 PartOfName = Annotated[str | None, typer.Option(help="Only names that contain this text.")]

@@ -17,6 +17,7 @@ IN_WHAT = {
     OfferKind.CHEAPEST: "the cheapest",
     OfferKind.DEARER: "in time, beyond the budget",
 }
+_LACKS_RUN_TIME = "give its expected run time"
 # The start is unknown: the end is that of a run which begins at once.
 _BEGINS_UNKNOWN = (PromiseRisk.NO_ROOM, PromiseRisk.HELD, PromiseRisk.INPUT_LATE)
 
@@ -87,6 +88,8 @@ def promise_event_words(data: Mapping[str, Any]) -> str:
 def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[str]:
     """Return why there is no promise, and the offers; execution_id: the execution that can accept one now."""
     yield f"It cannot be promised: {offers['why']}."
+    if offers["why"].endswith(_LACKS_RUN_TIME):
+        yield "`--run-time` gives it, such as --run-time 45m."
     for offer in offers["offers"]:
         yield f"{offer_words(offer, terms_words(offer['terms']))}."
     if offers["offers"] and execution_id:

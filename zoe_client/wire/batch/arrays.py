@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState
-from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
+from zoe_client.wire.base import SECONDS_MAX, IndicesText, Numbers, Wire
 from zoe_client.wire.batch.workflows import EntriesView, WorkflowPromiseView
 from zoe_client.wire.executions.deadlines import DEADLINE, DeadlineText, check_one_deadline
 from zoe_client.wire.executions.executions import (
@@ -26,9 +26,7 @@ BRIEF_MAX = 10_000
 class ArrayRequest(SubmitRequest):
     """A submission of an array: the settings of an execution, and the indices."""
 
-    indices: str = Field(
-        pattern=r"^[0-9,:%-]+$",
-        max_length=20_000,
+    indices: IndicesText = Field(
         description="`0-999`, `1,3,7-20:2` (a range with a step), and `%50` behind it: at most 50 of them at once.",
     )
     after: list[Annotated[str, Field(pattern=ARRAY_AFTER_PATTERN, max_length=AFTER_LENGTH_MAX)]] = Field(

@@ -208,6 +208,16 @@ class ChangeView(Wire):
     after: int
 
 
+class OwnUseView(Wire):
+    """Executions of the caller that hold what a waiting one lacks: if they ended, it would find room."""
+
+    ids: list[str] = Field(description="The largest of them, at most 5.")
+    count: int = Field(description="Number of such executions.")
+    what: Literal["cores", "memory"]
+    held: float = Field(description="Cores or bytes that they hold.")
+    total: float = Field(description="Cores or bytes of the nodes that you may use.")
+
+
 class InstancesView(Wire):
     """Instances of a component with elastic ones: `given` have a place, `total` are possible."""
 
@@ -407,6 +417,12 @@ class Explanation(Wire):
     reason: ReasonView | None
     after: list[DependencyView] = Field(
         default=[], description="Executions and arrays that must end first; only for its owner and for operators."
+    )
+    own_use: OwnUseView | None = Field(
+        default=None, description="Your own executions that hold what it lacks; null if others do."
+    )
+    start_p50_s: float | None = Field(
+        default=None, description="Start that half of all forecasts meet, as last computed; null: unknown."
     )
     ahead: int | None = None
     ahead_of_tenant: int = Field(default=0, description="Number of these executions that belong to the same tenant.")

@@ -28,6 +28,8 @@ CODES: Mapping[IndexState, int] = {state: code for code, state in enumerate(INDE
 WAITING, ACTIVE = CODES[IndexState.WAITING], CODES[IndexState.ACTIVE]
 RUNS_MAX = 1000
 """Maximum reruns of an array's indices."""
+PLANNED_TOGETHER_MAX = 1000
+"""Maximum indices of an array of which a plan says whether they would start now."""
 _AGAIN = (IndexState.FAILED, IndexState.CANCELLED)
 _FURTHEST = (ExecutionState.RUNNING, ExecutionState.STARTING, ExecutionState.STOPPING)
 _ID = re.compile(r"a[0-9a-z]{14}")

@@ -124,7 +124,9 @@ def reason_of(conditions: Conditions, now_s: float) -> Reason | None:
     if conditions.held is not None:
         failed = conditions.impossible
         why = f": {OTHERWISE}" if failed else ""
-        release = "zoe release" if conditions.held is Holder.USER else "an operator can release it"
+        release = (
+            "`zoe release` lets it into the queue" if conditions.held is Holder.USER else "an operator can release it"
+        )
         return Reason(ReasonCode.HELD, f"It is held{why}.", hint=release)
     awaited = sum(1 for _ in conditions.undecided_dependencies)
     if awaited:

@@ -10,7 +10,7 @@ from zoe_lib.domain.applications.sharing import ALL, ExecutionShares, Visibility
 from zoe_lib.domain.executions.arrays import member_of
 from zoe_lib.domain.executions.deadline_misses import status_of
 from zoe_lib.domain.executions.events import Event, submission_event
-from zoe_lib.domain.executions.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.executions.execution import WAITING_STATES, Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.executions.gateway import HeldOnNode, held_on_nodes
 from zoe_lib.domain.executions.limits import LimitSubject, use_by_subject
 from zoe_lib.domain.executions.promises import waits_for_store
@@ -303,11 +303,15 @@ def _is_found(query: ExecutionQuery, execution: Execution) -> bool:
     )
 
 
+def _is_held(execution: Execution) -> bool:
+    return execution.state in WAITING_STATES and execution.conditions.held is not None
+
+
 def _matches(query: ExecutionQuery, execution: Execution) -> bool:
     return (
         query.visibility.includes(shares_of_owner(execution))
         and (query.user is None or execution.user == query.user)
-        and (query.states is None or execution.state in query.states)
+        and (query.states is None or execution.state in query.states or (query.held and _is_held(execution)))
         and (query.ids is None or execution.id in query.ids)
         and (query.array_id is None or query.array_id == _array_of(execution))
         and query.deadline in (None, status_of(execution, query.now_s))

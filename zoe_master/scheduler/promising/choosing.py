@@ -34,9 +34,7 @@ from zoe_master.scheduler.promising.movable import ANSWER_S, MOVING, PromiseRoom
 
 OFFERS_MAX = 3
 LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
-NOT_KNOWN = (
-    "Its run time is not known: this program has not run before, and its description declares none (size.run_time_s)"
-)
+NOT_KNOWN = "Its run time is not known: this program has not run here before; give its expected run time"
 
 
 @value(frozen=True, slots=True)

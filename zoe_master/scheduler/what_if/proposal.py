@@ -12,7 +12,7 @@ from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, new_services
 from zoe_lib.domain.executions.instances import ComponentCounts
 from zoe_lib.domain.values.frozen import value
-from zoe_lib.domain.values.reasons import Reason
+from zoe_lib.domain.values.reasons import Reason, ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.booked import booked_ledger
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
@@ -90,6 +90,18 @@ def propose(
     placer = ServicePlacer(booked_ledger(with_it, policy), policy, present.span, too_late, present.leaves_s)
     reason = exact_reason(execution, plan.reasons[execution.id], placer)
     return PlanProposal(False, reason, ahead, change, sought, instances)
+
+
+def starts_together(
+    snapshot: Snapshot, policy: Policy, executions: Sequence[Execution], too_late: GiveUp = never
+) -> tuple[int, Reason | None]:
+    """Return how many of several executions submitted together would start in the next pass, and why the first of the
+    others would not; OutOfBudget when `too_late` returns True.
+    """
+    plan = schedule(replace(snapshot, queued=(*snapshot.queued, *executions)), policy, too_late)
+    waiting = [plan.reasons.get(execution.id) for execution in executions if execution.id not in plan.starts]
+    why = next((reason for reason in waiting if reason and reason.code != ReasonCode.BEHIND_IN_QUEUE), None)
+    return len(executions) - len(waiting), why or next(iter(waiting), None)
 
 
 def smallest_change(

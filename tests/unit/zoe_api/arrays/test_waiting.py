@@ -104,7 +104,7 @@ def test_offers_come_first_and_a_hold_is_named_with_them() -> None:
     assert reason is not None
     assert reason.code == ReasonCode.PROMISE
     assert reason.sentence.endswith("It is held.")
-    assert reason.hint.endswith("; zoe release")
+    assert reason.hint.endswith("; `zoe release` lets it into the queue")
 
 
 def test_a_promised_array_waits_for_its_own_limit() -> None:

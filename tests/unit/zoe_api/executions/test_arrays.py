@@ -22,6 +22,7 @@ from tests.support.plain_api import (
 from tests.support.plain_api import services as plain_services
 from zoe_api.arrays import modifying as array_modifying
 from zoe_api.executions import arrays
+from zoe_api.executions.submissions.indices import given_indices
 from zoe_api.http.problems.codes import Code
 from zoe_api.services.dependencies import Caller
 from zoe_client.vocabulary import Holder, IndexState
@@ -286,10 +287,10 @@ def test_only_its_owner_changes_the_description() -> None:
 def test_indices_are_bounded(text: str, code: str | None, hint: str) -> None:
     there = plain_services(array_indices_max=4)
     if code is None:
-        found, at_once = arrays._indices(text, there)
+        found, at_once = given_indices(text, there)
         assert (found.count, at_once) == (4, None)
         return
-    problem = refused_with(lambda: arrays._indices(text, there))
+    problem = refused_with(lambda: given_indices(text, there))
     assert (problem.code, problem.hint) == (Code.INVALID_REQUEST, hint)
     assert [(error.pointer, error.code, error.hint) for error in problem.errors] == [("/indices", code, hint)]
 

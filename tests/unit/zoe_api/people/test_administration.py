@@ -158,6 +158,6 @@ def test_the_audit_log_is_read_page_by_page(entries: int, limit: int, asked: int
         return [AuditEntry(1.0, USER, TENANT, "a", "/x", "r", id=10 - n) for n in range(entries)]
 
     made.accounts.audit = audit
-    told = administration.list_audit(caller_of(made, ROOT), USER, 11, limit)
-    assert given == [(11, asked, USER)]
+    told = administration.list_audit(caller_of(made, ROOT), USER, "sign_in", 11, limit)
+    assert given == [(11, asked, USER, "sign_in")]
     assert (len(told.entries), told.next_before) == (entries, before)

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.applications.sharing import Visibility
-from zoe_lib.domain.executions.execution import Execution, ExecutionId, Service
+from zoe_lib.domain.executions.execution import WAITING_STATES, Execution, ExecutionId, ExecutionState, Service
 from zoe_lib.store.documents.cursors import decode_cursor, encode_cursor, encode_position
 from zoe_lib.store.documents.documents import Applications
 from zoe_lib.store.documents.rows import to_execution, to_service
@@ -128,7 +128,7 @@ def _matching(query: ExecutionQuery, *columns: ColumnElement[Any]) -> Select[Any
     if query.user is not None:
         statement = statement.where(executions.c.user_name == query.user)
     if query.states is not None:
-        statement = statement.where(executions.c.state.in_([state.value for state in query.states]))
+        statement = statement.where(_in_states(query.states, query.held))
     if query.ids is not None:
         statement = statement.where(executions.c.id.in_([id_ for id_ in query.ids if storable(id_)]))
     if query.submitted_from_s is not None:
@@ -150,6 +150,14 @@ def _matching(query: ExecutionQuery, *columns: ColumnElement[Any]) -> Select[Any
     if query.cursor is not None:
         statement = statement.where(tuple_(*NEWEST_FIRST) < tuple_(*map(literal, decode_cursor(query.cursor))))
     return statement
+
+
+def _in_states(states: frozenset[ExecutionState], held: bool) -> ColumnElement[bool]:
+    in_states = executions.c.state.in_([state.value for state in states])
+    if not held:
+        return in_states
+    waiting = executions.c.state.in_([state.value for state in WAITING_STATES])
+    return or_(in_states, and_(waiting, executions.c.conditions["held"].astext.is_not(None)))
 
 
 def ended_before(

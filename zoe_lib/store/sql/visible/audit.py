@@ -32,15 +32,19 @@ def end(
     connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status, changes=dict(changes or {})))
 
 
-def read(connection: Connection, before_id: int | None, limit: int, user: str | None = None) -> Sequence[AuditEntry]:
+def read(
+    connection: Connection, before_id: int | None, limit: int, user: str | None = None, action: str | None = None
+) -> Sequence[AuditEntry]:
     """Return entries newest first, with ids below `before_id`."""
-    if not storable(user):
+    if not (storable(user) and storable(action)):
         return ()
     statement = select(audit).order_by(audit.c.id.desc()).limit(limit)
     if before_id is not None:
         statement = statement.where(audit.c.id < before_id)
     if user is not None:
         statement = statement.where(audit.c.user_name == user)
+    if action is not None:
+        statement = statement.where(audit.c.action == action)
     return [from_row(AuditEntry, row) for row in connection.execute(statement)]
 
 

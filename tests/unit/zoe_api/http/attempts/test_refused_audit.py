@@ -43,3 +43,10 @@ def test_each_network_has_a_place_for_each_reason_and_the_rest_is_counted() -> N
     later = refused(audit, "10.0.0.0")
     assert later.changes == {"refused_not_listed_before": [0, 3]}
     assert refused(audit, "10.0.0.1").changes == {}
+
+
+def test_a_page_that_asks_who_is_signed_in_is_no_refusal() -> None:
+    audit, session = RefusedAudit(), "/api/v1/session"
+    assert refused(audit, code=Code.NO_TOKEN, path=session) is None
+    assert refused(audit, code=Code.BAD_TOKEN, path=session) is not None
+    assert refused(audit, code=Code.NO_TOKEN, path="/api/v1/executions") is not None

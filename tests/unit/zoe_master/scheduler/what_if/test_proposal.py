@@ -10,7 +10,7 @@ from zoe_lib.domain.executions.execution import new_services
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.what_if.proposal import ComponentChange, ComponentPart, PlanProposal, propose
+from zoe_master.scheduler.what_if.proposal import ComponentChange, ComponentPart, PlanProposal, propose, starts_together
 
 NODES = (node("n1", cores=8, memory_gib=32), node("n2", cores=8, memory_gib=32))
 BUSY = started(queued("busy", component("b", cores=4, memory_gib=16)), "n1")
@@ -79,3 +79,12 @@ def test_within_a_limit_less_helps() -> None:
     ):
         found = propose(NOW, limited, queued("x", component("c", cores=4)))
         assert found.change == ComponentChange("c", ComponentPart.CORES, 4000, 2000)
+
+
+def test_of_an_array_as_many_start_as_have_room_and_the_next_says_why_not() -> None:
+    indices = [queued(f"i{index}", component(cores=4, memory_gib=8)) for index in range(5)]
+    starts, why = starts_together(NOW, POLICY, indices)
+    assert starts == 3  # 4 cores of 16 are taken
+    assert why is not None
+    assert why.code is ReasonCode.NO_RESOURCES
+    assert starts_together(NOW, POLICY, indices[:3]) == (3, None)
