@@ -65,6 +65,17 @@ export function fullMoment(atS: number): string {
   return date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "long" });
 }
 
+interface Ran {
+  marks: Partial<Record<"placed" | "ended", number>>;
+  ran_s?: number | null;
+}
+
+/** How long it ran, from its places on nodes to its end, as in all lists; null before both. */
+export function runS({ marks: { placed, ended }, ran_s: ranS }: Ran): number | null {
+  if (placed === undefined || ended === undefined) return null;
+  return ranS ?? ended - placed;
+}
+
 /** "in 3 min 5 s" or "2 h 1 min ago". */
 export function distance(atS: number, nowS: number): string {
   return atS >= nowS ? `in ${duration(atS - nowS)}` : `${duration(nowS - atS)} ago`;

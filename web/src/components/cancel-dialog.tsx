@@ -6,6 +6,8 @@ const NAMES_MAX = 10;
 interface CancelDialogProps {
   names: string[];
   noun?: string;
+  /** What several are called. */
+  several?: string;
   busy: boolean;
   error?: unknown;
   onCancel: () => void;
@@ -16,6 +18,7 @@ interface CancelDialogProps {
 export function CancelDialog({
   names,
   noun = "execution",
+  several = "executions",
   busy,
   error = null,
   onCancel,
@@ -24,7 +27,7 @@ export function CancelDialog({
   const [first = ""] = names;
   const many = names.length > 1;
   return (
-    <Dialog title={many ? `Cancel ${names.length} executions?` : `Cancel ${first}?`} onClose={onClose}>
+    <Dialog title={many ? `Cancel ${names.length} ${several}?` : `Cancel ${first}?`} onClose={onClose}>
       {many && (
         <ul>
           {names.slice(0, NAMES_MAX).map((name, index) => (
@@ -41,7 +44,7 @@ export function CancelDialog({
       <ErrorBox error={error} />
       <div className="row">
         <button type="button" className="danger" disabled={busy} onClick={onCancel}>
-          {many ? `Cancel ${names.length} executions` : `Cancel the ${noun}`}
+          {many ? `Cancel ${names.length} ${several}` : `Cancel the ${noun}`}
         </button>
         <button type="button" onClick={onClose}>
           {many ? "Keep them" : "Keep it"}

@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
 import { isOfReading, useOutage } from "../api/outage";
 import { asRefused, type Diagnostic, passes } from "../api/problem";
+import { pageHint } from "../hints";
 import { Place } from "./field-errors";
+import { WithCommands } from "./hint";
 
 export function Loading({ what = "Loading" }: { what?: string }) {
   return (
@@ -20,26 +22,44 @@ interface ProblemProps {
 }
 
 /** A refusal in words, with every finding. */
-export function ProblemBox({ title, text, hint, errors = [], children }: ProblemProps) {
+export function ProblemBox({ title, text, hint: given = "", errors = [], children }: ProblemProps) {
+  const hint = pageHint(given);
   return (
     <div className="problem" role="alert" tabIndex={-1}>
       <p>
-        <strong>{title}</strong>
+        <strong>
+          <WithCommands text={title} />
+        </strong>
       </p>
       {text && !errors.some((one) => one.message === text) && <p>{text}</p>}
       {errors.length > 0 && (
         <ul>
           {errors.map((one) => (
             <li key={`${one.pointer}${one.code}${one.message}`}>
-              <Place pointer={one.pointer} /> {one.message}
-              {one.hint && <span className="faint"> ({one.hint})</span>}
+              <Place pointer={one.pointer} /> <WithCommands text={one.message} />
+              <DetailHint hint={one.hint} />
             </li>
           ))}
         </ul>
       )}
-      {hint && !errors.some((one) => one.hint === hint) && <p className="faint">{hint}</p>}
+      {hint && !errors.some((one) => one.hint === given) && (
+        <p className="faint">
+          <WithCommands text={hint} />
+        </p>
+      )}
       {children}
     </div>
+  );
+}
+
+function DetailHint({ hint }: { hint: string }) {
+  const text = pageHint(hint);
+  if (text === "") return null;
+  return (
+    <span className="faint">
+      {" "}
+      (<WithCommands text={text} />)
+    </span>
   );
 }
 

@@ -122,11 +122,16 @@ export function Place({ pointer }: { pointer: string }) {
 
 const FOCUSABLE = "input, select, textarea, button";
 
+/** Brings a control, or the first in an element, into sight, and the focus to it. */
+export function showControl(element: HTMLElement | null): void {
+  const control = element?.matches(FOCUSABLE) ? element : element?.querySelector<HTMLElement>(FOCUSABLE);
+  element?.closest("details")?.setAttribute("open", "");
+  element?.scrollIntoView({ block: "center" });
+  control?.focus({ preventScroll: true });
+}
+
 /** Brings the field with that message into sight, and the focus to it. */
 function showField(message: string): void {
   const tied = document.querySelector<HTMLElement>(`[aria-describedby~="${CSS.escape(message)}"]`);
-  const field = tied?.matches(FOCUSABLE) ? tied : tied?.querySelector<HTMLElement>(FOCUSABLE);
-  tied?.closest("details")?.setAttribute("open", "");
-  tied?.scrollIntoView({ block: "center" });
-  field?.focus({ preventScroll: true });
+  showControl(tied);
 }

@@ -9,28 +9,30 @@ import { Plot } from "../components/plot";
 import { Table } from "../components/table";
 import { bytes, duration, number, rate } from "../format";
 import { StorageCharts } from "./cluster/storage-charts";
+import { PERIODS, type Period, periodOf, periodText } from "./usage-period";
 
 type Day = Schemas["DayUseView"];
 
 const DAY_S = 86_400;
 const QUOTA_EVERY_MS = 5_000;
-const PERIODS = [7, 30, 90, 365];
 
 /** What was reserved day by day, from the journal. */
 export default function UsagePage() {
   const { tenant } = useSession();
   const operates = useMay("operate");
-  const [days, setDays] = useState(30);
-  const from = useMemo(() => Math.floor(Date.now() / 1000) - days * DAY_S, [days]);
+  const [period, setPeriod] = useState<Period>("30");
+  const { from_s: from, to_s: to } = useMemo(() => periodOf(period, Date.now() / 1000), [period]);
   const { data, error } = useQuery({
-    queryKey: ["use", days],
+    queryKey: ["use", period],
     queryFn: async () => {
       // The route answers as CSV, too, to whoever asks for that.
-      const answer = await told(api.GET("/api/v1/usage/daily", { params: { query: { from_s: from } } }));
+      const answer = await told(
+        api.GET("/api/v1/usage/daily", { params: { query: { from_s: from, to_s: to } } }),
+      );
       return answer as Schemas["DailyUse"];
     },
   });
-  const span = useMemo(() => wholeDays(from), [from]);
+  const span = useMemo(() => wholeDays(from, to), [from, to]);
   const rows = data?.days ?? [];
   const byDay = useMemo(() => sumsOf(data?.days ?? []), [data]);
   return (
@@ -40,10 +42,10 @@ export default function UsagePage() {
         <div className="row">
           <label>
             Period{" "}
-            <select value={days} onChange={(e) => setDays(Number(e.target.value))}>
-              {PERIODS.map((period) => (
-                <option key={period} value={period}>
-                  {period} days
+            <select value={period} onChange={(e) => setPeriod(e.target.value as Period)}>
+              {PERIODS.map((one) => (
+                <option key={one} value={one}>
+                  {periodText(one)}
                 </option>
               ))}
             </select>
@@ -51,7 +53,7 @@ export default function UsagePage() {
           <Link className="button" to="/statement">
             Prices
           </Link>
-          <a className="button" href={`/api/v1/usage/daily?format=csv&from_s=${from}`} download>
+          <a className="button" href={`/api/v1/usage/daily?format=csv&from_s=${from}&to_s=${to}`} download>
             CSV
           </a>
         </div>
@@ -155,9 +157,9 @@ function Days({ rows }: { rows: Day[] }) {
   );
 }
 
-/** From the day in which a time is to the present one, in UTC as the sums are. */
-function wholeDays(fromS: number) {
-  return { from_s: fromS - (fromS % DAY_S), to_s: Date.now() / 1000 };
+/** From the day in which a time is, in UTC as the sums are. */
+function wholeDays(fromS: number, toS: number) {
+  return { from_s: fromS - (fromS % DAY_S), to_s: toS };
 }
 
 /** A sum for each day from the first to the last; a day without rows used nothing. */

@@ -17,10 +17,9 @@ export function countsText(counts: Counts, active: ActiveStates = {}): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-/** The states of executions of active indices, with their numbers if there are several; empty while they are not known. */
+/** The states of executions of active indices, whose number stands beside them; empty while they are not known. */
 export function activeStates(active: ActiveStates): string {
-  const some = ACTIVE_STATES.filter((state) => active[state]);
-  return some.length === 1 ? (some[0] ?? "") : activeText(active);
+  return ACTIVE_STATES.filter((state) => active[state]).join(" or ");
 }
 
 function activeText(active: ActiveStates): string {

@@ -5,6 +5,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox, Loading, NoPage } from "../../components/feedback";
+import { Hint } from "../../components/hint";
 import { useOneAtATime } from "../../components/one-at-a-time";
 import { RunsAfter, UnitLink } from "../../components/runs-after";
 import { StateBadge } from "../../components/state";
@@ -23,7 +24,7 @@ const DONE = {
   cancel: "The array is cancelled.",
   hold: "The array is held.",
   release: "The array is released.",
-  requeue: "What failed or was cancelled runs again.",
+  requeue: "What failed or was cancelled is queued again.",
 };
 
 /** Indices with executions, those that may need a look first. */
@@ -73,7 +74,7 @@ export default function ArrayPage() {
           {array.reason.sentence}
         </p>
       )}
-      {array.reason?.hint && <p>What would help: {array.reason.hint}</p>}
+      <Hint hint={array.reason?.hint} />
       <Dependencies array={array} />
       <WholePromise
         promise={array.promise}

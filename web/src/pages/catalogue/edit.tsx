@@ -9,6 +9,7 @@ import { ErrorBox, Loading, NoPage, ProblemBox } from "../../components/feedback
 import { parseJson } from "../../components/json";
 import { useSettled } from "../../components/settled";
 import { type Made, madeBy } from "./made";
+import { NotCopied } from "./not-copied";
 import { LivePlan } from "./plan";
 
 const JsonEditor = lazy(() => import("./json-editor"));
@@ -63,6 +64,7 @@ function Edit({ start, origin }: { start: Document; origin: Made | null }) {
     retry: false,
   });
   const [indices, setIndices] = useState(origin?.indices ?? "");
+  const array = useSettled(indices.trim(), SETTLED_MS);
   const launch = useSending(async (keyOf) => {
     const submission = { application: asDescription(documentOf(text)), name: origin?.name ?? null };
     if (indices.trim() === "") return `/executions/${(await submitted(submission, keyOf)).id}`;
@@ -78,6 +80,7 @@ function Edit({ start, origin }: { start: Document; origin: Made | null }) {
   return (
     <>
       <h1>{origin ? `After ${origin.name}` : "A description of your own"}</h1>
+      <NotCopied names={origin?.hidden ?? []} />
       <div className="columns">
         <div>
           <Suspense fallback={<Loading what="Loading the editor" />}>
@@ -106,7 +109,7 @@ function Edit({ start, origin }: { start: Document; origin: Made | null }) {
             </button>
           )}
         </div>
-        {check.data && document && <LivePlan key={whose} document={document} />}
+        {check.data && document && <LivePlan key={whose} document={document} indices={array} />}
       </div>
     </>
   );

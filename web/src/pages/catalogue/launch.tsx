@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
-import { asRefused, Refused } from "../../api/problem";
+import { asRefused, type Diagnostic, Refused } from "../../api/problem";
 import { useMay, useWhose } from "../../api/session";
 import { useSending } from "../../api/submission";
 import { ErrorBox, Loading, NoPage } from "../../components/feedback";
-import { Control, FieldErrors, FieldMessages } from "../../components/field-errors";
+import { Control, FieldErrors, FieldMessages, showControl } from "../../components/field-errors";
 import { CopyButton } from "../../components/files";
 import { Fold } from "../../components/fold";
 import { useSettled } from "../../components/settled";
@@ -14,12 +14,14 @@ import { withZone } from "../../deadline";
 import { mainComponent } from "./additions";
 import { AdditionsForm } from "./additions-form";
 import { EntryForm, FORM } from "./form";
-import { launched, valuesOf, withAll } from "./launching";
+import { indicesOf, launched, valuesOf, withAll } from "./launching";
+import { NotCopied } from "./not-copied";
 import { useCatalogue } from "./page";
 import { LivePlan } from "./plan";
 import { keepForm } from "./remembered";
+import { wrongRunTime } from "./run-time";
 import { SavedSettings } from "./saved-settings";
-import { atFields, labelsOf, readSettings, type Settings, writeSettings } from "./settings";
+import { atFields, LEFT_OUT, labelsOf, readSettings, type Settings, writeSettings } from "./settings";
 import { repeats, whenText } from "./timing";
 import { TimingForm } from "./timing-form";
 import { WishForm } from "./wish-form";
@@ -27,6 +29,7 @@ import { WishForm } from "./wish-form";
 type Entry = Schemas["CatalogueEntryView"];
 
 const SETTLED_MS = 250;
+const RUN_TIME = "execution-run-time";
 
 export default function LaunchPage() {
   const { entryId = "" } = useParams();
@@ -44,6 +47,7 @@ function Launch({ entry }: { entry: Entry }) {
   const [query] = useSearchParams();
   const maySubmit = useMay("submit");
   const whose = useWhose();
+  const [leftOut] = useState(() => query.getAll(LEFT_OUT));
   const labels = useMemo(() => labelsOf(entry), [entry]);
   const [settings, setSettings] = useState<Settings>(() => readSettings(entry, query));
   const [unplanned, setUnplanned] = useState<unknown>(null);
@@ -60,10 +64,12 @@ function Launch({ entry }: { entry: Entry }) {
   });
   useAddress(entry, settled, launch.busy);
   const refused = placed(filled.error ?? launch.error);
+  const typed = refusalOf(wrongRunTime(settled.runTime));
   return (
-    <FieldErrors error={[refused, filled.document && placed(unplanned)]} labels={labels} prefix={FORM}>
+    <FieldErrors error={[refused, filled.document && placed(unplanned), typed]} labels={labels} prefix={FORM}>
       <h1>{entry.title}</h1>
       <p>{entry.summary}</p>
+      <NotCopied names={leftOut} />
       <div className="columns">
         <section className="card" aria-label="Settings">
           <Fields
@@ -101,9 +107,11 @@ function Launch({ entry }: { entry: Entry }) {
             key={whose}
             document={filled.document}
             deadline={settled.deadline}
+            indices={indicesOf(settled.values)}
             when={whenText(settled.timing)}
             onRefused={setUnplanned}
             onDeadline={(deadline) => change({ deadline })}
+            onRunTime={() => showControl(document.getElementById(RUN_TIME))}
           />
         )}
       </div>
@@ -154,7 +162,7 @@ interface FieldsProps {
 
 function Fields({ entry, settings, placeholder, onChange }: FieldsProps) {
   const main = mainComponent(entry.document);
-  const { wish, deadline } = settings;
+  const { wish, deadline, runTime } = settings;
   return (
     <>
       <EntryForm entry={entry} values={settings.values} onChange={(values) => onChange({ values })} />
@@ -183,8 +191,8 @@ function Fields({ entry, settings, placeholder, onChange }: FieldsProps) {
       </div>
       <Fold
         title="Deadline and promise"
-        filled={deadline !== "" || wish.wanted}
-        fields={["deadline", "promise"]}
+        filled={deadline !== "" || runTime !== "" || wish.wanted}
+        fields={["deadline", "run_time", "promise"]}
       >
         <div className="field">
           <label htmlFor="execution-deadline">Deadline</label>
@@ -199,10 +207,29 @@ function Fields({ entry, settings, placeholder, onChange }: FieldsProps) {
           </Control>
           <FieldMessages field="deadline" />
         </div>
+        <div className="field">
+          <label htmlFor={RUN_TIME}>Expected run time</label>
+          <Control field="run_time">
+            <input
+              id={RUN_TIME}
+              value={runTime}
+              placeholder="45s, 90m or 1h30m"
+              maxLength={32}
+              onChange={(e) => onChange({ runTime: e.target.value })}
+            />
+          </Control>
+          <FieldMessages field="run_time" />
+          <p className="faint">A promise needs it until this program has run here once.</p>
+        </div>
         <WishForm wish={wish} onChange={(changed) => onChange({ wish: changed })} />
       </Fold>
     </>
   );
+}
+
+/** What is wrong with that which is typed; null if nothing is. */
+function refusalOf(errors: Diagnostic[]): Refused | null {
+  return errors.length === 0 ? null : new Refused(422, "", "", "", errors);
 }
 
 /** An error whose findings are at fields of the form. */

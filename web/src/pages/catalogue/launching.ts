@@ -6,6 +6,7 @@ import { type Submission, submitted, submittedArray } from "../../api/submission
 import { withZone } from "../../deadline";
 import { changedRequest, requestOf } from "../schedules/request";
 import { withAdditions, wrongVariables } from "./additions";
+import { withRunTime, wrongRunTime } from "./run-time";
 import { checkFile } from "./script-file";
 import type { Settings, Values } from "./settings";
 import { beginOf, expressionOf, missingOf, repeats, type Timing } from "./timing";
@@ -39,13 +40,17 @@ export async function filledDocument(entry: Entry, settings: Settings): Promise<
 }
 
 /** The description with what the form adds to it. */
-export function withAll(document: Document, { additions, wish, values }: Settings): Document {
-  return withWish(withAdditions(document, additions, indicesOf(values) !== ""), wish);
+export function withAll(document: Document, { additions, wish, runTime, values }: Settings): Document {
+  const added = withAdditions(document, additions, indicesOf(values) !== "");
+  return withWish(withRunTime(added, runTime), wish);
 }
 
 /** Sends the form; returns the address of what came of it, and the id of an execution. Throws Refused. */
 export async function launched(entry: Entry, settings: Settings, keyOf: (body: object) => string) {
-  checkForm(settings.timing, wrongVariables(settings.additions.variables));
+  checkForm(settings.timing, [
+    ...wrongVariables(settings.additions.variables),
+    ...wrongRunTime(settings.runTime),
+  ]);
   const document = await filledDocument(entry, settings);
   if (entry.script) await checkFile(String(settings.values.file ?? ""));
   const indices = indicesOf(settings.values) || null;

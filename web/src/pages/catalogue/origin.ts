@@ -5,7 +5,9 @@
 
 import type { Schemas } from "../../api/client";
 import { endingOf } from "../files/places";
-import { type Additions, mainComponent, NO_ADDITIONS, SECRETS_VARIABLE } from "./additions";
+import { type Additions, mainComponent, NO_ADDITIONS } from "./additions";
+import { MADE } from "./hidden";
+import { runTimeText } from "./run-time";
 import type { Settings, Values } from "./settings";
 import { NO_TIMING } from "./timing";
 import { NO_WISH } from "./wish";
@@ -17,8 +19,6 @@ const ROOTS: [string, string][] = [
   ["{workspace}/", ""],
   ["{shared}/", "shared:"],
 ];
-/** Variables that forms set by themselves. */
-const MADE = ["HOME", "ZOE_INDEX", SECRETS_VARIABLE];
 
 export interface Origin {
   entry: Entry;
@@ -48,10 +48,18 @@ function settingsOf(description: Part, entry: Entry): Settings | null {
     values: { ...values, ...fieldValues(description, entry) },
     name: "",
     deadline: "",
+    runTime: runTimeOf(description, entry),
     wish: NO_WISH,
     additions: additionsOf(part, base),
     timing: NO_TIMING,
   };
+}
+
+/** The run time that the description declares beyond its entry. */
+function runTimeOf(description: Part, entry: Entry): string {
+  const declared = (one: Part) => (one.size as { run_time_s?: number } | null | undefined)?.run_time_s;
+  const seconds = declared(description);
+  return seconds === undefined || seconds === declared(entry.document) ? "" : runTimeText(seconds);
 }
 
 function fieldValues(description: Part, entry: Entry): Values {

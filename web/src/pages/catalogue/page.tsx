@@ -3,6 +3,7 @@ import { Link, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { WithCommands } from "../../components/hint";
 import { type Choice, isChosen, readChoice, tagsOf, toggled, writeChoice } from "./choice";
 import { EntryIcon } from "./icons";
 import { MyNotebook } from "./my-notebook";
@@ -135,9 +136,4 @@ function Tile({ entry }: { entry: Entry }) {
       {entry.installs && <span className="faint">The first launch installs {entry.installs}.</span>}
     </Link>
   );
-}
-
-/** A sentence whose commands are in backticks. */
-function WithCommands({ text }: { text: string }) {
-  return text.split("`").map((part, index) => (index % 2 ? <code key={part}>{part}</code> : part));
 }

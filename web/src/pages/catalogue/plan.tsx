@@ -3,8 +3,11 @@ import { useEffect, useMemo } from "react";
 import { api, asDescription, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
+import { Hint } from "../../components/hint";
+import { OwnUse } from "../../components/own-use";
 import { withZone } from "../../deadline";
-import { bytes, counted, distance, duration, moment, number } from "../../format";
+import { expectedText } from "../../forecast";
+import { bytes, counted, duration, moment, number } from "../../format";
 import { inWhat, termsSentence } from "../../promise";
 import { changeText } from "../execution/change-text";
 import { instancesText } from "../execution/instances-text";
@@ -13,6 +16,7 @@ import { PriceCurve } from "./price-curve";
 import { atFields } from "./settings";
 
 type Plan = Schemas["PlanView"];
+type ArrayPlan = Schemas["ArrayPlanView"];
 
 const ASK_AGAIN_MS = 5_000;
 // One plan of a user is computed at a time: another page of theirs may have asked just before.
@@ -22,16 +26,28 @@ const BUSY_RETRIES_MAX = 10;
 interface LivePlanProps {
   document: Record<string, unknown>;
   deadline?: string;
+  /** Of an array; the rest of the plan is about one of them. */
+  indices?: string;
   /** When it enters the queue, unless that is now: a plan says what would happen now. */
   when?: string | null;
   /** Called with why it is refused; null: it is not. */
   onRefused?: (error: unknown) => void;
   onDeadline?: (deadline: string) => void;
+  /** Leads to the field of the run time; undefined: there is none. */
+  onRunTime?: () => void;
 }
 
 /** What would become of a description if it were submitted now: does it fit, when would it start, what would it take. */
-export function LivePlan({ document, deadline = "", when = null, onRefused, onDeadline }: LivePlanProps) {
-  const { data, error, isLoading } = usePlan(document, deadline);
+export function LivePlan({
+  document,
+  deadline = "",
+  indices = "",
+  when = null,
+  onRefused,
+  onDeadline,
+  onRunTime,
+}: LivePlanProps) {
+  const { data, error, isLoading } = usePlan(document, deadline, indices);
   const choices = useMemo(() => choicesOf(data?.run_times ?? []), [data?.run_times]);
   useEffect(() => {
     onRefused?.(error);
@@ -42,20 +58,26 @@ export function LivePlan({ document, deadline = "", when = null, onRefused, onDe
       <section className="card" aria-label="What would happen" aria-live="polite">
         {isLoading && <Loading what="Computing" />}
         {error && <Refusal error={error} />}
-        {!error && data && (when === null ? <Now plan={data} /> : <Later plan={data} when={when} />)}
+        {!error &&
+          data &&
+          (when === null ? <Now plan={data} onRunTime={onRunTime} /> : <Later plan={data} when={when} />)}
       </section>
       {choices && <PriceCurve given={choices} onDeadline={onDeadline} />}
     </div>
   );
 }
 
-function usePlan(document: Record<string, unknown>, deadline: string) {
+function usePlan(document: Record<string, unknown>, deadline: string, indices: string) {
   return useQuery({
-    queryKey: ["plan", document, deadline],
+    queryKey: ["plan", document, deadline, indices],
     queryFn: () =>
       told(
         api.POST("/api/v1/plan", {
-          body: { application: asDescription(document), deadline: withZone(deadline) || null },
+          body: {
+            application: asDescription(document),
+            deadline: withZone(deadline) || null,
+            indices: indices || null,
+          },
         }),
       ),
     placeholderData: (before) => before,
@@ -92,13 +114,17 @@ function cutText({ cut_after_steps: steps }: Plan) {
     : `the search was cut after ${steps.toLocaleString("en")} steps`;
 }
 
-function Now({ plan }: { plan: Plan }) {
+function Now({ plan, onRunTime }: { plan: Plan; onRunTime: (() => void) | undefined }) {
   const { forecast, demand } = plan;
   return (
     <>
-      <h2>{plan.starts_now ? "It would start now" : "It would wait"}</h2>
+      <h2>
+        {plan.array ? arrayTitle(plan.array) : plan.starts_now ? "It would start now" : "It would wait"}
+      </h2>
+      {plan.array && <OfArray array={plan.array} />}
       {!plan.starts_now && plan.reason && <p>{plan.reason.sentence}</p>}
-      {!plan.starts_now && plan.reason?.hint && <p>What would help: {plan.reason.hint}</p>}
+      {plan.own_use && <OwnUse own={plan.own_use} startS={forecast?.start_p50_s} />}
+      {!plan.starts_now && <Hint hint={plan.reason?.hint} />}
       {plan.starts_now && plan.instances?.map((count) => <p key={count.component}>{instancesText(count)}</p>)}
       {plan.fewer && <p>Fewer than preferred: {plan.fewer.sentence}</p>}
       {plan.change && <p>The smallest change that would start it now: {changeText(plan.change)}</p>}
@@ -109,7 +135,17 @@ function Now({ plan }: { plan: Plan }) {
           {plan.deadline.note && ` Note: ${plan.deadline.note}.`}
         </p>
       )}
-      {plan.promise && <Outlook promise={plan.promise} />}
+      {plan.promise && !plan.array && <Outlook promise={plan.promise} />}
+      {plan.promise && plan.array && (
+        <p className="notice">
+          All indices are promised together: that is decided when the array is launched.
+        </p>
+      )}
+      {onRunTime && lacksRunTime(plan) && (
+        <button type="button" className="link" onClick={onRunTime}>
+          Give the expected run time
+        </button>
+      )}
       <dl className="facts">
         {!plan.starts_now && (
           <>
@@ -121,8 +157,7 @@ function Now({ plan }: { plan: Plan }) {
           <>
             <dt>Start</dt>
             <dd className="num">
-              {forecast.start_p50_s !== null && `about ${moment(forecast.start_p50_s)} (p50), `}
-              by {moment(forecast.start_p90_s)} (p90, {distance(forecast.start_p90_s, Date.now() / 1000)})
+              {expectedText(forecast.start_p50_s, forecast.start_p90_s, Date.now() / 1000)}
             </dd>
           </>
         )}
@@ -147,6 +182,36 @@ function Now({ plan }: { plan: Plan }) {
         )}
       </dl>
       <Notes plan={plan} />
+    </>
+  );
+}
+
+/** Whether nothing tells how long it runs, and so no time is forecast or promised. */
+function lacksRunTime({ deadline, promise, run_times: runTimes }: Plan): boolean {
+  const unknown = deadline != null && deadline.run_s === null;
+  const refused = promise != null && promise.terms === null && promise.offers?.offers.length === 0;
+  return (unknown || refused) && (deadline?.run_s ?? null) === null && !runTimes?.length;
+}
+
+function arrayTitle({ count, starts }: ArrayPlan): string {
+  if (starts === 0)
+    return count === 1 ? "It would wait" : `All ${counted(count, "index", "indices")} would wait`;
+  if (starts >= count)
+    return count === 1 ? "It would start now" : `All ${counted(count, "index", "indices")} would start now`;
+  return `${starts.toLocaleString("en")} of ${counted(count, "index", "indices")} would start now`;
+}
+
+function OfArray({ array: { count, starts, at_once: atOnce, reason } }: { array: ArrayPlan }) {
+  return (
+    <>
+      {starts < count && (
+        <p>
+          {(count - starts).toLocaleString("en")} would wait
+          {starts > 0 && reason ? `: ${reason.sentence}` : "."}
+          {atOnce != null && ` At most ${atOnce.toLocaleString("en")} run at once.`}
+        </p>
+      )}
+      <p className="faint">What follows is about each index.</p>
     </>
   );
 }

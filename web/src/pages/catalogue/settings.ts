@@ -15,6 +15,8 @@ export interface Settings {
   values: Values;
   name: string;
   deadline: string;
+  /** How long it is expected to run, such as `90m`. */
+  runTime: string;
   wish: Wish;
   additions: Additions;
   timing: Timing;
@@ -25,14 +27,18 @@ interface FieldSchema {
   title?: string;
 }
 
+/** In the address of a form: what a clone could not copy. */
+export const LEFT_OUT = "_left_out";
 const NAME = "execution_name";
 const DEADLINE = "execution_deadline";
+const RUN_TIME = "execution_run_time";
 
 export function readSettings(entry: Entry, query: URLSearchParams): Settings {
   return {
     values: readValues(entry, query),
     name: query.get(NAME) ?? "",
     deadline: query.get(DEADLINE) ?? "",
+    runTime: query.get(RUN_TIME) ?? "",
     wish: readWish(query),
     additions: readAdditions(query),
     timing: readTiming(query),
@@ -50,6 +56,7 @@ export function writeSettings(entry: Entry, settings: Settings): URLSearchParams
   writeTiming(query, settings.timing);
   if (settings.name) query.set(NAME, settings.name);
   if (settings.deadline) query.set(DEADLINE, settings.deadline);
+  if (settings.runTime) query.set(RUN_TIME, settings.runTime);
   return query;
 }
 
@@ -64,6 +71,7 @@ export function labelsOf(entry: Entry): Labels {
     ...Object.fromEntries(titles),
     name: "Name of this execution",
     deadline: "Deadline",
+    run_time: "Expected run time",
     promise: "Promise it",
     packages: "Packages",
     variables: "Variables",
@@ -81,6 +89,7 @@ const PLACES: [RegExp, (found: RegExpMatchArray) => string][] = [
   [/^\/components\/\d+\/command/, () => "/command"],
   [/^\/components\/\d+\/resources\/(memory|cores)/, ([, name]) => `/${name}`],
   [/^\/components\/\d+\/(?:essential|total)_count/, () => "/workers"],
+  [/^\/size(?:\/run_time_s)?$/, () => "/run_time"],
   [/^\/path\/name$/, () => "/schedule"],
   [/^(?:\/body)?\/indices/, () => "/indices"],
 ];

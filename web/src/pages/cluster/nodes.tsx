@@ -89,8 +89,7 @@ function Row({ node, onChange }: { node: Node; onChange: (released?: Hold) => vo
         )}
       </td>
       <td>
-        <span className={`badge ${node.ready ? "good" : "bad"}`}>{node.ready ? "ready" : "away"}</span>{" "}
-        {node.message}
+        <StateOfNode node={node} /> {node.message}
         {node.holds.map((hold, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two holds of a node may be alike
           <div key={index}>
@@ -122,6 +121,19 @@ function Row({ node, onChange }: { node: Node; onChange: (released?: Hold) => vo
         )}
       </td>
     </tr>
+  );
+}
+
+/** A node that is drained is not ready for anything that begins. */
+function StateOfNode({ node }: { node: Node }) {
+  const holds = node.holds.filter((hold) => isInForce(hold));
+  if (!node.ready) return <span className="badge bad">away</span>;
+  if (holds.some((hold) => !hold.tenant))
+    return <span className="badge">{node.services > 0 ? "draining" : "drained"}</span>;
+  return holds.length > 0 ? (
+    <span className="badge">reserved</span>
+  ) : (
+    <span className="badge good">ready</span>
   );
 }
 

@@ -7,6 +7,7 @@ import { FieldErrors } from "../../components/field-errors";
 import { DryRun } from "./dry-run";
 import type { Policy } from "./policy-api";
 import { POLICY_LABELS, PolicyForm } from "./policy-form";
+import { PolicyHistory } from "./policy-history-card";
 
 /** The policy in force, tried on the present queue before it is changed. */
 export function PolicyTab() {
@@ -79,11 +80,14 @@ function Editor({ present, onChanged }: { present: Policy; onChanged: () => void
           </div>
         </section>
       </FieldErrors>
-      {trial.data && (
-        <div key={trial.submittedAt} ref={intoView}>
-          <DryRun result={trial.data} />
-        </div>
-      )}
+      <div>
+        {trial.data && (
+          <div key={trial.submittedAt} ref={intoView}>
+            <DryRun result={trial.data} />
+          </div>
+        )}
+        {administers && <PolicyHistory present={present} onChanged={onChanged} />}
+      </div>
     </div>
   );
 }

@@ -36,7 +36,7 @@ export function QueueTab() {
               <td>{row.tenant}</td>
               <td>{row.user}</td>
               <td className="num">{duration(now - row.submitted_at_s)}</td>
-              <td className="time">{row.forecast?.start_p90_s ? moment(row.forecast.start_p90_s) : ""}</td>
+              <td className="time">{startText(row.forecast?.start_p90_s ?? null, now)}</td>
               <td>{row.reason?.sentence}</td>
             </tr>
           ))}
@@ -44,6 +44,11 @@ export function QueueTab() {
       </div>
     </>
   );
+}
+
+function startText(byS: number | null, nowS: number): string {
+  if (byS === null) return "";
+  return byS > nowS ? moment(byS) : "soon";
 }
 
 async function readQueue() {

@@ -7,6 +7,7 @@ import { useSubmission } from "../../api/submission";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox } from "../../components/feedback";
 import { runnable } from "../../promise";
+import { hiddenNames } from "../catalogue/hidden";
 import { mainWay, openPort, wayText } from "./ports";
 import { Share } from "./sharing";
 import type { Execution } from "./types";
@@ -14,12 +15,16 @@ import type { Execution } from "./types";
 /** What can be done with an execution: first what one came for, then the rest. */
 export function Actions({ execution }: { execution: Execution }) {
   const may = useMay("submit");
+  const operates = useMay("operate");
   const { user, tenant } = useSession();
   const again = useSubmission(() => ({
     application: asDescription(runnable(execution.description)),
     name: execution.name,
     priority: execution.priority,
   }));
+  const owns = user === execution.user && tenant === execution.tenant;
+  // Without the values that only its owner sees it would be another program: the form says which ones.
+  const lacksValues = !owns && !operates && hiddenNames(execution.description).length > 0;
   return (
     <div>
       <div className="row">
@@ -28,17 +33,21 @@ export function Actions({ execution }: { execution: Execution }) {
         {may && execution.access === "control" && waits(execution) && <Hold execution={execution} />}
         {may && (
           <>
-            <button type="button" disabled={again.busy} onClick={again.submit}>
-              Run again
-            </button>
+            {lacksValues ? (
+              <Link className="button" to={`/clone/${execution.id}`}>
+                Run again
+              </Link>
+            ) : (
+              <button type="button" disabled={again.busy} onClick={again.submit}>
+                Run again
+              </button>
+            )}
             <Link className="button" to={`/clone/${execution.id}`}>
               Clone and edit
             </Link>
           </>
         )}
-        {may && user === execution.user && tenant === execution.tenant && (
-          <Share executionId={execution.id} />
-        )}
+        {may && owns && <Share executionId={execution.id} />}
       </div>
       <ErrorBox error={again.error} />
     </div>

@@ -28,7 +28,7 @@ it("says how an execution is, in one sentence", () => {
 });
 
 it("says how it ended, with the exit code of a failure", () => {
-  const marks = { started: 110, ended: 150 };
+  const marks = { placed: 110, started: 112, ended: 150 };
   expect(told({ state: "failed", marks, exit_code: 3 }, 160)).toBe(
     "It failed 10 s ago, after 40 s, with exit code 3.",
   );

@@ -1,4 +1,4 @@
-import { counted, distance, duration } from "../../format";
+import { counted, distance, duration, runS } from "../../format";
 import type { Execution } from "./types";
 
 /** How an execution is, in one sentence. Times are seconds since the epoch. */
@@ -25,13 +25,12 @@ export function stateSentence(execution: Execution, nowS: number): string {
 
 const ENDS = { succeeded: "It succeeded", failed: "It failed", cancelled: "It was cancelled" };
 
-function endSentence({ state, marks, exit_code }: Execution, nowS: number): string {
+function endSentence(execution: Execution, nowS: number): string {
+  const { state, marks, exit_code } = execution;
   const end = ENDS[state as keyof typeof ENDS];
   const when = marks.ended === undefined ? "" : ` ${distance(marks.ended, nowS)}`;
-  const ran =
-    marks.started === undefined || marks.ended === undefined
-      ? ", before it started"
-      : `, after ${duration(marks.ended - marks.started)}`;
+  const ranS = runS(execution);
+  const ran = ranS === null ? ", before it started" : `, after ${duration(ranS)}`;
   const code = state === "failed" && exit_code !== null ? `, with exit code ${exit_code}` : "";
   return `${end}${when}${ran}${code}.`;
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api, told } from "../../api/client";
 import { Meter } from "../../components/meter";
 import { useNow } from "../../components/now";
+import { expectedText } from "../../forecast";
 import { bytes, distance, moment, number } from "../../format";
 import { demandsOf } from "./demands";
 import { firstSampleText } from "./first-sample";
@@ -64,6 +65,7 @@ function FirstSample({ execution, intervalS }: { execution: Execution; intervalS
 
 /** When it is expected to end, by its declared or learned run time. */
 function ExpectedEnd({ execution }: { execution: Execution }) {
+  const now = useNow(10_000);
   const { data } = useQuery({
     queryKey: ["execution", execution.id, "eta"],
     queryFn: () =>
@@ -76,11 +78,7 @@ function ExpectedEnd({ execution }: { execution: Execution }) {
   });
   const end = data?.run_time_source === "time_limit" ? null : data?.forecast;
   if (typeof end?.end_p50_s !== "number" || typeof end.end_p90_s !== "number") return null;
-  return (
-    <p className="num">
-      It is expected to end about {moment(end.end_p50_s)} (p50), by {moment(end.end_p90_s)} (p90).
-    </p>
-  );
+  return <p className="num">Expected end: {expectedText(end.end_p50_s, end.end_p90_s, now)}.</p>;
 }
 
 /** Ends that are known beforehand: its time limit, and that of applications that nobody uses. */

@@ -1,9 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
+import { Hint } from "../../components/hint";
 import { useNow } from "../../components/now";
+import { OwnUse } from "../../components/own-use";
 import { Table } from "../../components/table";
 import { Documentation } from "../../documentation";
-import { clock, distance, duration, moment } from "../../format";
+import { expectedText } from "../../forecast";
+import { clock, duration } from "../../format";
 import { changeText } from "./change-text";
 import { placesText } from "./places";
 import type { Execution } from "./types";
@@ -28,7 +31,8 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
     <section className="card" aria-label="Why it waits">
       <h2>{reason ? reason.sentence : "It waits for the next tick"}</h2>
       {why?.missing_secrets && <p>It will fail to start: {why.missing_secrets}</p>}
-      {reason?.hint && <p>What would help: {reason.hint}</p>}
+      {why?.own_use && <OwnUse own={why.own_use} startS={eta?.forecast?.start_p50_s ?? why.start_p50_s} />}
+      <Hint hint={reason?.hint} />
       {why?.change && <p>The smallest change that would start it now: {changeText(why.change)}</p>}
       {why && !why.change && why.cut_after_steps != null && (
         <p>
@@ -105,28 +109,14 @@ function ForecastFacts({
       </>
     );
   }
-  if (forecast.start_p90_s <= now) {
-    return (
-      <>
-        <dt>Start</dt>
-        <dd>at any moment</dd>
-      </>
-    );
-  }
   return (
     <>
       <dt>Start</dt>
-      <dd className="num">
-        {forecast.start_p50_s !== null && `about ${moment(forecast.start_p50_s)} (p50), `}
-        by {moment(forecast.start_p90_s)} (p90, {distance(forecast.start_p90_s, now)})
-      </dd>
-      {forecast.end_p90_s !== null && (
+      <dd className="num">{expectedText(forecast.start_p50_s, forecast.start_p90_s, now)}</dd>
+      {forecast.end_p90_s !== null && forecast.start_p90_s > now && (
         <>
           <dt>End</dt>
-          <dd className="num">
-            {forecast.end_p50_s !== null && `about ${moment(forecast.end_p50_s)} (p50), `}
-            by {moment(forecast.end_p90_s)} (p90)
-          </dd>
+          <dd className="num">{expectedText(forecast.end_p50_s, forecast.end_p90_s, now)}</dd>
         </>
       )}
     </>

@@ -1,8 +1,13 @@
 import type { Schemas } from "../../api/client";
 
-type State = Schemas["ExecutionState"];
+type State = Schemas["StateChoice"];
 
+/** The states, after the words for several of them. */
 export const STATES: State[] = [
+  "waiting",
+  "held",
+  "active",
+  "ended",
   "submitted",
   "queued",
   "starting",
@@ -12,6 +17,19 @@ export const STATES: State[] = [
   "failed",
   "cancelled",
 ];
+
+const SEVERAL: Partial<Record<State, string[]>> = {
+  waiting: ["submitted", "queued"],
+  pending: ["submitted", "queued"],
+  active: ["starting", "running", "stopping"],
+  ended: ["succeeded", "failed", "cancelled"],
+};
+
+/** Whether a row in this state is among those of a filter, as the API decides it. */
+export function matchesState(chosen: State[], state: string, held: boolean): boolean {
+  if (chosen.length === 0) return true;
+  return chosen.some((one) => (one === "held" ? held : (SEVERAL[one] ?? [one]).includes(state)));
+}
 
 type DeadlineStatus = Schemas["DeadlineStatus"];
 

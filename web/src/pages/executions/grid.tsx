@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import { useMedia } from "../../components/media";
 import { StateBadge } from "../../components/state";
 import { deadlineCell, deadlineSentence } from "../../deadline";
-import { clock, duration, moment } from "../../format";
+import { clock, duration, moment, runS } from "../../format";
 import type { ExecutionTable, Summary } from "./table";
 
 const ROW_PX = 40;
@@ -15,8 +15,9 @@ const HEADINGS = ["", "Name", "State", "User", "Submitted", "Services", "Deadlin
 
 interface GridProps {
   table: ExecutionTable;
-  selected: ReadonlySet<string>;
-  onSelect: (id: string, selected: boolean) => void;
+  /** By id. */
+  selected: ReadonlyMap<string, string>;
+  onSelect: (id: string, selected: boolean, name: string) => void;
   selectable: boolean;
   onEnd: () => void;
 }
@@ -83,7 +84,7 @@ interface RowProps {
   top: number;
   chosen: boolean;
   selectable: boolean;
-  onSelect: (id: string, selected: boolean) => void;
+  onSelect: GridProps["onSelect"];
 }
 
 const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }: RowProps) {
@@ -102,7 +103,7 @@ const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }:
           aria-label={`choose ${row.name}`}
           checked={chosen}
           disabled={!selectable}
-          onChange={(e) => onSelect(row.id, e.target.checked)}
+          onChange={(e) => onSelect(row.id, e.target.checked, row.name)}
         />
       </span>
       <span role="cell" className="in-name">
@@ -150,15 +151,17 @@ function failure({ exit_code, cause }: Summary): string {
 
 /** In a few words, what is to be known of it now. */
 function story(row: Summary): string {
-  const { queued, ready, ended, started } = row.marks;
+  const { queued, ready } = row.marks;
   if (row.state === "queued" || row.state === "submitted") {
-    const by = row.forecast?.start_p90_s;
-    const when = by ? `, by ${clock(by)} (p90)` : "";
+    const by = row.forecast?.start_p90_s ?? null;
+    const when =
+      by === null ? "" : by > Date.now() / 1000 ? `, by ${clock(by)} (p90)` : ", later than forecast";
     return row.reason ? `${row.reason.sentence}${when}` : `waits${when}`;
   }
   if (row.outcome !== null && row.message) return row.message;
   if (row.outcome === "failed") return failure(row);
-  if (ended !== undefined && started !== undefined) return `ran for ${duration(ended - started)}`;
+  const ranS = runS(row);
+  if (ranS !== null) return `ran for ${duration(ranS)}`;
   if (ready !== undefined && queued !== undefined) return `up since ${moment(ready)}`;
   return row.message;
 }

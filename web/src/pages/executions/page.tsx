@@ -1,4 +1,4 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useOutage } from "../../api/outage";
@@ -6,47 +6,49 @@ import { useMay, useSession } from "../../api/session";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { Load } from "../../components/load";
+import { isArray } from "../arrays/ids";
 import { Arrays } from "../arrays/list";
-import { cancelAll } from "./cancelling";
+import { type Action, actOnAll } from "./acting";
 import { readFilter, writeFilter } from "./filter";
 import { FilterBar } from "./filter-bar";
 import { Grid } from "./grid";
 import { useExecutions } from "./loading";
-import type { Summary } from "./table";
 
 export default function ExecutionsPage() {
   const [query, setQuery] = useSearchParams();
   const text = query.toString();
   const filter = useMemo(() => readFilter(new URLSearchParams(text)), [text]);
   const { table, link, loading, problem, more, loadMore, changed } = useExecutions(filter);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [cancelProblem, setCancelProblem] = useState<unknown>(null);
+  // The names of what is chosen, by id.
+  const [selected, setSelected] = useState<ReadonlyMap<string, string>>(new Map());
+  const [problemOfAction, setProblemOfAction] = useState<unknown>(null);
   const maySubmit = useMay("submit");
   const { tenant } = useSession();
   const away = useOutage();
 
-  const select = useCallback((id: string, chosen: boolean) => {
+  const queries = useQueryClient();
+  const select = useCallback((id: string, chosen: boolean, name: string) => {
     setSelected((before) => {
-      const after = new Set(before);
-      if (chosen) after.add(id);
+      const after = new Map(before);
+      if (chosen) after.set(id, name);
       else after.delete(id);
       return after;
     });
   }, []);
-  const [asking, setAsking] = useState<Summary[] | null>(null);
-  const ask = () => setAsking([...selected].flatMap((id) => table.rows.get(id) ?? []));
-  const cancel = useMutation({
-    mutationFn: (rows: Summary[]) =>
-      cancelAll(
-        rows.map((row) => row.id),
-        changed,
-      ),
+  const [asking, setAsking] = useState(false);
+  const act = useMutation({
+    mutationFn: (action: Action) =>
+      actOnAll(action, [...selected.keys()], (id) => {
+        if (!isArray(id)) changed(id);
+      }),
     onSuccess: (problem) => {
-      setCancelProblem(problem);
-      setSelected(new Set());
-      setAsking(null);
+      setProblemOfAction(problem);
+      setSelected(new Map());
+      setAsking(false);
+      void queries.invalidateQueries({ queryKey: ["arrays"] });
     },
   });
+  const withArrays = [...selected.keys()].some(isArray);
 
   return (
     <>
@@ -57,9 +59,26 @@ export default function ExecutionsPage() {
             {away || link === "away" ? "no connection, retrying" : link === "live" ? "live" : "connecting"}
           </span>
           {maySubmit && (
-            <button type="button" className="danger" disabled={selected.size === 0} onClick={ask}>
-              Cancel {selected.size > 0 ? selected.size : ""}
-            </button>
+            <>
+              {(["hold", "release"] as const).map((action) => (
+                <button
+                  key={action}
+                  type="button"
+                  disabled={selected.size === 0 || act.isPending}
+                  onClick={() => act.mutate(action)}
+                >
+                  {action === "hold" ? "Hold" : "Release"} {selected.size > 0 ? selected.size : ""}
+                </button>
+              ))}
+              <button
+                type="button"
+                className="danger"
+                disabled={selected.size === 0 || act.isPending}
+                onClick={() => setAsking(true)}
+              >
+                Cancel {selected.size > 0 ? selected.size : ""}
+              </button>
+            </>
           )}
           {maySubmit && (
             <Link className="button primary" to="/catalogue">
@@ -68,19 +87,27 @@ export default function ExecutionsPage() {
           )}
         </div>
       </div>
-      {asking && asking.length > 0 && (
+      {asking && selected.size > 0 && (
         <CancelDialog
-          names={asking.map((row) => row.name)}
-          busy={cancel.isPending}
-          onCancel={() => cancel.mutate(asking)}
-          onClose={() => setAsking(null)}
+          names={[...selected.values()]}
+          noun={withArrays ? "array" : "execution"}
+          several={withArrays ? "executions and arrays" : "executions"}
+          busy={act.isPending}
+          onCancel={() => act.mutate("cancel")}
+          onClose={() => setAsking(false)}
         />
       )}
       <Load />
       <FilterBar filter={filter} onChange={(next) => setQuery(writeFilter(next), { replace: true })} />
-      <Arrays filter={filter} refused={problem !== null} />
+      <Arrays
+        filter={filter}
+        refused={problem !== null}
+        selected={selected}
+        onSelect={select}
+        selectable={maySubmit}
+      />
       <ErrorBox error={problem} />
-      <ErrorBox error={cancelProblem} />
+      <ErrorBox error={problemOfAction} />
       {loading && <Loading what="Reading the list" />}
       {!loading && table.ids.length === 0 ? (
         <Empty>

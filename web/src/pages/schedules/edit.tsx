@@ -113,6 +113,7 @@ async function addressOf(
     name: schedule.run_name ?? "",
     description: schedule.document ?? {},
     indices: schedule.indices ?? "",
+    hidden: [],
   };
   const change = { deadline: schedule.deadline ?? "", when: "schedule", schedule: schedule.name } as const;
   return formOf(made, entries, change);

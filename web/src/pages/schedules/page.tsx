@@ -15,7 +15,7 @@ import { StoredApplications } from "./stored";
 const POLL_MS = 2000;
 type Schedule = Schemas["ScheduleView"];
 type Action = "hold" | "release" | "run" | "remove";
-const DONE = { hold: "is held", release: "is released", run: "runs now", remove: "is removed" };
+const DONE = { hold: "is held", release: "is released", run: "has a run in the queue", remove: "is removed" };
 
 /** What runs at which times, and what is stored to be run by name. */
 export default function SchedulesPage() {
