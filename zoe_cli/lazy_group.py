@@ -116,7 +116,23 @@ class LazyCommands(UserDict[str, Any]):
         return command
 
 
-class LazyGroup(TyperGroup):
+def without_types_of_flags(params: list[Any]) -> list[Any]:
+    """Return the parameters so that help shows no type for options without a value."""
+    for parameter in params:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return params
+
+
+class PlainGroup(TyperGroup):
+    """A group whose flags have no type in help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return without_types_of_flags(super().get_params(ctx))
+
+
+class LazyGroup(PlainGroup):
     """The group of all commands (see "Lazily Loading Subcommands" in the manual of Click)."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -181,5 +197,5 @@ def _commands_of(module_name: str, name: str) -> Any:
     if hasattr(module, "register"):
         module.register(app)
     else:
-        app.add_typer(module.app, name=name)
+        app.add_typer(module.app, name=name, cls=PlainGroup)
     return typer.main.get_group(app).commands

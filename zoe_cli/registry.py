@@ -15,6 +15,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.exceptions import TyperException
 
 from zoe_cli.context import options
+from zoe_cli.lazy_group import without_types_of_flags
 from zoe_cli.output import Format
 from zoe_client.errors import NotFound, Refused
 
@@ -117,7 +118,7 @@ class UsageCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, with those of every day first, and a heading for the others."""
-        params = super().get_params(ctx)
+        params = without_types_of_flags(super().get_params(ctx))
         if not self.everyday:
             return params
         for parameter in params:

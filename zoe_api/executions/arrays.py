@@ -20,7 +20,7 @@ from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.request_context import PREFIX
 from zoe_api.services.dependencies import Caller, Services, answered, is_short
-from zoe_client.vocabulary import ACTIVE_STATES, Holder
+from zoe_client.vocabulary import ACTIVE_STATES, ExecutionState, Holder
 from zoe_client.wire import ArrayRequest, Diagnostic
 from zoe_lib.domain.executions import arrays as domain
 from zoe_lib.domain.executions.arrays import Array, ArrayEventKind
@@ -119,13 +119,13 @@ def owns_array(principal: Principal, array: Array) -> bool:
 
 
 def cancel(caller: Caller, array_id: str, indices: str | None = None) -> Array:
-    """Return the array after its active indices, or those in the text, were cancelled. 409 if all indices had ended,
-    422 if the array lacks one of them.
+    """Return the array after its active indices, or those in the text, were cancelled. 409 if all indices had ended
+    in another way, 422 if the array lacks one of them.
     """
     only = None if indices is None else _indices_in_array(indices, seen_array(array_id, caller), caller.services)
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
-        if not array.open_count:
+        if not array.open_count and array.state is not ExecutionState.CANCELLED:
             raise ApiProblem(Code.ALREADY_ENDED, f"its state is {array.state}")
         after = domain.cancel(array, states, caller.user, only)
         what = {"user": caller.user} | ({} if only is None else {"what": f"indices {only}", "indices": str(only)})

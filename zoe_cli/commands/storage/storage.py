@@ -17,6 +17,7 @@ from zoe_cli.commands.storage import policies as storage_policies
 from zoe_cli.commands.storage import slos as storage_slos
 from zoe_cli.commands.storage import top as storage_top
 from zoe_cli.context import options
+from zoe_cli.lazy_group import PlainGroup
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
@@ -28,12 +29,12 @@ from zoe_client.vocabulary import Mark
 from zoe_client.wire import BandwidthView, StorageView
 
 app = typer.Typer(help="The object store: bandwidth, requests, credentials and rules.", no_args_is_help=True)
-app.add_typer(credentials.app, name="credentials")
-app.add_typer(storage_policies.app, name="policy")
-app.add_typer(storage_filters.app, name="filter")
-app.add_typer(storage_slos.app, name="slo")
-app.add_typer(storage_cores.app, name="cores")
-app.add_typer(storage_metrics.app, name="metric")
+app.add_typer(credentials.app, name="credentials", cls=PlainGroup)
+app.add_typer(storage_policies.app, name="policy", cls=PlainGroup)
+app.add_typer(storage_filters.app, name="filter", cls=PlainGroup)
+app.add_typer(storage_slos.app, name="slo", cls=PlainGroup)
+app.add_typer(storage_cores.app, name="cores", cls=PlainGroup)
+app.add_typer(storage_metrics.app, name="metric", cls=PlainGroup)
 add(app, "why", storage_policies.why, ("zoe storage why docs/report.txt",))
 add(app, "history", storage_history.history, ("zoe storage history", "zoe storage history EXECUTION"))
 add(app, "top", storage_top.top, ("zoe storage top", "zoe storage top --by proxy --watch"))

@@ -70,7 +70,7 @@ export default function ArrayPage() {
       {(array.message || array.cause) && <p>{endText(array)}</p>}
       {array.reason && (
         <p>
-          {array.counts.waiting && array.active_states?.running ? "Others wait: " : ""}
+          {array.active_states?.running ? "Others wait: " : ""}
           {array.reason.sentence}
         </p>
       )}

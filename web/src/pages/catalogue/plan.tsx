@@ -129,7 +129,7 @@ function Now({ plan, onRunTime }: { plan: Plan; onRunTime: (() => void) | undefi
       {plan.fewer && <p>Fewer than preferred: {plan.fewer.sentence}</p>}
       {plan.change && <p>The smallest change that would start it now: {changeText(plan.change)}</p>}
       {plan.change_sought === false && <p>Not all smaller applications were tried: {cutText(plan)}.</p>}
-      {plan.deadline && (
+      {plan.deadline && (!plan.promise || plan.array) && (
         <p className={`notice ${plan.deadline.outlook === "cannot_be_met" ? "bad" : ""}`}>
           {plan.deadline.sentence}
           {plan.deadline.note && ` Note: ${plan.deadline.note}.`}
@@ -204,13 +204,12 @@ function arrayTitle({ count, starts }: ArrayPlan): string {
 function OfArray({ array: { count, starts, at_once: atOnce, reason } }: { array: ArrayPlan }) {
   return (
     <>
-      {starts < count && (
+      {starts > 0 && starts < count && (
         <p>
-          {(count - starts).toLocaleString("en")} would wait
-          {starts > 0 && reason ? `: ${reason.sentence}` : "."}
-          {atOnce != null && ` At most ${atOnce.toLocaleString("en")} run at once.`}
+          {(count - starts).toLocaleString("en")} would wait{reason ? `: ${reason.sentence}` : "."}
         </p>
       )}
+      {atOnce != null && <p>At most {atOnce.toLocaleString("en")} run at once.</p>}
       <p className="faint">What follows is about each index.</p>
     </>
   );
