@@ -95,7 +95,7 @@ class TransferBook:
 def _count(proxy: str, name: str, numbers: Sequence[int]) -> HeardCount:
     execution, _, generation = name.partition("/")
     if len(numbers) != _FIELDS or min(numbers) < 0:
-        raise ValueError(f"the counter {name} is {numbers}")
+        raise ValueError(f"the counter {name} must be {_FIELDS} numbers from 0, not {list(numbers)}")
     born, read, written, transferring_us, waiting_us = map(int, numbers)
     return HeardCount(execution, int(generation), proxy, born, read, written, transferring_us, waiting_us)
 
@@ -103,6 +103,6 @@ def _count(proxy: str, name: str, numbers: Sequence[int]) -> HeardCount:
 def _use(proxy: str, name: str, numbers: Sequence[int]) -> HeardUse:
     execution, generation, subject = parts_of_use(name)
     if len(numbers) != len(USE_FIELDS) or min(numbers) < 0:
-        raise ValueError(f"the counter {name} is {numbers}")
+        raise ValueError(f"the counter {name} must be {len(USE_FIELDS)} numbers from 0, not {list(numbers)}")
     born, *amounts = map(int, numbers)
     return HeardUse(execution, generation, subject, proxy, born, *amounts)

@@ -126,7 +126,7 @@ class ModuleLedger:
                 rule_modules.c.tenant == tenant, rule_modules.c.name == name.lower()
             )
             if (rule := connection.execute(used.order_by(rule_modules.c.rule).limit(1)).scalar()) is not None:
-                raise RequestRefusedError(409, f"rule {rule} sets {name}: remove the rule first")
+                raise RequestRefusedError(409, f"rule {rule} uses the filter {name}: remove the rule first")
             there = connection.execute(sa.delete(modules).where(mine)).rowcount > 0
             drop_unneeded(connection, self._clock.now_s())
             return there
@@ -257,12 +257,14 @@ def _refuse_needed(connection: sa.Connection, tenant: str, version: ModuleVersio
     short = version.sha256[:12]
     if connection.execute(sa.select(modules.c.name).filter_by(**of)).first():
         raise RequestRefusedError(
-            409, f"{short} is the newest version of {version.name}: remove the filter, or upload another one"
+            409, f"{short} is the newest version of {version.name}: remove the filter, or upload a newer version first"
         )
     if (rule := connection.execute(sa.select(rule_modules.c.rule).filter_by(**of).limit(1)).scalar()) is not None:
-        raise RequestRefusedError(409, f"rule {rule} runs {short}: move the rule first")
+        raise RequestRefusedError(409, f"rule {rule} uses version {short}: change the rule to another version first")
     if tenant == SHARED:
-        raise RequestRefusedError(409, f"{version.name} is shared: objects of any tenant may need {short}")
+        raise RequestRefusedError(
+            409, f"version {short} of the shared filter {version.name} stays: stored objects of any tenant may need it"
+        )
     since = connection.execute(
         sa.select(sa.func.coalesce(module_versions.c.idle_since_s, module_versions.c.created_s))
         .where(module_versions.c.tenant == tenant, module_versions.c.name == version.name)

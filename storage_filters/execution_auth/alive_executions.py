@@ -48,7 +48,9 @@ def read_alive(told: Any) -> AliveExecutions:
             },
         )
     except (TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise ValueError(f"not a list of executions: {error!r}") from None
+        raise ValueError(
+            f"this is no list of running executions, with their accounts and generations: {error!r}"
+        ) from None
 
 
 class AliveFile:

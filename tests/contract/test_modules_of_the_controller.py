@@ -204,7 +204,7 @@ def test_a_version_for_stored_objects_is_removed_after_all_were_stored_again(
 
     assert "is the newest version of flip" in refusal()
     upload(http, "flip", module(*EMPTY), "acme")
-    assert "rule 1 runs" in refusal()
+    assert "rule 1 uses version" in refusal()
     http.delete(f"/v1/rules/{rule['id']}")
     [old, new] = http.get("/v1/modules/versions", params={"tenant": "acme"}).json()
     assert [(entry["newest"], entry["objects"], entry["rules"]) for entry in (old, new)] == [
@@ -306,7 +306,10 @@ def test_one_in_use_stays_and_a_content_that_a_proxy_has_stays_for_its_objects(
     upload(http, "flip", FLIP, "acme")
     [rule] = add(http, "FOR TENANT acme DO SET flip")
     refused = http.delete("/v1/modules/flip", params={"tenant": "acme"})
-    assert (refused.status_code, refused.json()) == (409, {"error": "rule 1 sets flip: remove the rule first"})
+    assert (refused.status_code, refused.json()) == (
+        409,
+        {"error": "rule 1 uses the filter flip: remove the rule first"},
+    )
     assert modules.content(sha256) == FLIP  # as for a proxy
     http.delete(f"/v1/rules/{rule['id']}")
     removed = http.delete("/v1/modules/flip", params={"tenant": "acme"})

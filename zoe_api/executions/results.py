@@ -26,7 +26,9 @@ async def list_results(execution_id: str, caller: AsReader) -> ResultList:
     execution = await run_in_threadpool(seen_execution, caller, execution_id)
     if not is_owner(caller.principal, execution):
         raise ApiProblem(
-            Code.FILE_DENIED, "the results are in the owner's workspace", "ask the owner for a copy in `shared`"
+            Code.FILE_DENIED,
+            "the results are in the workspace of its owner, who alone can read them",
+            "ask the owner for a copy in `shared`",
         )
     patterns = list(execution.application.results)
     if not patterns:

@@ -168,4 +168,4 @@ def read_framework(text: str) -> Framework:
     try:
         return Framework.model_validate(json.loads(text))
     except ValidationError as error:
-        raise ValueError(f"not a framework: {'; '.join(sentences(error))}") from None
+        raise ValueError(f"the framework is not valid: {'; '.join(sentences(error))}") from None

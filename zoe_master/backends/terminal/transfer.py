@@ -133,7 +133,9 @@ class TerminalTransfer:
     def _obey(self, kind: bytes, content: bytes) -> None:
         if kind == frames.INPUT:
             if len(self._input) + len(content) > frames.WINDOW:
-                raise frames.FrameError("more input than the window")
+                raise frames.FrameError(
+                    f"the client sent more than {frames.WINDOW} bytes without waiting for an acknowledgement"
+                )
             self._input += content
             self._write()
         elif kind == frames.INPUT_END:

@@ -49,7 +49,9 @@ class WorkspaceGiving:
         if not found or found[WORKSPACE].owned is None:
             return ""  # there are no workspaces, or one for all users of the tenant
         if not self._settings.gateway_image:
-            raise BackendError("files are moved in a container: set swarm_gateway_image")
+            raise BackendError(
+                "cannot move files: this needs a container, whose image is the setting swarm_gateway_image; set it"
+            )
         why = f"no node with the image {self._settings.gateway_image} answers"
         for watch in self._candidates():
             if closing.is_set():
