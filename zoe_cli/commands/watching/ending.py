@@ -136,7 +136,7 @@ def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> E
     def read() -> Execution:
         return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
 
-    waiting = WaitingNote(read)
+    waiting = WaitingNote(read, lambda: client)
     if execution["reason"] is not None or execution["conditions"] is not None:
         waiting.tell()  # the event of this reason may be in the past, as for a held execution
     for event, state in client.follow(execution["id"], deadline_s=give_up_s):

@@ -63,7 +63,7 @@ def logs(
         return
     if following and tail is None:
         with options(context).following() as client:
-            WaitingNote(lambda: _plain(client, execution_id)).tell()
+            WaitingNote(lambda: _plain(client, execution_id), lambda: client).tell()
             follow(client, execution_id, chosen.id)
             note_left_files(_plain(client, execution_id))
         return

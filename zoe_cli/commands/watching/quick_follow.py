@@ -53,7 +53,7 @@ def follow_quickly(client: QuickClient, execution: Execution) -> OutputPosition:
 
 def _pieces(client: QuickClient, execution_id: str, followed: OutputPosition) -> Iterator[bytes]:
     path = f"/executions/{execution_id}/services/{followed.service_id}/logs/stream"
-    said, waiting = False, WaitingNote(lambda: client.execution(execution_id))
+    said, waiting = False, WaitingNote(lambda: client.execution(execution_id), lambda: client.sdk)
     for event in client.stream(path):
         if event is None or event.kind != "log":
             waiting.tell()
