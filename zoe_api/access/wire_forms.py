@@ -150,8 +150,13 @@ def _lane_reason(execution: Execution) -> Reason | None:
 
 def reason_view(reason: Reason, unit_id: str) -> ReasonView:
     """Return why an execution or an array waits; commands in the hint name its id."""
-    hint = _WITHOUT_ID.sub(rf"`zoe \1 {unit_id}", reason.hint).replace("`zoe accept ID ", f"`zoe accept {unit_id} ")
+    hint = hint_about(reason.hint, unit_id)
     return ReasonView(code=reason.code.value, sentence=reason.sentence, counts=dict(reason.counts), hint=hint)
+
+
+def hint_about(hint: str, unit_id: str) -> str:
+    """Return a hint whose commands name an execution or an array."""
+    return _WITHOUT_ID.sub(rf"`zoe \1 {unit_id}", hint).replace("`zoe accept ID ", f"`zoe accept {unit_id} ")
 
 
 def input_reads(execution: Execution) -> list[InputReadView]:

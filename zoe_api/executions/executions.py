@@ -15,6 +15,7 @@ from zoe_api.access.visibility import is_owner, levels_of, may_see_secrets, note
 from zoe_api.access.wire_forms import (
     deadline_view,
     execution_summary,
+    hint_about,
     input_reads,
     instances_views,
     progress_view,
@@ -218,7 +219,8 @@ def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Expl
     visible = store.active_among(ahead, caller.principal.visibility)
     answer["ahead_ids"] = [entry for entry in ahead if entry in visible][:_AHEAD_IDS_MAX]
     if answer["reason"] is not None:
-        answer["reason"] = _reason(decode(Reason, answer["reason"]), execution)
+        reason = ReasonView.model_validate(answer["reason"])
+        answer["reason"] = reason.model_copy(update={"hint": hint_about(reason.hint, execution_id)})
     answer["nodes"] = node_texts(answer["nodes"], store.platform(), caller.principal)
     if is_owner(caller.principal, execution):
         facts["own_use"] = own_use_view(caller, execution.application, answer["reason"] and answer["reason"].code)
