@@ -219,8 +219,8 @@ def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Expl
     visible = store.active_among(ahead, caller.principal.visibility)
     answer["ahead_ids"] = [entry for entry in ahead if entry in visible][:_AHEAD_IDS_MAX]
     if answer["reason"] is not None:
-        reason = ReasonView.model_validate(answer["reason"])
-        answer["reason"] = reason.model_copy(update={"hint": hint_about(reason.hint, execution_id)})
+        said = ReasonView.model_validate(answer["reason"])
+        answer["reason"] = said.model_copy(update={"hint": hint_about(said.hint, execution_id)})
     answer["nodes"] = node_texts(answer["nodes"], store.platform(), caller.principal)
     if is_owner(caller.principal, execution):
         facts["own_use"] = own_use_view(caller, execution.application, answer["reason"] and answer["reason"].code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -16,6 +17,7 @@ from zoe_client.errors import Unreachable
 from zoe_client.http.sse import ServerEvent
 from zoe_client.quick.plain import Execution
 from zoe_client.quick.quick import QuickClient
+from zoe_client.wire import OwnUseView
 
 
 def execution(state: str = "running", attempts: int = 1) -> Execution:
@@ -33,6 +35,9 @@ def piece(text: bytes, offset: int) -> ServerEvent:
     return ServerEvent(str(offset), "log", json.dumps({"data": base64.b64encode(text).decode()}))
 
 
+OWN = "Your own execution x0 holds 2 of 2 cores: cancel it, or wait."
+
+
 class Server:
     """Answers like a client of a server in these states, one after the other."""
 
@@ -48,6 +53,12 @@ class Server:
             if isinstance(event, Exception):
                 raise event
             yield event
+
+    @property
+    def sdk(self) -> Any:
+        """The SDK's client, which knows why an execution waits for room."""
+        own = OwnUseView(ids=["x0"], count=1, what="cores", held=2.0, total=2.0)
+        return SimpleNamespace(explain=lambda _: SimpleNamespace(own_use=own, start_p50_s=None))
 
     def execution(self, execution_id: str) -> Execution:
         assert execution_id == "x1"
@@ -84,8 +95,10 @@ def test_the_reason_for_waiting_is_told_once_with_the_expected_start(capfd: pyte
     followed(Server([None] * 6, [*cast(list[Execution], states), execution("succeeded")]))
     assert capfd.readouterr().err.splitlines() == [
         "sums waits: 2 cores.",
+        OWN,
         "Ctrl-C leaves it in the queue; `zoe cancel x1` cancels it",
         f"sums waits: Others. It is expected to start at {clock(9e9)}.",
+        OWN,
         "sums waits: It is fetched.",
     ]
 
