@@ -217,8 +217,8 @@ def cancel_array(
         Query(max_length=4096, description="Only these, such as `3-5,9`, including indices that have not begun."),
     ] = None,
 ) -> ArraySummary:
-    """Cancel all indices that have not ended, or the named ones; 409 if all have ended. Repeating it cancels the
-    rest.
+    """Cancel all indices that have not ended, or the named ones; 409 if all ended in another way. Repeating it
+    cancels the rest.
     """
     return _summary_of(caller, doing.cancel(caller, array_id, indices))
 
