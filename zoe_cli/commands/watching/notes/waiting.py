@@ -25,7 +25,7 @@ class WaitingNote:
     """Tells the reason of one execution: the first one, each with another code, and a changed one now and then."""
 
     def __init__(self, read: Callable[[], Execution], sdk: Callable[[], Client] | None = None) -> None:
-        """sdk: the client that says whether the user's own executions hold what it lacks."""
+        """Tell of one execution. sdk: the client that says whether the user's own executions hold what it lacks."""
         self._read = read
         self._sdk = sdk
         self._code = self._sentence = ""
