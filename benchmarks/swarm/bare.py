@@ -22,7 +22,7 @@ from docker.types import (
 
 from benchmarks.swarm.watch import wait_until
 from tests.swarm.engine_host import EngineHost
-from zoe_master.backends.swarm.spec.specification import RenderedService
+from zoe_master.backends.engine.spec.rendering import RenderedService
 
 THREADS = 8
 IMAGE = "zoe/tiny:latest"

@@ -16,8 +16,8 @@ from tests.swarm.image_cache import archive_of
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.applications.application import Component
 from zoe_master.backends.base import PeerService, ServiceStart
+from zoe_master.backends.engine.spec.rendering import render
 from zoe_master.backends.swarm import SwarmSettings
-from zoe_master.backends.swarm.spec.specification import render
 
 WORKERS = 20
 TENANT = "default"

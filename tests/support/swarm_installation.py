@@ -25,7 +25,7 @@ from zoe_lib.domain.executions.execution import Cause, Execution, ExecutionState
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory.store import MemoryStore
 from zoe_master.backends.base import BackendError, PortAddress
-from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.engine.spec.naming import labels
 from zoe_master.loop.master import Master
 from zoe_master.loop.secret_values import ExecutionSecrets
 

@@ -11,7 +11,7 @@ from tests.support.swarm_installation import LONG
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.engine.spec.naming import labels
 
 # All on one core: how a kernel spreads a few processes over several cores changes the shares by a fifth.
 SPIN = "taskset -p 1 $$ && for i in 1 2 3 4; do (while :; do :; done) & done; wait"

@@ -16,7 +16,7 @@ from tests.support.swarm_installation import Installation, needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Execution, ExecutionState
-from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.engine.spec.naming import labels
 
 EXECUTIONS = 16
 AWAY_S = 20.0

@@ -19,8 +19,8 @@ from tests.swarm.cluster import Cluster
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState
+from zoe_master.backends.engine.settings import EnvironmentSettings
 from zoe_master.backends.environments.build import MARKER
-from zoe_master.backends.swarm.settings import EnvironmentSettings
 
 MIB = 2**20
 

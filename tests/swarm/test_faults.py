@@ -16,9 +16,9 @@ from tests.swarm.engine_host import wait_for
 from zoe_lib.domain.executions.execution import Cause
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import BackendError, ImageState, ObservedState
-from zoe_master.backends.swarm.engine.foreign import cpu_seconds
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt
-from zoe_master.backends.swarm.spec.naming.names import attempt_name, group_name
+from zoe_master.backends.engine.daemon.foreign import cpu_seconds
+from zoe_master.backends.engine.spec.naming.attempts import Attempt
+from zoe_master.backends.engine.spec.naming.names import attempt_name, group_name
 
 GIB = 2**30
 SERVICE = "e.c.0.1"

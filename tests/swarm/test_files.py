@@ -22,8 +22,8 @@ from tests.swarm.cluster import Cluster
 from zoe_client.vocabulary import ListProblem
 from zoe_lib.domain.applications.entry_reading import ListRefused
 from zoe_master.backends.base import BackendError, MovedWorkspace, MoveState, ObservedState, WorkspaceMove
+from zoe_master.backends.engine.spec.naming import labels
 from zoe_master.backends.file_task import FileLimits
-from zoe_master.backends.swarm.spec.naming import labels
 from zoe_master.background.list_reading import read_list
 
 MIB = 2**20

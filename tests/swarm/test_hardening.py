@@ -15,9 +15,9 @@ from tests.support.swarm_backend import SwarmHarness, small
 from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import Cluster
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.swarm.engine import engine_events
-from zoe_master.backends.swarm.engine import probe_containers as probing
-from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.engine.daemon import engine_events
+from zoe_master.backends.engine.daemon import probe_containers as probing
+from zoe_master.backends.engine.spec.naming import labels
 
 ULIMITS = {"nofile": 4096, "core": 0}
 

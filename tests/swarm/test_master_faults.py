@@ -15,9 +15,9 @@ from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions.execution import Cause, ExecutionState, ServiceState
 from zoe_lib.domain.values.reasons import ReasonCode
-from zoe_master.backends.swarm.spec.naming import labels
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt
-from zoe_master.backends.swarm.spec.naming.names import attempt_name
+from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.engine.spec.naming.attempts import Attempt
+from zoe_master.backends.engine.spec.naming.names import attempt_name
 from zoe_master.scheduler.what_if.explain import explain
 
 MIB, GIB = 2**20, 2**30

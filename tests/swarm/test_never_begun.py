@@ -13,22 +13,22 @@ from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ObservedState
-from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, container_facts
-from zoe_master.backends.swarm.engine.engines import Engine
-from zoe_master.backends.swarm.services.containers import inspect
-from zoe_master.backends.swarm.services.records import Record, ServiceGroup
-from zoe_master.backends.swarm.services.service_driver import ServiceDriver
-from zoe_master.backends.swarm.services.service_files import ServiceFiles
-from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
-from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.engine.daemon.container_facts import container_facts
+from zoe_master.backends.engine.daemon.engines import Engine
+from zoe_master.backends.engine.services.service_files import ServiceFiles
+from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.swarm.facts import TaskFacts
+from zoe_master.backends.swarm.services.task_driver import TaskDriver, inspect_ended
+from zoe_master.backends.swarm.services.task_records import ServiceGroup, TaskRecord
+from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.waker import TickWaker
 
 SERVICE = "e.c.0.1"
 
 
 @pytest.fixture
-def registry(tmp_path: Path) -> ServiceRegistry:
-    made = ServiceRegistry(ServiceFiles(tmp_path), TickWaker(), lambda _: True)
+def registry(tmp_path: Path) -> TaskRegistry:
+    made = TaskRegistry(ServiceFiles(tmp_path), TickWaker(), lambda _: True)
     made.add(start_of(small("true"), SERVICE, "node-1"))
     return made
 
@@ -41,7 +41,7 @@ def engine(swarm: Cluster) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def unbegun(engine: Engine, registry: ServiceRegistry) -> Iterator[Record]:
+def unbegun(engine: Engine, registry: TaskRegistry) -> Iterator[TaskRecord]:
     """The record of a service whose container was made, with what its engine says of it."""
     tags = {labels.SERVICES: SERVICE, labels.TASK_NAME: "zoe-c.1.task", labels.TASK_ID: "task"}
     container = engine.api.create_container("shell", ["true"], labels=tags)["Id"]
@@ -55,13 +55,13 @@ def unbegun(engine: Engine, registry: ServiceRegistry) -> Iterator[Record]:
 
 
 def test_it_is_taken_from_the_swarm_once_it_is_to_end(
-    harness: SwarmHarness, registry: ServiceRegistry, unbegun: Record
+    harness: SwarmHarness, registry: TaskRegistry, unbegun: TaskRecord
 ) -> None:
     group = ServiceGroup("group", (SERVICE,))
     registry.set_group([SERVICE], group)
     harness.until(lambda: harness.backend._watches.engine("node-1") is not None)
     with ThreadPoolExecutor(1) as pool:
-        driver = ServiceDriver(registry, harness.backend._watches, pool, harness.settings)
+        driver = TaskDriver(registry, harness.backend._watches, pool, harness.settings)
         assert not driver.removable(group)
         registry.stopping(SERVICE, Cause.STOPPED)
         assert driver.removable(group)
@@ -71,7 +71,7 @@ def test_it_is_taken_from_the_swarm_once_it_is_to_end(
     ("asked", "cause"), [(False, Cause.ENGINE_FAULT), (True, Cause.STOPPED)], ids=["by itself", "stopped"]
 )
 def test_it_ends_with_its_task(
-    registry: ServiceRegistry, engine: Engine, unbegun: Record, asked: bool, cause: Cause
+    registry: TaskRegistry, engine: Engine, unbegun: TaskRecord, asked: bool, cause: Cause
 ) -> None:
     why = "context deadline exceeded"
     registry.task_seen(
@@ -79,6 +79,6 @@ def test_it_ends_with_its_task(
     )
     if asked:
         registry.stopping(SERVICE, Cause.STOPPED)
-    inspect(engine, unbegun, registry)
+    inspect_ended(engine, unbegun, registry)
     seen = unbegun.observation
     assert (seen.state, seen.cause, seen.exit_code) == (ObservedState.ENDED, cause, None)

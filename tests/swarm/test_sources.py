@@ -22,7 +22,7 @@ from tests.swarm.git_image import IMAGE, listen_in, make_git_image
 from zoe_lib.domain.applications.application import Component, ComponentSource
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState, ServiceSecrets
-from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings
+from zoe_master.backends.engine.settings import EnvironmentSettings, SourceSettings
 
 MIB = 2**20
 RUN = "cd {workspace}/project && sh hello.sh; id -u; stat -c %u hello.sh"

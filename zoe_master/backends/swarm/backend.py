@@ -31,36 +31,37 @@ from zoe_master.backends.base import (
     WorkspaceMove,
     client_is_waiting,
 )
-from zoe_master.backends.swarm.capabilities import NO_PROGRESS_FILES, CapabilitiesView
-from zoe_master.backends.swarm.engine import output
-from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
-from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.engines import Engine, Managers
-from zoe_master.backends.swarm.engine.exposure import NodeExposure
-from zoe_master.backends.swarm.engine.files.file_containers import FileContainers, WorkspaceUser
-from zoe_master.backends.swarm.engine.files.left_files import read_left_files
-from zoe_master.backends.swarm.engine.files.path_checks import PathChecks
-from zoe_master.backends.swarm.engine.files.volume_owners import VolumeOwners
-from zoe_master.backends.swarm.engine.files.workspace_giving import WorkspaceGiving
-from zoe_master.backends.swarm.engine.pulls import ImagePulls
-from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
+from zoe_master.backends.engine.capabilities import NO_PROGRESS_FILES, CapabilitiesView
+from zoe_master.backends.engine.daemon import output
+from zoe_master.backends.engine.daemon.container_facts import ContainerFacts
+from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
+from zoe_master.backends.engine.daemon.engines import Engine
+from zoe_master.backends.engine.daemon.files.file_containers import FileContainers, WorkspaceUser
+from zoe_master.backends.engine.daemon.files.left_files import read_left_files
+from zoe_master.backends.engine.daemon.files.path_checks import PathChecks
+from zoe_master.backends.engine.daemon.files.volume_owners import VolumeOwners
+from zoe_master.backends.engine.daemon.files.workspace_giving import WorkspaceGiving
+from zoe_master.backends.engine.daemon.pulls import ImagePulls
+from zoe_master.backends.engine.errors import UNREACHABLE, words_of
+from zoe_master.backends.engine.services.background_copies import OutputCopies
+from zoe_master.backends.engine.services.containers import copy_output, discard, output_of
+from zoe_master.backends.engine.services.service_files import ServiceFiles
+from zoe_master.backends.engine.services.terminals import end_left_terminals, terminal_order
+from zoe_master.backends.engine.services.usage_sampling import UsageSampling
+from zoe_master.backends.engine.spec.environments import with_time_to_build
+from zoe_master.backends.swarm.manager.exposure import NodeExposure
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.manager.launch import ServiceLauncher
 from zoe_master.backends.swarm.manager.manager_loop import ManagerLoop
+from zoe_master.backends.swarm.manager.managers import Managers
 from zoe_master.backends.swarm.manager.nodes import NodeView
 from zoe_master.backends.swarm.manager.poller import Reconciler
-from zoe_master.backends.swarm.services.background_copies import OutputCopies
-from zoe_master.backends.swarm.services.containers import copy_output, discard, output_of
-from zoe_master.backends.swarm.services.records import Record
-from zoe_master.backends.swarm.services.service_driver import ServiceDriver
-from zoe_master.backends.swarm.services.service_files import ServiceFiles
-from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
-from zoe_master.backends.swarm.services.terminals import end_left_terminals, terminal_order
-from zoe_master.backends.swarm.services.usage_sampling import UsageSampling
+from zoe_master.backends.swarm.services.task_driver import TaskDriver
+from zoe_master.backends.swarm.services.task_records import TaskRecord
+from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.environments import with_time_to_build
 from zoe_master.backends.swarm.spec.gateways.secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateways.specification import SECRET_HEADER, TARGET_HEADER
 from zoe_master.backends.terminal.sessions import TerminalRequests
@@ -86,7 +87,7 @@ class SwarmBackend:
         self._waker = waker
         self._next_prune_s = 0.0
         self._silent = False
-        self._registry = ServiceRegistry(
+        self._registry = TaskRegistry(
             ServiceFiles(settings.state_dir, clock),
             waker,
             lambda service: output.position_of(self._place(service)).complete,
@@ -137,7 +138,7 @@ class SwarmBackend:
     def _make_parts_of_services(self, settings: SwarmSettings, clock: Clock) -> None:
         """Make the parts that read and change the output, files and terminals of services."""
         self._copies = OutputCopies(self._registry, self._watches, settings)
-        self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings, clock)
+        self._tending = TaskDriver(self._registry, self._watches, self._pool, settings, clock)
         self._terminals = TerminalRequests(settings.terminals_host, settings.terminals_max)
         self._files = FileContainers(self._watches, self._paths, self._address_of, settings)
         self._giving = WorkspaceGiving(self._watches, self._paths, settings)
@@ -212,7 +213,7 @@ class SwarmBackend:
             raise BackendError(f"port {port} of service {service} is not published yet")
         return PortAddress(node.address, published)
 
-    def _through_gateway(self, record: Record, port: str) -> PortAddress:
+    def _through_gateway(self, record: TaskRecord, port: str) -> PortAddress:
         name, published = self._gateways.address(record.attempt)
         node = self._reconciler.nodes.get(name)
         if node is None:
@@ -308,7 +309,7 @@ class SwarmBackend:
         self._registry.ready(exec_id, exit_code, at_s)
 
     def engine_changed(self, node: str, after_gap: bool) -> None:
-        """Record that an engine appeared, disappeared, or has other images or foreign containers."""
+        """TaskRecord that an engine appeared, disappeared, or has other images or foreign containers."""
         if after_gap:
             for record in self._registry.records():
                 if record.node == node:

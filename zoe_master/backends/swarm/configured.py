@@ -6,9 +6,9 @@ from pathlib import Path
 
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.settings.config import Settings
+from zoe_master.backends.engine.settings import EnvironmentSettings, SourceSettings
 from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
-from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings
 from zoe_master.backends.terminal.sessions import listening_host
 from zoe_master.waker import TickWaker
 

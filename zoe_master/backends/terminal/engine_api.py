@@ -31,7 +31,7 @@ class EngineRefused(Exception):  # noqa: N818 - the name is the fact
 
 
 class EngineApi:
-    """One engine at a URL in the form of `SwarmSettings.managers`; each request has a separate connection.
+    """One engine at a URL, as for Docker's client; each request has a separate connection.
     Thread-safe.
     """
 

@@ -12,18 +12,19 @@ from typing import Any
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import BackendError
+from zoe_master.backends.engine.daemon.container_facts import seconds
+from zoe_master.backends.engine.errors import NOTHING, UNREACHABLE, ErrorText, error_text, error_text_of, status_of
+from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.engine.spec.naming.attempts import Attempt, attempt_labels, attempt_of
+from zoe_master.backends.engine.spec.naming.names import gateway_name
 from zoe_master.backends.services.failures import CannotStartError
-from zoe_master.backends.swarm.engine.docker_facts import TaskFacts, seconds
-from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.errors import NOTHING, UNREACHABLE, ErrorText, error_text, error_text_of, status_of
+from zoe_master.backends.swarm.facts import TaskFacts
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
-from zoe_master.backends.swarm.services.records import Record
+from zoe_master.backends.swarm.manager.managers import Managers
+from zoe_master.backends.swarm.services.task_records import TaskRecord
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.gateways.secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateways.specification import PORT, gateway_spec
-from zoe_master.backends.swarm.spec.naming import labels
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_labels, attempt_of
-from zoe_master.backends.swarm.spec.naming.names import gateway_name
 from zoe_master.backends.swarm.spec.specification import AttemptContext
 
 Json = Mapping[str, Any]
@@ -74,7 +75,7 @@ class Gateways:
         found = [_gateway(service, newest.get(service["ID"])) for service in services if _is_one(service)]
         self._known = {gateway.service_id: gateway for gateway in found}
 
-    def keep(self, records: Sequence[Record], node_ids: Mapping[str, str]) -> None:
+    def keep(self, records: Sequence[TaskRecord], node_ids: Mapping[str, str]) -> None:
         """Remove the gateways of ended attempts and create missing ones."""
         running = {record.attempt for record in records if not record.leaving}
         for gateway in list(self._known.values()):
@@ -107,7 +108,7 @@ class Gateways:
         now_s = self._clock.now_s()
         return any(gateway.port is None and now_s < gateway.made_at_s + _HASTE_S for gateway in self._known.values())
 
-    def _try(self, record: Record, node_id: str) -> None:
+    def _try(self, record: TaskRecord, node_id: str) -> None:
         attempt, now_s = record.attempt, self._clock.monotonic_s()
         last_s, last = self._failures.get(attempt, (float("-inf"), NOTHING))
         if now_s < last_s + self._settings.engine_retry_s:
@@ -129,7 +130,7 @@ class Gateways:
         self._failures.pop(attempt, None)
         self._known = {**self._known, gateway.service_id: gateway}
 
-    def _make(self, record: Record, node_id: str, now_s: float) -> Gateway:
+    def _make(self, record: TaskRecord, node_id: str, now_s: float) -> Gateway:
         attempt, fingerprint = record.attempt, self._secrets.fingerprint
         name = gateway_name(self._settings.installation, attempt, fingerprint)
         shared = attempt_labels(attempt, record.tenant, self._settings.installation)

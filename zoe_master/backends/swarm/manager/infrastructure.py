@@ -10,13 +10,13 @@ from typing import Any
 from docker.errors import APIError
 
 from zoe_lib.domain.executions.execution import Cause
+from zoe_master.backends.engine.errors import UNREACHABLE, status_of, words_of
+from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.engine.spec.naming.attempts import Attempt, attempt_of
+from zoe_master.backends.engine.spec.naming.names import attempt_name
 from zoe_master.backends.services.failures import CannotStartError, CannotStartYetError
-from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
+from zoe_master.backends.swarm.manager.managers import Managers
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.naming import labels
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_of
-from zoe_master.backends.swarm.spec.naming.names import attempt_name
 
 _SECRET_BYTES = 32
 _DIGEST_LENGTH = 16

@@ -11,33 +11,26 @@ from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.images import full_name
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
+from zoe_master.backends.engine.daemon.files.path_checks import PathChecks
+from zoe_master.backends.engine.daemon.files.volume_owners import VolumeOwners
+from zoe_master.backends.engine.daemon.image_facts import ImageCommand
+from zoe_master.backends.engine.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
+from zoe_master.backends.engine.spec.environments import comes_first, entry_archive
+from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.engine.spec.naming.attempts import Attempt, attempt_labels
+from zoe_master.backends.engine.spec.rendering import RenderedService, needs_secret, render
+from zoe_master.backends.engine.spec.template_values import ENVIRONMENT_FILE
 from zoe_master.backends.services.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.services.secret_files import API_TOKEN_FILE, file_of, source_secrets
-from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
-from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.engine.files.path_checks import PathChecks
-from zoe_master.backends.swarm.engine.files.volume_owners import VolumeOwners
-from zoe_master.backends.swarm.engine.image_facts import ImageCommand
-from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
+from zoe_master.backends.swarm.facts import NodeFacts
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
-from zoe_master.backends.swarm.services.records import ServiceGroup
-from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
+from zoe_master.backends.swarm.manager.managers import Managers
+from zoe_master.backends.swarm.services.task_records import ServiceGroup
+from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.environments import comes_first, entry_archive
 from zoe_master.backends.swarm.spec.grouping import group_services
-from zoe_master.backends.swarm.spec.naming import labels
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_labels
-from zoe_master.backends.swarm.spec.specification import (
-    AttemptContext,
-    Json,
-    RenderedService,
-    needs_network,
-    needs_secret,
-    render,
-    service_spec,
-)
-from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE
+from zoe_master.backends.swarm.spec.specification import AttemptContext, Json, needs_network, service_spec
 
 _SILENT = (None, 503)
 """No answer, or a temporary error: the request is valid, however long it takes."""
@@ -49,7 +42,7 @@ class ServiceLauncher:
     def __init__(
         self,
         managers: Managers,
-        registry: ServiceRegistry,
+        registry: TaskRegistry,
         shared: AttemptInfrastructure,
         paths: PathChecks,
         volumes: VolumeOwners,

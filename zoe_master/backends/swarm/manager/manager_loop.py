@@ -9,15 +9,15 @@ import threading
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import ObservedState, ServiceStart
-from zoe_master.backends.swarm.errors import UNREACHABLE
+from zoe_master.backends.engine.errors import UNREACHABLE
+from zoe_master.backends.engine.spec.naming.attempts import Attempt
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.manager.launch import ServiceLauncher
 from zoe_master.backends.swarm.manager.poller import Reconciler
-from zoe_master.backends.swarm.services.service_driver import ServiceDriver
-from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
+from zoe_master.backends.swarm.services.task_driver import TaskDriver
+from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt
 
 _log = logging.getLogger(__name__)
 _CHANGING = (ObservedState.STARTING, ObservedState.STOPPING)
@@ -34,10 +34,10 @@ class ManagerLoop:
 
     def __init__(
         self,
-        registry: ServiceRegistry,
+        registry: TaskRegistry,
         launcher: ServiceLauncher,
         reconciler: Reconciler,
-        tending: ServiceDriver,
+        tending: TaskDriver,
         gateways: Gateways,
         shared: AttemptInfrastructure,
         settings: SwarmSettings,

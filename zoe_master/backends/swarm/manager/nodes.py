@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from zoe_client.words.amounts import count_with_noun
 from zoe_lib.domain.cluster.cluster import Node
 from zoe_lib.domain.values.resources import NOTHING
-from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
-from zoe_master.backends.swarm.engine.engine_events import EngineEvents
-from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.engine.exposure import NodeExposure
-from zoe_master.backends.swarm.engine.foreign import larger
+from zoe_master.backends.engine.daemon.engine_events import EngineEvents
+from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
+from zoe_master.backends.swarm.facts import NodeFacts
+from zoe_master.backends.swarm.manager.exposure import NodeExposure
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
+from zoe_master.backends.swarm.manager.managers import Managers
 from zoe_master.backends.swarm.manager.poller import Reconciler
-from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
+from zoe_master.backends.swarm.manager.reservations import larger
+from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 MANAGERS_SILENT = "the swarm's managers do not answer"
@@ -31,7 +31,7 @@ class NodeView:
     managers: Managers
     reconciler: Reconciler
     watches: EngineWatches
-    registry: ServiceRegistry
+    registry: TaskRegistry
     gateways: Gateways
     fences: NodeFences
     exposure: NodeExposure

@@ -9,19 +9,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import Cause
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.backends.swarm.engine.docker_facts import NodeFacts, TaskFacts, node_facts, task_facts
-from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.engines import Managers
-from zoe_master.backends.swarm.engine.foreign import foreign_reservations
-from zoe_master.backends.swarm.errors import error_text
+from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
+from zoe_master.backends.engine.errors import error_text
+from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.swarm.facts import NodeFacts, TaskFacts, node_facts, task_facts
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
-from zoe_master.backends.swarm.services import containers
-from zoe_master.backends.swarm.services.records import Record, ServiceGroup, found_group
-from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
+from zoe_master.backends.swarm.manager.managers import Managers
+from zoe_master.backends.swarm.manager.reservations import foreign_reservations
+from zoe_master.backends.swarm.services.task_driver import inspect_ended
+from zoe_master.backends.swarm.services.task_records import ServiceGroup, TaskRecord, found_group
+from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.engine_limits import addresses_in
-from zoe_master.backends.swarm.spec.naming import labels
+from zoe_master.backends.swarm.spec.overlays import addresses_in
 
 
 class Reconciler:
@@ -30,7 +30,7 @@ class Reconciler:
     def __init__(
         self,
         managers: Managers,
-        registry: ServiceRegistry,
+        registry: TaskRegistry,
         watches: EngineWatches,
         gateways: Gateways,
         fences: NodeFences,
@@ -64,14 +64,14 @@ class Reconciler:
             swarm = self._managers.ask(lambda api: api.inspect_swarm())
             self.network_addresses = addresses_in(swarm.get("SubnetSize") or 0)
         self._poll_foreign_tasks()
-        self._watches.follow(nodes.values())
+        self._watches.follow({name: self._settings.url_of(name, node.address) for name, node in nodes.items()})
         self.returning = set(self._returning(nodes.values()))
         self._gateways.update_list(services, tasks)
         groups = self.groups()
         for service in sorted(services, key=lambda entry: str(entry["CreatedAt"])):
             if service["ID"] not in groups and labels.SERVICES in service["Spec"]["Labels"]:
                 service_group = found_group(service)
-                self._registry.adopt(service_group)
+                self._registry.adopt_group(service_group)
                 groups[service_group.group.group_id] = service_group.group
         with_tasks = self._take_tasks(tasks, groups)
         listed = {str(service["ID"]) for service in services}
@@ -108,7 +108,7 @@ class Reconciler:
                 self._registry.task_seen(group.members[task.slot - 1], task)
         return {task.group_id for task in tasks}
 
-    def _settle(self, record: Record, group: ServiceGroup, listed: set[str], with_tasks: set[str]) -> None:
+    def _settle(self, record: TaskRecord, group: ServiceGroup, listed: set[str], with_tasks: set[str]) -> None:
         node = self.nodes.get(record.node)
         if node is None or node.down:
             if self._fences.is_fenced(record.node):
@@ -120,7 +120,7 @@ class Reconciler:
         elif record.task is not None and record.task.state == "pending" and record.task.message:
             self._pending(record, record.task, node)
 
-    def _end_removed(self, record: Record) -> None:
+    def _end_removed(self, record: TaskRecord) -> None:
         """End a service whose Swarm service and task were removed."""
         if record.running and self._watches.engine(record.node) is not None:
             return  # its engine knows more
@@ -129,14 +129,14 @@ class Reconciler:
         else:
             self._registry.end_unstarted(record.service_id, Cause.KILLED, "its Swarm service was removed from outside")
 
-    def _end_finished(self, record: Record) -> None:
+    def _end_finished(self, record: TaskRecord) -> None:
         engine = self._watches.engine(record.node)
         if engine is not None and record.task is not None and record.task.container_id:
-            containers.inspect(engine, record, self._registry)
+            inspect_ended(engine, record, self._registry)
         else:
             self._registry.end_by_task(record)
 
-    def _pending(self, record: Record, task: TaskFacts, node: NodeFacts) -> None:
+    def _pending(self, record: TaskRecord, task: TaskFacts, node: NodeFacts) -> None:
         """Fail a task for which Swarm finds no room for long. If its node is away, wait: the node returns or is soon
         down.
         """

@@ -1,1 +1,1 @@
-"""Containers of services: records, and work on them."""
+"""Services as tasks of a swarm: the managers' reports on them."""

@@ -2,68 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.images import full_name
-from zoe_lib.domain.checks.engine import engine_refusals
-from zoe_lib.domain.executions.execution import Cause
-from zoe_master.backends.base import ImageState, ServiceStart, is_program, joined_modules
-from zoe_master.backends.services.failures import CannotStartError
-from zoe_master.backends.services.secret_files import api_variables, secret_files
-from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.engine_limits import DOCKER
-from zoe_master.backends.swarm.spec.environments import comes_first, command_of_image, entry_command
-from zoe_master.backends.swarm.spec.images import image_allowed
-from zoe_master.backends.swarm.spec.log_driver import log_driver
-from zoe_master.backends.swarm.spec.mounts.host_paths import workspaces_of
-from zoe_master.backends.swarm.spec.mounts.mounts import mounts_of
-from zoe_master.backends.swarm.spec.mounts.work_dirs import StartPath, work_dir_of
-from zoe_master.backends.swarm.spec.naming import labels
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt, attempt_labels
-from zoe_master.backends.swarm.spec.naming.names import group_name, host_name
-from zoe_master.backends.swarm.spec.targets import targets_of
-from zoe_master.backends.swarm.spec.task_templates import by_slot
-from zoe_master.backends.swarm.spec.template_values import (
+from zoe_master.backends.base import ServiceStart, is_program
+from zoe_master.backends.engine.spec.environments import comes_first, command_of_image, entry_command
+from zoe_master.backends.engine.spec.log_driver import log_driver
+from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.engine.spec.naming.names import group_name
+from zoe_master.backends.engine.spec.rendering import RenderedService, container_labels, needs_secret, service_labels
+from zoe_master.backends.engine.spec.template_values import (
     CONFIGURATION,
     ENVIRONMENT_FILE,
     FILES,
-    SCRATCH,
     SECRET_FILE,
     SECRETS,
     SIGN_IN_FILE,
     SOURCE_SECRETS,
-    WORKSPACE,
-    TemplateFiller,
 )
-from zoe_master.backends.swarm.spec.users import user_of
+from zoe_master.backends.engine.spec.users import user_of
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.targets import targets_of
+from zoe_master.backends.swarm.spec.task_templates import by_slot, literal
 
 Json = dict[str, Any]
 _NANO = 10**9
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedService:
-    """One service with every template filled. Services that differ only in `host` and `environment` are one group."""
-
-    start: ServiceStart
-    host: str
-    environment: tuple[tuple[str, str], ...]
-    arguments: tuple[str, ...]
-    work_dir: str | None
-    mounts: tuple[Json, ...]
-    made_dir: StartPath | None = None
-
-    @property
-    def group_key(self) -> object:
-        """Return the values that must be equal for two services to be tasks of one Swarm service."""
-        start = self.start
-        core = start.index < start.component.essential_count
-        fixed = json.dumps([self.arguments, self.work_dir, self.mounts])
-        return start.execution_id, start.component.name, core, start.node, start.service_id.rpartition(".")[2], fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,31 +57,6 @@ class AttemptContext:
     sources: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
-    """Return the service with every text filled; CannotStartError explains why that is impossible."""
-    component = start.component
-    status = image_allowed(component.image, settings.images)
-    if status.state is ImageState.UNAVAILABLE:
-        raise CannotStartError(f"{status.message.rstrip('.')}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
-    for _, _, message, _ in engine_refusals(component, DOCKER):
-        raise CannotStartError(message)
-    if any(use.variable for use in component.secrets):
-        raise CannotStartError(f"component {component.name} asks for a secret as a variable; use a file")
-    secret_files(start)
-    filled = TemplateFiller(start, workspaces_of(start, settings))
-    work_dir = _work_dir(component, filled)
-    made_dir = work_dir_of(start, work_dir, settings)
-    return RenderedService(
-        start=start,
-        host=host_name(component.name, start.index),
-        environment=tuple(_environment(start, filled).items()),
-        arguments=tuple(filled(word) for word in component.command),
-        work_dir=work_dir,
-        mounts=tuple(mounts_of(start, settings, made_dir)),
-        made_dir=made_dir,
-    )
-
-
 def needs_network(start: ServiceStart) -> bool:
     """Return whether its services get an overlay network: without one they share the engine's bridge with other
     containers.
@@ -126,42 +67,13 @@ def needs_network(start: ServiceStart) -> bool:
     return needs_secret(start) or not start.component.reservation.devices
 
 
-def needs_secret(start: ServiceStart) -> bool:
-    """Return whether its services talk to each other, or have ports for other services."""
-    return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
-
-
 def group_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> dict[str, str]:
     """Return all labels that a new back-end needs to adopt the group, and people to find it."""
     start = group[0].start
-    component = start.component
-    probe = component.readiness
     return {
-        **container_labels(group, settings),
-        labels.HOSTS: " ".join(service.host for service in group),
-        labels.NODE: start.node,
-        labels.GRACE: str(component.stop_grace_s),
-        labels.PORTS: json.dumps({port.name: port.number for port in component.ports}),
-        labels.PROXIED: " ".join(port.name for port in component.ports if port.proxied),
+        **service_labels(group, settings),
+        labels.PROXIED: " ".join(port.name for port in start.component.ports if port.proxied),
         labels.TARGETS: " ".join(targets_of(start)),
-        labels.PROBE: json.dumps([probe.kind, probe.port, probe.path, probe.interval_s, probe.timeout_s])
-        if probe
-        else "",
-    }
-
-
-def container_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> dict[str, str]:
-    """Return the labels of each container; together with its slot they identify its service."""
-    start = group[0].start
-    return {
-        labels.SERVICES: " ".join(service.start.service_id for service in group),
-        **attempt_labels(Attempt(start.execution_id, start.attempt), start.tenant, settings.installation),
-        labels.USER: start.user,
-        labels.COMPONENT: start.component.name,
-        labels.CORES: str(start.component.reservation.cores_milli),
-        labels.CAUSE: start.cause_id,
-        **({labels.PROMISED: "true"} if start.promised else {}),
-        **({labels.SCRATCH: made_dir.source} if (made_dir := group[0].made_dir) is not None and made_dir.own else {}),
     }
 
 
@@ -201,7 +113,7 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
         ],
         "Labels": container_labels(group, settings),
         "User": str(user),
-        "Mounts": list(first.mounts),
+        "Mounts": [_escaped(mount) for mount in first.mounts],
         "StopGracePeriod": round(component.stop_grace_s * _NANO),
         "Init": True,
         "ReadOnly": component.read_only_root,
@@ -231,6 +143,11 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
             for file, (secret_id, secret_name) in sorted(files.items())
         ]
     return spec
+
+
+def _escaped(mount: Json) -> Json:
+    """Return the mount without Swarm's templates in the texts of users."""
+    return mount | {key: literal(mount[key]) for key in ("Source", "Target") if key in mount}
 
 
 def _command(first: RenderedService, around: AttemptContext, settings: SwarmSettings) -> Json:
@@ -275,19 +192,3 @@ def _endpoint(component: Component, settings: SwarmSettings) -> Json:
             if not (port.proxied and settings.gateway_image)
         ]
     return spec
-
-
-def _environment(start: ServiceStart, filled: TemplateFiller) -> dict[str, str]:
-    """Return the variables of the component, after those available to every component."""
-    own = {name: filled(text) for name, text in start.component.environment}
-    given = {"HOME": SCRATCH, "TMPDIR": SCRATCH, **start.storage.variables(f"/run/secrets/{CONFIGURATION}")}
-    own_api = api_variables(start, f"/run/secrets/{SECRETS}")
-    return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id, **own_api}
-
-
-def _work_dir(component: Component, filled: TemplateFiller) -> str | None:
-    """Return the working directory: the image's by default; a relative one is below the workspace."""
-    if component.work_dir is None:
-        return None
-    wanted = filled(component.work_dir)
-    return wanted if wanted.startswith("/") else f"{WORKSPACE}/{wanted}"

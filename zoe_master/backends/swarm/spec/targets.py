@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_master.backends.base import ServiceStart
-from zoe_master.backends.swarm.spec.naming.names import host_name
+from zoe_master.backends.engine.spec.naming.names import host_name
 
 
 def targets_of(start: ServiceStart) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ import pytest
 
 from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState
+from zoe_master.backends.engine.services.service_files import Mark, ServiceFiles
 from zoe_master.backends.local.services.outputs import KeptOutputs
 from zoe_master.backends.services.kept_logs import BYTES_MIN, KeptOutput, bytes_of, outputs_to_remove
-from zoe_master.backends.swarm.services.service_files import Mark, ServiceFiles
 
 FOR_EVER_S = 1e12
 
@@ -47,7 +47,7 @@ def test_each_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return bytes_of(directory)
 
     monkeypatch.setattr("zoe_master.backends.local.services.outputs.bytes_of", counted)
-    monkeypatch.setattr("zoe_master.backends.swarm.services.service_files.bytes_of", counted)
+    monkeypatch.setattr("zoe_master.backends.engine.services.service_files.bytes_of", counted)
     local, swarm = tmp_path / "local", tmp_path / "swarm"
     files = ServiceFiles(swarm)
     for number in range(4):

@@ -8,7 +8,7 @@ import os
 import secrets
 from pathlib import Path
 
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt
+from zoe_master.backends.engine.spec.naming.attempts import Attempt
 
 _KEY_FILE = "gateway.key"
 _KEY_BYTES = 32

@@ -18,15 +18,16 @@ from zoe_lib.domain.applications.application import Port
 from zoe_lib.domain.executions.execution import Cause
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import ObservedState, ServiceStart
-from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
-from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
-from zoe_master.backends.swarm.engine.engines import Engine, Managers
-from zoe_master.backends.swarm.engine.files.path_checks import PathChecks
-from zoe_master.backends.swarm.engine.files.volume_owners import VolumeOwners
+from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
+from zoe_master.backends.engine.daemon.engines import Engine
+from zoe_master.backends.engine.daemon.files.path_checks import PathChecks
+from zoe_master.backends.engine.daemon.files.volume_owners import VolumeOwners
+from zoe_master.backends.engine.services.service_files import ServiceFiles
+from zoe_master.backends.swarm.facts import NodeFacts
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.manager.launch import ServiceLauncher
-from zoe_master.backends.swarm.services.service_files import ServiceFiles
-from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
+from zoe_master.backends.swarm.manager.managers import Managers
+from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.waker import TickWaker
 
@@ -109,7 +110,7 @@ class Launching:
         settings = SwarmSettings(state_dir=state_dir, images=("**",), user="65534:65534")
         self.engines = [Engine(manager.url, None, 5.0) for _ in range(2)]
         managers, waker = Managers(self.engines), TickWaker()
-        self.registry = ServiceRegistry(ServiceFiles(state_dir), waker, lambda _: True)
+        self.registry = TaskRegistry(ServiceFiles(state_dir), waker, lambda _: True)
         watches = EngineWatches(settings, listener=None)  # type: ignore[arg-type]  # no node is watched
         paths = PathChecks(watches, settings, lambda: None)
         self._volumes = VolumeOwners(watches, settings, lambda: None)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from zoe_lib.domain.values.resources import Resources
-from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
+from zoe_master.backends.swarm.facts import NodeFacts
 from zoe_master.backends.swarm.manager.nodes import NodeView
 from zoe_master.backends.swarm.settings import SwarmSettings
 

@@ -15,12 +15,13 @@ import pytest
 from tests.local.support import component, probe, start_of
 from tests.local.wheels import make_wheel, wheelhouse
 from zoe_lib.domain.applications.application import Component, ComponentSource
+from zoe_master.backends.engine.settings import EnvironmentSettings, SourceSettings
+from zoe_master.backends.engine.spec.environments import entry_archive, with_time_to_build
+from zoe_master.backends.engine.spec.rendering import render
 from zoe_master.backends.environments.build import MARKER
 from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
-from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings
-from zoe_master.backends.swarm.spec.environments import entry_archive, with_time_to_build
-from zoe_master.backends.swarm.spec.specification import AttemptContext, render, service_spec
+from zoe_master.backends.swarm.spec.specification import AttemptContext, service_spec
 
 SETTINGS = SwarmSettings(
     Path("unused"),

@@ -13,16 +13,11 @@ from zoe_lib.domain.executions.execution import Cause
 from zoe_lib.domain.values.resources import Resources
 from zoe_lib.domain.values.storage import InputRead
 from zoe_master.backends.base import PeerService, ServiceStart, ServiceStorage
+from zoe_master.backends.engine.spec.rendering import needs_secret, render
 from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
 from zoe_master.backends.swarm.spec.grouping import group_services
-from zoe_master.backends.swarm.spec.specification import (
-    AttemptContext,
-    needs_network,
-    needs_secret,
-    render,
-    service_spec,
-)
+from zoe_master.backends.swarm.spec.specification import AttemptContext, needs_network, service_spec
 
 SETTINGS = SwarmSettings(state_dir=Path("unused"), images=("zoe/*",), user="65534:65534")
 RPC = (Port("rpc", 7077),)

@@ -8,9 +8,9 @@ import pytest
 
 from zoe_lib.domain.applications.images import full_name
 from zoe_master.backends.base import ImageState
-from zoe_master.backends.swarm.spec.images import image_allowed, image_state
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt
-from zoe_master.backends.swarm.spec.naming.names import attempt_name, gateway_name, group_name, host_name, volume_name
+from zoe_master.backends.engine.spec.images import image_allowed, image_state
+from zoe_master.backends.engine.spec.naming.attempts import Attempt
+from zoe_master.backends.engine.spec.naming.names import attempt_name, gateway_name, group_name, host_name, volume_name
 from zoe_master.backends.swarm.spec.task_templates import by_slot, literal
 
 DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from zoe_master.backends.engine.spec.naming.attempts import Attempt
 from zoe_master.backends.swarm.spec.gateways.secrets import GatewaySecrets
-from zoe_master.backends.swarm.spec.naming.attempts import Attempt
 
 ATTEMPTS = [Attempt("e", 1), Attempt("e", 2), Attempt("f", 1), Attempt("1 e", 1)]
 

@@ -1,0 +1,1 @@
+"""Containers of services: records, and work on them."""

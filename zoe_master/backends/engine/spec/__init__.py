@@ -1,0 +1,1 @@
+"""Values of a container: its texts, mounts, names, labels and users."""

@@ -1,1 +1,0 @@
-"""Names and labels on a swarm."""
