@@ -45,9 +45,9 @@ def stand() -> Iterator[Stand]:
             "backend": "swarm",
             "swarm_managers": [f"tcp://{cluster.manager.address}:2376"],
             "swarm_tls_dir": str(cluster.certificates),
-            "swarm_state_dir": str(home.state / "swarm"),
-            "swarm_workspaces_dir": str(workspaces),
-            "swarm_user": "65534:65534",
+            "engine_state_dir": str(home.state / "swarm"),
+            "engine_workspaces_dir": str(workspaces),
+            "engine_user": "65534:65534",
             "swarm_gateway_image": GATEWAY_IMAGE,  # with it nodes report whether a workspace is safe to mount
         }
         stack = undo.enter_context(Stack(home, spark=False, settings=settings))

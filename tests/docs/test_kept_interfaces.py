@@ -49,7 +49,7 @@ def interfaces() -> dict[str, Any]:
         "marks": sorted(mark.value for mark in Mark),
         "metrics": re.findall(r"^\| `(zoe_\w+)` \| (\w+) \|", (_REFERENCE / "metrics.md").read_text(), re.MULTILINE),
         "policy": sorted(field.name for field in fields(Policy)),
-        "settings": sorted(Settings.model_fields),
+        "settings": sorted({*Settings.model_fields, *Settings.former_names}),
     }
     plain: dict[str, Any] = json.loads(json.dumps(found))
     return plain

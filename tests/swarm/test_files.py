@@ -151,7 +151,7 @@ def test_bounds_of_the_settings_hold(files: Files) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"workspaces_dir": None}, "swarm_workspaces_dir"),
+        ({"workspaces_dir": None}, "engine_workspaces_dir"),
         ({"gateway_image": "zoe/none"}, "zoe/none"),
         ({"gateway_image": ""}, "swarm_gateway_image"),
     ],

@@ -13,6 +13,7 @@ from pydantic_settings import EnvSettingsSource, SettingsError
 
 from zoe_client.words.plain_errors import sentences
 from zoe_lib.settings.config import Settings
+from zoe_lib.settings.file_settings import with_present_names, with_present_variables
 
 CHOSEN = frozenset(
     {
@@ -65,19 +66,22 @@ def _of_file(file: Path) -> dict[str, object]:
             raise GivenSettingsError(f"{file} is not a file")
         if file.stat().st_size > _BYTES_MAX:
             raise GivenSettingsError(f"{file} is larger than {_BYTES_MAX} bytes")
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        given = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise GivenSettingsError(f"{file} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise GivenSettingsError(f"{file} is not valid TOML: {error}") from None
+    try:
+        return with_present_names(Settings, given)
+    except ValueError as error:
+        raise GivenSettingsError(f"{file}: {error}") from None
 
 
 def _of_variables(environment: Mapping[str, str]) -> dict[str, object]:
-    known = {f"ZOE_{name}".upper(): name for name in Settings.model_fields}
+    known = {f"ZOE_{name}".upper() for name in (*Settings.model_fields, *Settings.former_names)}
     source = EnvSettingsSource(Settings)
-    source.env_vars = {
-        name.lower(): value for name, value in environment.items() if name.split("__")[0].upper() in known
-    }
+    found = {name.lower(): value for name, value in environment.items() if name.split("__")[0].upper() in known}
+    source.env_vars = with_present_variables(Settings, found)
     try:
         return dict(source())
     except SettingsError as error:

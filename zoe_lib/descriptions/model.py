@@ -84,12 +84,12 @@ class Secret(Model):
     name: Annotated[s.SecretName, Field(description="name of the secret: the user's, else the tenant's")]
     file: Annotated[s.SecretFile | None, Field(description="file in `{secrets}` (default: its name)")] = None
     variable: Annotated[
-        s.VariableName | None, Field(description="environment variable instead (not on Docker Swarm)")
+        s.VariableName | None, Field(description="environment variable instead (only on the local back-end)")
     ] = None
 
 
 class Source(Model):
-    """A git repository that is cloned into the workspace before an instance starts (not on Docker Swarm)."""
+    """A git repository that is cloned into the workspace before an instance starts."""
 
     git: Annotated[s.GitUrl, Field(description="address, https:// or ssh://")]
     ref: Annotated[s.GitRef | None, Field(description="branch, tag or commit (default: the target of HEAD)")] = None
@@ -226,13 +226,15 @@ class Component(Model):
     ] = []
     build_requirements: Annotated[
         bool,
-        Field(description="build packages that have no wheel, which runs their own programs (not on Docker Swarm)"),
+        Field(
+            description="build packages that have no wheel, which runs their own programs (only on the local back-end)"
+        ),
     ] = False
     sources: Annotated[
         list[Source],
         Field(
             max_length=bounds.SOURCES_MAX,
-            description="git repositories that are cloned into the workspace first (not on Docker Swarm)",
+            description="git repositories that are cloned into the workspace first",
             examples=[[{"git": "https://example.org/team/project.git", "ref": "main"}]],
         ),
     ] = []

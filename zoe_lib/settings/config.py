@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -12,6 +13,7 @@ from pydantic_settings import SettingsConfigDict
 from zoe_lib.settings.api import ApiSettings
 from zoe_lib.settings.backend import BackendSettings
 from zoe_lib.settings.common import CommonSettings
+from zoe_lib.settings.engine import FORMER_NAMES, EngineBackendSettings
 from zoe_lib.settings.master import MasterSettings
 from zoe_lib.settings.notifications import NotificationSettings
 from zoe_lib.settings.storage import StorageSettings
@@ -23,6 +25,7 @@ class Settings(
     NotificationSettings,
     StorageSettings,
     SwarmBackendSettings,
+    EngineBackendSettings,
     BackendSettings,
     MasterSettings,
     ApiSettings,
@@ -31,6 +34,7 @@ class Settings(
     """Define every setting with a default that suits one machine; docs/reference/settings.md is generated from this."""
 
     file_variable: ClassVar[str] = "ZOE_CONFIG"
+    former_names: ClassVar[Mapping[str, str]] = FORMER_NAMES
     basic: ClassVar[tuple[str, ...]] = (
         "database_url",
         "keys_dir",
@@ -42,8 +46,8 @@ class Settings(
         "local_nodes",
         "local_images",
         "swarm_managers",
-        "swarm_images",
-        "swarm_workspaces_dir",
+        "engine_images",
+        "engine_workspaces_dir",
         "storage_url",
         "storage_services",
     )

@@ -8,16 +8,24 @@ import re
 import stat
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsError, TomlConfigSettingsSource
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 
 from zoe_client.words.plain_errors import sentences
 
+V = TypeVar("V")
 _FIELD = re.compile(r'field "([^"]+)"')
 _WRONG = 2
 _ALMOST = 0.9
@@ -32,6 +40,8 @@ class FileSettings(BaseSettings):
     """
 
     file_variable: ClassVar[str]
+    former_names: ClassVar[Mapping[str, str]] = {}
+    """Former name of a setting to its name: each source may use either."""
 
     @classmethod
     def settings_customise_sources(
@@ -45,7 +55,46 @@ class FileSettings(BaseSettings):
         """Return the sources: given values first, then the environment, then the file."""
         file = os.environ.get(cls.file_variable)
         toml = (TomlConfigSettingsSource(settings_cls, _regular_file(Path(file))),) if file else ()
-        return (init_settings, env_settings, *toml)
+        assert isinstance(env_settings, EnvSettingsSource)
+        env_settings.env_vars = with_present_variables(cls, env_settings.env_vars)
+        return (_PresentNames(cls, init_settings), env_settings, *(_PresentNames(cls, source) for source in toml))
+
+
+def with_present_names(kind: type[FileSettings], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of one source by their present names; ValueError if it has both names of one."""
+    for former, name in kind.former_names.items():
+        if former in given and name in given:
+            raise ValueError(f"setting {former} is the former name of {name}: give only {name}")
+    return {kind.former_names.get(name, name): value for name, value in given.items()}
+
+
+def with_present_variables(kind: type[FileSettings], variables: Mapping[str, V]) -> dict[str, V]:
+    """Return the environment with variables of former names renamed; a variable of the present name wins."""
+    prefix = str(kind.model_config.get("env_prefix", "")).lower()
+    names = {f"{prefix}{former}": f"{prefix}{name}" for former, name in kind.former_names.items()}
+    renamed = {}
+    for variable, value in variables.items():
+        first, nested, rest = variable.partition("__")
+        if first.lower() in names:
+            renamed[f"{names[first.lower()]}{nested}{rest}"] = value
+    return {**renamed, **variables}
+
+
+class _PresentNames(PydanticBaseSettingsSource):
+    """A source whose settings may have former names."""
+
+    def __init__(self, kind: type[FileSettings], source: PydanticBaseSettingsSource) -> None:
+        super().__init__(kind)
+        self._kind = kind
+        self._source = source
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Return a value of the source."""
+        return self._source.get_field_value(field, field_name)
+
+    def __call__(self) -> dict[str, Any]:
+        """Return all settings of the source."""
+        return with_present_names(self._kind, self._source())
 
 
 def _regular_file(path: Path) -> Path:
@@ -78,6 +127,8 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
         messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: {error}"]
     except OSError as error:
         messages = [f"{os.environ.get(kind.file_variable)} cannot be read: {error.strerror}"]
+    except ValueError as error:
+        messages = [str(error)]
     for message in messages:
         print(f"{program}: {message}", file=sys.stderr)
     sys.exit(_WRONG)
@@ -88,7 +139,8 @@ def misspelt(kind: type[FileSettings], names: Iterable[str]) -> Iterator[str]:
     prefix, so that an unknown one alone is not a fault.
     """
     prefix = str(kind.model_config.get("env_prefix", "")).upper()
-    known = {f"{prefix}{name}".upper() for name in kind.model_fields} | {kind.file_variable}
+    fields = {*kind.model_fields, *kind.former_names}
+    known = {f"{prefix}{field}".upper() for field in fields} | {kind.file_variable}
     for name in names:
         first = name.upper().split("__")[0]
         if not first.startswith(prefix) or first in known or first.startswith(_OF_OTHERS.get(prefix, ())):

@@ -18,7 +18,7 @@ from zoe_master.backends.engine.spec.mounts.mounts import mount_points
 IMAGES_MAX = 1000
 """Maximum allowed images listed one by one: each change writes the list into the database."""
 
-NO_PROGRESS_FILES = "files of containers are not read on Docker Swarm"
+NO_PROGRESS_FILES = "files of containers are not read"
 
 
 def capabilities_of(settings: EngineSettings) -> BackendCapabilities:

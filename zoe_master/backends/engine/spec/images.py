@@ -34,5 +34,5 @@ def image_state(
         return ImageStatus(ImageState.PRESENT)
     why = "; ".join(f"{node}: {error}" for node, error in sorted(failures.items()))
     message, detail = error_text(f"no node has image {image}{' and it cannot be pulled' if why else ''}", why)
-    hint = "build it with `make images` and load it on every node, or let nodes pull it (ZOE_SWARM_PULL_IMAGES)"
+    hint = "build it with `make images` and load it on every node, or let nodes pull it (ZOE_ENGINE_PULL_IMAGES)"
     return ImageStatus(ImageState.UNAVAILABLE, message, hint, detail)

@@ -88,7 +88,7 @@ class TemplateFiller:
 
     def _workspace(self, target: str) -> str:
         if not self._workspaces:
-            raise CannotStartError("this installation has no workspaces: ZOE_SWARM_WORKSPACES_DIR is not set")
+            raise CannotStartError("this installation has no workspaces: ZOE_ENGINE_WORKSPACES_DIR is not set")
         return target if target in self._workspaces else WORKSPACE
 
     def _addresses(self, template: Template) -> Iterator[str]:

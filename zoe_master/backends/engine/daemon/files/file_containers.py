@@ -103,7 +103,7 @@ class FileContainers:
             except CannotStartError as error:
                 raise BackendError(str(error)) from None
             if not found or not self._settings.gateway_image:
-                setting = "swarm_gateway_image" if found else "swarm_workspaces_dir"
+                setting = "swarm_gateway_image" if found else "engine_workspaces_dir"
                 raise BackendError(f"files need the setting {setting}")
             known = self._known.pop(key, None)
             if known is None or known.made_for != made_for or not self._runs(known):

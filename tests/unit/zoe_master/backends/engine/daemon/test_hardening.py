@@ -6,7 +6,7 @@ import typing
 
 import pytest
 
-from zoe_lib.settings.swarm import Ulimit
+from zoe_lib.settings.engine import Ulimit
 from zoe_master.backends.engine.daemon.hardening import LIMITS, problems
 
 GOOD = """\

@@ -75,7 +75,7 @@ def test_a_port_that_is_not_there_is_told() -> None:
 
 
 def test_without_workspaces_the_template_is_refused_in_words() -> None:
-    with pytest.raises(CannotStartError, match="ZOE_SWARM_WORKSPACES_DIR"):
+    with pytest.raises(CannotStartError, match="ZOE_ENGINE_WORKSPACES_DIR"):
         render(start(worker("{workspace}")), SETTINGS)
     here = replace(SETTINGS, workspaces_dir=Path("/mnt/zoe"))
     rendered = render(start(worker("{workspace}", work_dir="sub")), here)
