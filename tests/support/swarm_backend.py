@@ -61,7 +61,7 @@ class SwarmHarness:
         return self._backend
 
     def start_of(self, act: Act, service: str) -> ServiceStart:
-        made = _ACTS[act]()
+        made = ACTS[act]()
         small = replace(made.reservation, cores_milli=50)  # many of them have room on one node
         return start_of(replace(made, reservation=small, cores_limit_milli=500), service)
 
@@ -164,7 +164,7 @@ def port_taken() -> Component:
     pytest.skip("not here: a container has its ports to itself")
 
 
-_ACTS: dict[Act, Callable[[], Component]] = {
+ACTS: dict[Act, Callable[[], Component]] = {
     Act.RUNS: lambda: shell("exec sleep 1000"),
     Act.EXITS_7: lambda: shell("exit 7"),
     Act.PRINTS: lambda: shell("echo 0123456789"),

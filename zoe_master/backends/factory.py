@@ -31,9 +31,8 @@ def make_backend(
     `plugins`: those of other distributions.
     """
     if settings.backend != "local":
-        return _make_plugin_backend(
-            _swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker
-        )
+        own = {"swarm": _swarm_backend, "docker": _docker_backend}
+        return _make_plugin_backend(own.get(settings.backend) or plugins.get(settings.backend), settings, waker)
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
     if reason := reason or settings.missing_wheelhouse():
         raise BackendRefused(reason)
@@ -61,6 +60,12 @@ def _swarm_backend(settings: Settings, waker: TickWaker) -> Backend:
     from zoe_master.backends.swarm.configured import swarm_backend
 
     return swarm_backend(settings, waker)
+
+
+def _docker_backend(settings: Settings, waker: TickWaker) -> Backend:
+    from zoe_master.backends.docker.configured import docker_backend
+
+    return docker_backend(settings, waker)
 
 
 def _runtime(image: ImageSettings) -> Runtime:

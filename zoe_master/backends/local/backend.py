@@ -85,7 +85,9 @@ class LocalBackend:
         self._hints = SupervisorHints(self._layout.hint)
         self._terminals = TerminalRequests(HOST, settings.terminals_max)
         self._worker = ServiceWorker(self._layout, clock)
-        self._files = FileProcesses(self._layout.files_dir, settings, self._layout.around.users, clock)
+        self._files = FileProcesses(
+            self._layout.files_dir, settings.workspaces_dir, settings.files, self._layout.around.users, clock
+        )
         self._moves = WorkspaceMoves()
         self._records: dict[ServiceId, Record] = {}
         self._whole_uses: deque[Usage] = deque(maxlen=_WHOLE_USES_MAX)

@@ -24,11 +24,10 @@ import structlog
 from zoe_files import HOME
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import BackendError, Endpoint, SystemUser
-from zoe_master.backends.file_task import UMASK_OF_ALL, UMASK_OF_ITS_OWN, task_of
+from zoe_master.backends.file_task import UMASK_OF_ALL, UMASK_OF_ITS_OWN, FileLimits, task_of
 from zoe_master.backends.local.files import directories
 from zoe_master.backends.local.files.users import ComponentUsers
 from zoe_master.backends.local.files.workspaces import workspaces
-from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor import files, processes
 from zoe_master.backends.services.failures import CannotStartError
 
@@ -46,11 +45,17 @@ class FileProcesses:
     """Finds or starts the process of a user. Thread-safe."""
 
     def __init__(
-        self, directory: Path, settings: LocalSettings, users: ComponentUsers, clock: Clock = SYSTEM_CLOCK
+        self,
+        directory: Path,
+        workspaces_dir: Path,
+        limits: FileLimits,
+        users: ComponentUsers,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._clock = clock
         self._directory = directory
-        self._settings = settings
+        self._workspaces_dir = workspaces_dir
+        self._limits = limits
         self._users = users
         self._lock = threading.Lock()
         self._started: set[int] = set()
@@ -88,11 +93,11 @@ class FileProcesses:
 
     def _task(self, tenant: str, user: str, system_user: SystemUser | None) -> dict[str, Any]:
         owner = self._users.user_for(system_user)
-        own, shared = workspaces(self._settings.workspaces_dir, tenant, user, owner)
+        own, shared = workspaces(self._workspaces_dir, tenant, user, owner)
         return task_of(
             {"workspace": str(own), "shared": str(shared)},
             (HOST, 0),
-            self._settings.files,
+            self._limits,
             None if owner is None else {"uid": owner.uid, "gid": owner.gid},
             UMASK_OF_ALL if owner is None else UMASK_OF_ITS_OWN,
         )

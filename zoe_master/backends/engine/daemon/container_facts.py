@@ -37,11 +37,12 @@ class ContainerFacts:
     stop_signal: str = "SIGTERM"
     signals: frozenset[int] = frozenset()  # signals that a user sent through the engine, from its events
     published: Mapping[int, int] = field(default_factory=dict)
+    address: str = ""  # inside its first network
     left_files: str = ""  # names and sizes of files in its scratch directory at its end
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
-    """Return a task's container; None if it is not Zoe's, or not a service's."""
+    """Return a service's container; None if it is not Zoe's, or not a service's."""
     tags, state = inspected["Config"].get("Labels") or {}, inspected["State"]
     slot = _slot(tags)
     if slot is None or is_surplus(inspected):
@@ -52,7 +53,7 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
     return ContainerFacts(
         container_id=inspected["Id"],
         service_id=tags[labels.SERVICES].split()[slot - 1],
-        task_id=tags[labels.TASK_ID],
+        task_id=tags.get(labels.TASK_ID, ""),
         running=bool(state["Running"]),
         started_at_s=started_at_s,
         # The engine records a start when it is notified of it, which may be after the end of a short life.
@@ -62,6 +63,7 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         error=state["Error"],
         stop_signal=inspected["Config"].get("StopSignal") or "SIGTERM",
         published=dict(_published_ports(inspected["NetworkSettings"].get("Ports") or {})),
+        address=next(_addresses(inspected["NetworkSettings"].get("Networks") or {}), ""),
     )
 
 
@@ -75,25 +77,34 @@ def is_surplus(inspected: Json) -> bool:
 
 
 def _slot(tags: Json) -> int | None:
-    """Return the container's task number in its Swarm service, from 1; None for other containers."""
-    if labels.TASK_NAME not in tags or labels.SERVICES not in tags:
+    """Return the container's task number in its Swarm service, from 1, or 1 without Swarm; None for containers of no
+    service.
+    """
+    if labels.SERVICES not in tags:
         return None
-    return int(tags[labels.TASK_NAME].split(".")[1])
+    return int(tags[labels.TASK_NAME].split(".")[1]) if labels.TASK_NAME in tags else 1
+
+
+def cpu_shares(cores_milli: int, promised: bool) -> int:
+    """Return the CPU shares for reserved cores.
+
+    A core is 1024 shares, as for a plain container, or 128 times that if it is promised, so that others take little of
+    it; the kernel's limits are 2 and 262,144.
+    """
+    factor = _PROMISED_FACTOR if promised else 1
+    return min(max(cores_milli * 1024 * factor // 1000, _SHARES_MIN), _SHARES_MAX)
 
 
 def wrong_shares(inspected: Json) -> int | None:
     """Return the CPU shares for the container's reservation, if it has others; None if they are right.
 
-    Swarm only counts reserved cores: without shares, competing containers get equal amounts. A core is 1024 shares, as
-    for a plain container, or 128 times that if it is promised, so that others take little of it; the kernel's limits
-    are 2 and 262,144.
+    Swarm only counts reserved cores: without shares, competing containers get equal amounts.
     """
     tags = inspected["Config"].get("Labels") or {}
     reserved = tags.get(labels.CORES)
     if reserved is None or not inspected["State"]["Running"]:
         return None
-    factor = _PROMISED_FACTOR if labels.PROMISED in tags else 1
-    wanted = min(max(int(reserved) * 1024 * factor // 1000, _SHARES_MIN), _SHARES_MAX)
+    wanted = cpu_shares(int(reserved), labels.PROMISED in tags)
     return wanted if inspected["HostConfig"].get("CpuShares") != wanted else None
 
 
@@ -108,6 +119,12 @@ def ended_by_event(running: ContainerFacts, exit_code: int, at_s: float) -> Cont
     """Return the container after its end, as far as the event describes it."""
     finished_at_s = max(at_s, running.started_at_s or 0.0)
     return replace(running, running=False, finished_at_s=finished_at_s, exit_code=exit_code)
+
+
+def _addresses(networks: Json) -> Iterator[str]:
+    for network in networks.values():
+        if network.get("IPAddress"):
+            yield str(network["IPAddress"])
 
 
 def _published_ports(ports: Json) -> Iterator[tuple[int, int]]:

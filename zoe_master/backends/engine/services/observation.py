@@ -59,12 +59,13 @@ def never_ran(record: Record, now_s: float, cause: Cause, error: ErrorText = NOT
 
 def identity(record: Record) -> _Which:
     """Return the fields that identify the service and its container."""
-    container_id = record.container.container_id if record.container else ""
+    container = record.container
+    task = f" task:{container.task_id}" if container is not None and container.task_id else ""
     return {
         "service_id": record.service_id,
         "execution_id": record.execution_id,
         "node": record.node,
-        "backend_id": f"container:{container_id[:12]} task:{record.container.task_id}" if record.container else "",
+        "backend_id": f"container:{container.container_id[:12]}{task}" if container is not None else "",
     }
 
 

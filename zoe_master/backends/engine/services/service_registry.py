@@ -186,6 +186,15 @@ class ServiceRegistry(Generic[AnyRecord]):
                     replace(record.mark, end=never_ran(record, self._clock.now_s(), cause, ErrorText(message, detail))),
                 )
 
+    def end_gone(self, record: AnyRecord, message: str) -> None:
+        """End a service whose container was removed by others."""
+        with self.lock:
+            if not record.final:
+                cause = record.mark.stop_cause or Cause.KILLED
+                end = never_ran(record, self._clock.now_s(), cause, ErrorText(message))
+                started_at_s = record.container.started_at_s if record.container else None
+                self._mark(record, replace(record.mark, end=replace(end, started_at_s=started_at_s)))
+
     def lose(self, record: AnyRecord, message: str) -> None:
         """Mark a service as lost, with its node."""
         with self.lock:

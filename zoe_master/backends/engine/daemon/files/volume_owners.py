@@ -68,20 +68,28 @@ class VolumeOwners:
 
     def are_checked(self, start: ServiceStart, work_dir: StartPath | None = None) -> bool:
         """Return whether the service's named volumes and its start directory were checked; False until then."""
+        checks = [self._check(place) for place in self._places_of(start, work_dir)]  # all at the same time
+        return all(check.done() for check in checks)
+
+    def check_now(self, start: ServiceStart, work_dir: StartPath | None = None) -> None:
+        """Check them, and wait for it."""
+        for check in [self._check(place) for place in self._places_of(start, work_dir)]:
+            check.result()
+
+    def _places_of(self, start: ServiceStart, work_dir: StartPath | None) -> list[_Place]:
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
         volumes = [volume_name(self._settings.installation, start.tenant, name) for name in sorted(names)]
         user = user_of(start, self._settings)
         places = [_Place(start.node, start.tenant, user, volume) for volume in volumes]
         if work_dir is not None and (work_dir.own or work_dir.below):
             places.append(_Place(start.node, start.tenant, user, work_dir.source, work_dir.below, work_dir))
-        passed = [self._is_checked(place) for place in places]  # all are checked at the same time
-        return all(passed)
+        return places
 
     def close(self) -> None:
         """Wait for running checks."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _is_checked(self, place: _Place) -> bool:
+    def _check(self, place: _Place) -> Future[None]:
         now_s = self._clock.monotonic_s()
         with self._lock:
             old = [place for place, (until_s, future) in self._asked.items() if future.done() and until_s <= now_s]
@@ -89,7 +97,7 @@ class VolumeOwners:
                 del self._asked[entry]
             if place not in self._asked:
                 self._asked[place] = now_s + _GOOD_FOR_S, self._pool.submit(self._look, place)
-            return self._asked[place][1].done()
+            return self._asked[place][1]
 
     def _look(self, place: _Place) -> None:
         try:

@@ -1,52 +1,22 @@
-"""The secrets that gateways require, derived from one key so that none is stored."""
+"""The secrets that gateways require."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
-import os
-import secrets
 from pathlib import Path
 
+from zoe_master.backends.engine.spec.attempt_secrets import AttemptSecrets
 from zoe_master.backends.engine.spec.naming.attempts import Attempt
 
 _KEY_FILE = "gateway.key"
-_KEY_BYTES = 32
 
 
-class GatewaySecrets:
-    """The key is a file of this master; with another key, existing gateways are replaced."""
+class GatewaySecrets(AttemptSecrets):
+    """With another key, existing gateways are replaced; a request must carry the secret of its attempt."""
 
     def __init__(self, directory: Path) -> None:
-        self._key = _read_or_make(directory / _KEY_FILE)
-        self.fingerprint = self._digest("which key")[:16]
-        """Public fingerprint of the key."""
-
-    def secret_for(self, attempt: Attempt) -> str:
-        """Return the secret that a request must carry: 64 hexadecimal digits."""
-        return self._digest(f"{attempt.number} {attempt.execution_id}")
+        super().__init__(directory / _KEY_FILE)
 
     def hash_for(self, attempt: Attempt) -> bytes:
         """Return the value that the gateway stores to check it: its SHA-256."""
         return hashlib.sha256(self.secret_for(attempt).encode()).hexdigest().encode() + b"\n"
-
-    def _digest(self, text: str) -> str:
-        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
-
-
-def _read_or_make(path: Path) -> bytes:
-    try:
-        key = path.read_bytes()
-    except FileNotFoundError:
-        key = b""
-    if len(key) == _KEY_BYTES:
-        return key
-    key = secrets.token_bytes(_KEY_BYTES)
-    new = path.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    return key
