@@ -28,6 +28,7 @@ from zoe_client.http.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.children import end_orphans, end_with_parent
+from zoe_embedded.processes.docker_engine import DOCKER, docker_settings
 from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.processes.services import stop_all_services
 from zoe_embedded.runtimes.interpreters import ANY, SPARK, python_names
@@ -129,6 +130,11 @@ class Stack:
     def password(self) -> str:
         """Return the admin's password, for browsers."""
         return self.password_file.read_text().strip()
+
+    @property
+    def backend(self) -> str:
+        """Return the name of the back-end."""
+        return str(self._settings.get("backend", "local"))
 
     @property
     def database_url(self) -> str:
@@ -274,6 +280,9 @@ class Stack:
             "local_images": images,
             "local_image_hints": {name: hint for name, hint in self._image_hints().items() if name not in images},
         }
+        if self.backend == DOCKER:
+            config |= docker_settings(home)
+            del config["services_api_url"]  # containers do not reach the loopback interface
         for name in _ADDED_TO:
             config[name] = {**_table(config[name]), **_table(self._settings.get(name, {}))}
         return {**config, **{name: value for name, value in self._settings.items() if name not in _ADDED_TO}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class DockerHarness:
             engine_timeout_s=5.0,
         )
         self.settings = replace(settings, **changes)  # type: ignore[arg-type]
-        self.before = self.things()
+        self.before = things(engine)
         self._backend: DockerBackend | None = None
 
     @property
@@ -103,14 +103,14 @@ class DockerHarness:
 
     def left(self) -> list[str]:
         """Return new objects on the engine."""
-        return sorted(set(self.things()) - set(self.before))
+        return sorted(set(things(self.engine)) - set(self.before))
 
-    def things(self) -> list[str]:
-        """Return all containers, networks and volumes."""
-        return sorted(self._things())
 
-    def _things(self) -> Iterator[str]:
-        api: Any = self.engine.machine.api
-        yield from (f"container {name}" for entry in api.containers(all=True) for name in entry["Names"])
-        yield from (f"network {network['Name']}" for network in api.networks())
-        yield from (f"volume {volume['Name']}" for volume in api.volumes()["Volumes"] or [])
+def things(engine: OneEngine) -> list[str]:
+    """Return all containers, networks and volumes of the engine."""
+    api: Any = engine.machine.api
+    return [
+        *(f"container {name}" for entry in api.containers(all=True) for name in entry["Names"]),
+        *(f"network {network['Name']}" for network in api.networks()),
+        *(f"volume {volume['Name']}" for volume in api.volumes()["Volumes"] or []),
+    ]

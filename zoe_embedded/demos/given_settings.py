@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,7 +20,6 @@ CHOSEN = frozenset(
         "database_url",
         "keys_dir",
         "api_host",
-        "backend",
         "master_endpoint",
         "local_state_dir",
         "local_scratch_dir",
@@ -42,15 +41,23 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=Path, metavar="FILE", help="settings as in zoe.toml")
 
 
-def given_settings(file: Path | None, environment: Mapping[str, str] = os.environ) -> dict[str, object]:
+def given_settings(
+    file: Path | None, environment: Mapping[str, str] = os.environ, backends: Sequence[str] = ("local",)
+) -> dict[str, object]:
     """Return the settings of the file and of variables ZOE_...; variables win. Raises GivenSettingsError.
 
-    Variables of CHOSEN belong to another installation of the user, and are ignored; in the file they are an error.
+    Variables of CHOSEN, and other back-ends than `backends`, belong to another installation of the user, and are
+    ignored; in the file they are an error.
     """
     given = _of_file(file) if file is not None else {}
     if wrong := sorted(CHOSEN & given.keys()):
         raise GivenSettingsError(f"{file}: {wrong[0]} cannot be set here, because all of it lies below ZOE_HOME")
-    given.update({name: value for name, value in _of_variables(environment).items() if name not in CHOSEN})
+    if (backend := given.get("backend", backends[0])) not in backends:
+        raise GivenSettingsError(f"{file}: backend {backend} cannot be used here, only {' or '.join(backends)}")
+    of_variables = _of_variables(environment)
+    if of_variables.get("backend") not in backends:
+        of_variables.pop("backend", None)
+    given.update({name: value for name, value in of_variables.items() if name not in CHOSEN})
     try:
         missing = Settings.model_validate(given).missing_wheelhouse()
     except ValidationError as error:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from zoe_embedded.demos.given_settings import GivenSettingsError, given_settings
 from zoe_embedded.home import Home
+from zoe_embedded.processes.docker_engine import DOCKER, check_docker
 from zoe_embedded.runtimes.needs import NeedsError, check
 from zoe_embedded.runtimes.runtime import CLONE
 from zoe_lib.settings.config import Settings
 from zoe_lib.settings.file_settings import misspelt
+from zoe_master.backends.base import BackendError
 
 _OF_LOGS = ("log_file_bytes_max", "log_files_max")
 
@@ -21,12 +23,25 @@ class NotReadyError(Exception):
     """A setting is wrong, or the machine lacks something; the message says what to do."""
 
 
-def prepare_home(file: Path | None, programs: Sequence[str] = (), spark: bool = True) -> tuple[Home, dict[str, object]]:
-    """Return the home and the given settings. Raises NotReadyError before anything is built or started."""
+def prepare_home(
+    file: Path | None,
+    programs: Sequence[str] = (),
+    spark: bool = True,
+    backends: Sequence[str] = ("local",),
+    backend: str | None = None,
+) -> tuple[Home, dict[str, object]]:
+    """Return the home and the given settings. Raises NotReadyError before anything is built or started.
+
+    backends: those that may be chosen. backend: the chosen one, whatever the settings say.
+    """
     try:
-        home, given = Home.find(CLONE), given_settings(file)
+        home, given = Home.find(CLONE), given_settings(file, backends=backends)
+        if backend is not None:
+            given["backend"] = backend
         check(home, programs, spark)
-    except (GivenSettingsError, NeedsError) as error:
+        if given.get("backend") == DOCKER:
+            check_docker(given)
+    except (GivenSettingsError, NeedsError, BackendError) as error:
         raise NotReadyError(str(error)) from None
     for warning in misspelt(Settings, os.environ):
         print(f"warning: {warning}", file=sys.stderr)

@@ -16,6 +16,7 @@ from zoe_embedded.demos.own_context import keep_context
 from zoe_embedded.demos.preparing import prepare_home
 from zoe_embedded.demos.serve_storage import served_store, tell_store
 from zoe_embedded.demos.storage import FAILURES
+from zoe_embedded.processes.docker_engine import DOCKER
 from zoe_embedded.processes.keeping import LOOK_INTERVAL_S, Revivals
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt
 from zoe_embedded.runtimes.needs import MEMCACHED
@@ -23,6 +24,7 @@ from zoe_embedded.stack import Stack
 from zoe_embedded.swift.site import Site
 from zoe_lib.tokens.api_tokens import FIRST_USER
 
+BACKENDS = ("local", DOCKER)
 STOPPED = (
     "Stopped. With the next `make serve`, queued executions keep their places, and running ones restart from the "
     "beginning."
@@ -33,18 +35,21 @@ def main() -> int:
     """Serve until Ctrl-C; return 1 if a process does not start, or repeatedly ends by itself."""
     parser = argparse.ArgumentParser(prog="serve", description=__doc__)
     add_option(parser)
+    parser.add_argument("--backend", choices=BACKENDS, help="processes, or containers of this machine's engine")
     parser.add_argument("--storage", action="store_true", help="with an OpenStack Swift and its controller")
     console = Console(soft_wrap=True)
     end_by_keyboard_interrupt()
     try:
         arguments = parser.parse_args()
         if arguments.storage:
-            home, settings = prepare_home(arguments.settings, programs=[MEMCACHED], spark=False)
+            home, settings = prepare_home(
+                arguments.settings, [MEMCACHED], spark=False, backends=BACKENDS, backend=arguments.backend
+            )
             with served_store(home, settings) as site:
                 tell_store(console, site)
                 tell_address(console, site.stack, sign_in(console, site.stack))
                 return keep_up(console, site.stack, site)
-        home, settings = prepare_home(arguments.settings, spark=False)
+        home, settings = prepare_home(arguments.settings, spark=False, backends=BACKENDS, backend=arguments.backend)
         with Stack(home, settings=settings, on_demand=True) as stack:
             tell_address(console, stack, sign_in(console, stack))
             return keep_up(console, stack)
@@ -97,7 +102,8 @@ def tell_address(console: Console, stack: Stack, command: str | None = None) -> 
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
     console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")
     console.print(f"Data: {stack.home.path}   (ZOE_HOME)")
-    for reason in dict.fromkeys(stack.runtimes.lacking.values()):
+    lacking = stack.runtimes.lacking if stack.backend == BACKENDS[0] else {}
+    for reason in dict.fromkeys(lacking.values()):
         console.print(f"Some applications cannot run: {reason}", style="yellow", markup=False)
     if command is not None:
         console.print(f"Or use it from another terminal: .venv/bin/{command} ls", markup=False)

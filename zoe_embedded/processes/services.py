@@ -1,13 +1,14 @@
-"""Stop local services when the stack that started them stops."""
+"""Stop the services of this machine when the stack that started them stops."""
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
 from zoe_lib.settings.config import Settings
-from zoe_master.backends.base import ObservedState
-from zoe_master.backends.factory import local_backend
+from zoe_master.backends.base import BackendError, ObservedState
+from zoe_master.backends.factory import machine_backend
 from zoe_master.waker import TickWaker
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
@@ -17,7 +18,11 @@ _WITHIN_S = 30.0
 def stop_all_services(config_file: Path) -> None:
     """Stop every service of the installation and wait for the ends; the next master finds and journals them."""
     waker = TickWaker()
-    backend = local_backend(Settings.from_file(config_file), waker)
+    try:
+        backend = machine_backend(Settings.from_file(config_file), waker)
+    except BackendError as error:  # an engine that is away
+        print(f"Services may still run: {error}", file=sys.stderr)
+        return
     try:
         give_up_s = time.monotonic() + _WITHIN_S
         while time.monotonic() < give_up_s:

@@ -44,6 +44,11 @@ def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
     return LocalBackend(_local_settings(settings), waker)
 
 
+def machine_backend(settings: Settings, waker: TickWaker) -> Backend:
+    """Return the back-end for these settings of a stack on one machine. Raises BackendError."""
+    return _docker_backend(settings, waker) if settings.backend == "docker" else local_backend(settings, waker)
+
+
 def _make_plugin_backend(factory: BackendFactory | None, settings: Settings, waker: TickWaker) -> Backend:
     if factory is None:
         raise BackendRefused(f"back-end {settings.backend!r} cannot be used; the log says why it was not loaded")

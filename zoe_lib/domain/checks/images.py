@@ -22,9 +22,12 @@ def check_image(component: Component, platform: Platform) -> Iterator[Finding]:
     if able.images_there is None:
         return
     facts = able.images_there.get(name)
-    if facts is None and (not able.pulls or name in able.unavailable):
-        message = f"no node has image {image}" + (", and no node could pull it" if able.pulls else "")
+    built = image_matches(image, able.built_images)
+    if facts is None and (not able.pulls or built or name in able.unavailable):
+        message = f"no node has image {image}" + (", and no node could pull it" if able.pulls and not built else "")
         hint = "ask the admin to load it on every node (`make images` builds those of the catalogue)"
+        if able.pulls and not built:
+            hint = "check its name, or ask the admin whether nodes reach its registry"
         yield Finding(("image",), IMAGE_ABSENT, message, hint, certain=False)
     elif facts is not None and facts.made_for:
         message = f"image {image} is built for {facts.made_for}, and no node with it has that platform"

@@ -66,6 +66,7 @@ class BackendCapabilities:
     package_builds: whether requirements without a wheel can be built.
     devices_alone: services with devices are sure to start only if they belong to one component without ports.
     engine: the engine's minimums and rules for names of images; None: there are none.
+    built_images: patterns of images that nodes never fetch, since they are built there.
     network_addresses: addresses in an execution's network for its services, its gateway and their nodes; None: enough.
 
     The other fields are the last report of the nodes, and may change at any time.
@@ -88,6 +89,7 @@ class BackendCapabilities:
     why_no_progress_files: str = ""
     package_builds: bool = True
     engine: EngineLimits | None = None
+    built_images: tuple[str, ...] = ()
     network_addresses: int | None = None
     images_there: Mapping[str, ImageFacts] | None = None
     installs: Mapping[str, str] = field(default_factory=dict)

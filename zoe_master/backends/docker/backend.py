@@ -33,7 +33,7 @@ from zoe_master.backends.base import (
     WorkspaceMove,
     client_is_waiting,
 )
-from zoe_master.backends.docker.connection import check_engine, engine_url, read_host
+from zoe_master.backends.docker.connection import check_engine, engine_url, open_engine, read_host
 from zoe_master.backends.docker.keeping import ContainerKeeper
 from zoe_master.backends.docker.launch import ContainerLauncher
 from zoe_master.backends.docker.networks import AttemptNetworks
@@ -42,7 +42,6 @@ from zoe_master.backends.engine.capabilities import NO_PROGRESS_FILES, Capabilit
 from zoe_master.backends.engine.daemon import output
 from zoe_master.backends.engine.daemon.container_facts import ContainerFacts, seconds
 from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
-from zoe_master.backends.engine.daemon.engines import Engine
 from zoe_master.backends.engine.daemon.files.left_files import read_left_files
 from zoe_master.backends.engine.daemon.files.volume_owners import VolumeOwners
 from zoe_master.backends.engine.daemon.pulls import ImagePulls
@@ -80,12 +79,8 @@ class DockerBackend:
         url = engine_url(settings.url)
         check_engine(url)
         self._clock, self._settings, self._waker = clock, settings, waker
-        self._engine = Engine(url, None, settings.engine_timeout_s)
-        try:
-            self._host = read_host(self._engine)
-        except BaseException:
-            self._engine.close()
-            raise
+        self._engine = open_engine(url, settings.engine_timeout_s)
+        self._host = read_host(self._engine)
         self._registry = ServiceRegistry(
             Record,
             derive_observation,

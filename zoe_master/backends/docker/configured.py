@@ -8,6 +8,9 @@ from zoe_master.backends.docker import DockerBackend, DockerSettings
 from zoe_master.backends.engine.configured import engine_arguments
 from zoe_master.waker import TickWaker
 
+OWN_IMAGES = ("zoe/*",)
+"""Images of the catalogue: `make images` builds them. Others may have this name at a public registry."""
+
 
 def docker_backend(settings: Settings, waker: TickWaker) -> DockerBackend:
     """Return the back-end, ready to use; it adopts running services. BackendError if the settings do not allow it."""
@@ -17,7 +20,11 @@ def docker_backend(settings: Settings, waker: TickWaker) -> DockerBackend:
             "remove engine_user and engine_tenant_users"
         )
     # It needs no images of Zoe, and hardens each container itself.
-    given = engine_arguments(settings)
-    return DockerBackend(
-        DockerSettings(**given, url=settings.engine_url, gateway_image="", allow_unhardened=True), waker
+    own = DockerSettings(
+        **engine_arguments(settings),
+        url=settings.engine_url,
+        gateway_image="",
+        allow_unhardened=True,
+        built_images=OWN_IMAGES,
     )
+    return DockerBackend(own, waker)

@@ -64,6 +64,17 @@ def check_engine(url: str) -> None:
             raise BackendUnavailable(f"no engine answers at {path} ({why}): {_HOW_TO_NAME}") from None
 
 
+def open_engine(url: str, timeout_s: float = _CONNECT_S) -> Engine:
+    """Return the engine, after a check that it answers and is new enough. Raises BackendError, BackendUnavailable."""
+    engine = Engine(url, None, timeout_s)
+    try:
+        read_host(engine)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
 def read_host(engine: Engine) -> EngineHost:
     """Return the engine's machine; BackendError if the engine is too old, BackendUnavailable if it does not answer."""
     try:

@@ -36,6 +36,7 @@ def capabilities_of(settings: EngineSettings) -> BackendCapabilities:
         package_builds=False,
         engine=DOCKER,
         pulls=settings.pull_images,
+        built_images=settings.built_images,
     )
 
 

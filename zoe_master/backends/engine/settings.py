@@ -36,6 +36,7 @@ class EngineSettings:
     installation: distinguishes several Zoes on one engine; part of all labels and names. tls_dir: `ca.pem`, `cert.pem`
     and `key.pem` for tcp:// URLs. images: the allowed images, names or patterns such as `zoe/*`; a name without a tag
     stands for all its tags. pull_images: let engines pull missing images; otherwise the images must have been loaded.
+    built_images: images that are never pulled, since they are built here.
     user: one user (uid:gid) for all components; if empty, and `tenant_users` names none for their tenant, each runs as
     `ServiceStart.system_user`. workspaces_dir: a path that the admin mounts on every node, with a directory for each
     tenant. gateway_image: the image of Zoe's own programs, such as gateways. allow_unhardened: use engines that let
@@ -51,6 +52,7 @@ class EngineSettings:
     tls_dir: Path | None = None
     images: tuple[str, ...] = ("zoe/*",)
     pull_images: bool = False
+    built_images: tuple[str, ...] = ()
     user: str = ""
     tenant_users: Mapping[str, str] = field(default_factory=dict)
     workspaces_dir: Path | None = None

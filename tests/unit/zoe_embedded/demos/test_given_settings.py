@@ -28,6 +28,20 @@ def test_parts_of_a_setting_have_variables() -> None:
     assert given_settings(None, {"ZOE_SWARM_ENGINES__A": "tcp://a:1"}) == {"swarm_engines": {"a": "tcp://a:1"}}
 
 
+def test_a_back_end_of_one_machine_may_be_chosen_where_it_is_offered(file: Path) -> None:
+    both = ("local", "docker")
+    file.write_text('backend = "docker"\n')
+    assert given_settings(file, {}, both) == {"backend": "docker"}
+    assert given_settings(None, {"ZOE_BACKEND": "docker"}, both) == {"backend": "docker"}
+    assert given_settings(None, {"ZOE_BACKEND": "swarm"}, both) == {}
+    assert given_settings(file, {"ZOE_BACKEND": "local"}, both) == {"backend": "local"}
+    file.write_text('backend = "swarm"\n')
+    with pytest.raises(GivenSettingsError, match="backend swarm cannot be used here, only local or docker"):
+        given_settings(file, {}, both)
+    with pytest.raises(GivenSettingsError, match="only local"):
+        given_settings(file, {})
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -9,13 +9,13 @@ from typing import Any
 
 from zoe_client.words.amounts import size
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_lib.domain.applications.images import full_name
+from zoe_lib.domain.applications.images import full_name, image_matches
 from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.engine.daemon.engine_events import EngineEvents
 from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
 from zoe_master.backends.engine.errors import UNREACHABLE, words_of
 from zoe_master.backends.engine.settings import EngineSettings
-from zoe_master.backends.engine.spec.images import image_allowed, image_state
+from zoe_master.backends.engine.spec.images import BUILD, BUILD_OR_PULL, CHECK_PULL, image_allowed, image_state
 from zoe_master.waker import TickWaker
 
 _FAILED_FOR_S = 60.0
@@ -85,7 +85,12 @@ class ImagePulls:
                     self._begin(watch, name)
             pulling = [f"{node}{found}" for node in images_of_node if (found := self._pulling.get((node, name)))]
             failures = {node: words for (node, failed), words in self._failures().items() if failed == name}
-        return image_state(image, images_of_node, pulling, failures)
+        return image_state(image, images_of_node, pulling, failures, self._hint(image))
+
+    def _hint(self, image: str) -> str:
+        if image_matches(image, self._settings.built_images):
+            return BUILD
+        return CHECK_PULL if self._settings.pull_images else BUILD_OR_PULL
 
     def unavailable(self) -> tuple[str, ...]:
         """Return the images that no node has or can pull, by full name."""
@@ -98,6 +103,8 @@ class ImagePulls:
 
     def _begin(self, watch: EngineEvents, name: str) -> None:
         key = (watch.node, name)
+        if image_matches(name, self._settings.built_images):
+            return
         if name in (watch.images or ()) or key in self._pulling or key in self._failures():
             return
         self._pulling[key] = PullProgress()

@@ -18,11 +18,20 @@ def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
     return ImageStatus(ImageState.PRESENT) if refused is None else ImageStatus(ImageState.UNAVAILABLE, *refused[1:])
 
 
+BUILD_OR_PULL = "build it with `make images` and load it on every node, or let nodes pull it (ZOE_ENGINE_PULL_IMAGES)"
+BUILD = "build it on this machine: `make images` builds those of the catalogue"
+CHECK_PULL = "check its name, and that the engine reaches the registry and may pull from it (`docker pull` shows it)"
+
+
 def image_state(
-    image: str, images_of_node: Mapping[str, frozenset[str]], pulling: Sequence[str], failures: Mapping[str, str]
+    image: str,
+    images_of_node: Mapping[str, frozenset[str]],
+    pulling: Sequence[str],
+    failures: Mapping[str, str],
+    hint: str = BUILD_OR_PULL,
 ) -> ImageStatus:
     """Return the state of an image on these nodes (name to the images they have); `pulling` and `failures` are by node,
-    too.
+    too. hint: how to get a missing one.
 
     An image is not unavailable while any node has it, even if another node can never get it.
     """
@@ -34,5 +43,4 @@ def image_state(
         return ImageStatus(ImageState.PRESENT)
     why = "; ".join(f"{node}: {error}" for node, error in sorted(failures.items()))
     message, detail = error_text(f"no node has image {image}{' and it cannot be pulled' if why else ''}", why)
-    hint = "build it with `make images` and load it on every node, or let nodes pull it (ZOE_ENGINE_PULL_IMAGES)"
     return ImageStatus(ImageState.UNAVAILABLE, message, hint, detail)
