@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.docker.one_engine import OneEngine
 from tests.support.docker_backend import things
@@ -15,13 +20,20 @@ from tests.support.docker_backend import things
 KILLS = 20 if os.environ.get("ZOE_TEST_LONG") else 2
 
 
-def test_kills_of_the_master_leave_nothing_behind_and_double_nothing(engine: OneEngine, tmp_path: Path) -> None:
-    for path in (tmp_path, *list(tmp_path.parents)[:2]):
-        path.chmod(0o711)
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home that other system users can enter."""
+    base = Path(tempfile.mkdtemp(prefix="zoe-docker-stack-"))
+    base.chmod(0o711)
+    yield base / "home"
+    shutil.rmtree(base)
+
+
+def test_kills_of_the_master_leave_nothing_behind_and_double_nothing(engine: OneEngine, home: Path) -> None:
     before = things(engine)
     inside = ["nsenter", "-t", str(engine.machine.first_pid), "--net", "env", f"DOCKER_HOST={engine.url}"]
     done = subprocess.run(
-        [*inside, sys.executable, "-m", "tests.docker.kills", str(tmp_path / "home"), str(KILLS), "1"],
+        [*inside, sys.executable, "-m", "tests.docker.kills", str(home), str(KILLS), "1"],
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

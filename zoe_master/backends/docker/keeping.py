@@ -78,6 +78,10 @@ class ContainerKeeper:
         self.nudge()
         self._thread.join()
         self._starts.shutdown(cancel_futures=True)
+        try:
+            self._sweep()
+        except UNREACHABLE as error:
+            _log.info("the removal of networks is left to the next back-end: %s", words_of(error))
 
     def _launch(self, start: ServiceStart) -> None:
         again = False
@@ -142,9 +146,12 @@ class ContainerKeeper:
                 self._registry.end_gone(record, "its container was removed from outside")
             elif not known and record.service_id not in there and record.mark.stop_cause is not None:
                 self._registry.end_unstarted(record.service_id, record.mark.stop_cause)
-        attempts = self._registry.attempts()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove the networks of attempts without a service that may run: addresses for networks are few."""
         if self._networks.left:
-            self._networks.sweep(attempts)
+            self._networks.sweep(lambda: {record.attempt for record in self._registry.records() if not record.final})
 
     def _listed(self) -> dict[str, str]:
         """Return the container of each service of ours."""

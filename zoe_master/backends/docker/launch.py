@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docker.errors import APIError
@@ -35,6 +36,8 @@ from zoe_master.backends.engine.spec.rendering import RenderedService, render
 from zoe_master.backends.engine.spec.users import user_of
 from zoe_master.backends.local.files.users import ComponentUsers
 from zoe_master.backends.services.failures import CannotStartError, CannotStartYetError
+
+_NO_NETWORK = re.compile(r"network \S+ not found")
 
 
 class ContainerLauncher:
@@ -99,7 +102,7 @@ class ContainerLauncher:
             self._remove(container)
             self._registry.end_unstarted(start.service_id, record.mark.stop_cause)
             return
-        self._start(container)
+        self._start(container, start)
 
     def _create(self, service: RenderedService) -> str | None:
         """Return the id of a new container with its files; None if an earlier call has started it already."""
@@ -110,9 +113,6 @@ class ContainerLauncher:
         try:
             made = api.create_container_from_config(config, name)["Id"]
         except APIError as error:
-            if status_of(error) == 404 and "network" in words_of(error):
-                self._networks.forget(Attempt(start.execution_id, start.attempt))
-                raise CannotStartYetError("its network was removed from outside", Cause.ENGINE_FAULT) from error
             if status_of(error) != 409:
                 raise
             if not self._take_over(name, start):
@@ -153,10 +153,14 @@ class ContainerLauncher:
         self._remove(found["Id"])
         return True
 
-    def _start(self, container: str) -> None:
+    def _start(self, container: str, start: ServiceStart) -> None:
         try:
             self._api.start(container)
-        except APIError:
+        except APIError as error:
+            if _NO_NETWORK.search(words_of(error)):
+                self._remove(container)
+                self._networks.forget(Attempt(start.execution_id, start.attempt))
+                raise CannotStartYetError("its network was removed from outside", Cause.ENGINE_FAULT) from error
             facts = container_facts(self._api.inspect_container(container))
             if facts is None or facts.finished_at_s is None:
                 self._remove(container)

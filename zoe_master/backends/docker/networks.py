@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from zoe_lib.domain.executions.execution import Cause
@@ -16,6 +15,8 @@ from zoe_master.backends.engine.spec.naming.attempts import Attempt, attempt_lab
 from zoe_master.backends.engine.spec.naming.names import attempt_name
 from zoe_master.backends.services.failures import CannotStartError, CannotStartYetError
 
+_LOCKS = 64
+"""Of two attempts, the networks are mostly made at the same time."""
 _NO_POOL = ("could not find an available", "all predefined address pools")
 
 
@@ -28,8 +29,7 @@ class AttemptNetworks:
     def __init__(self, engine: Engine, settings: DockerSettings) -> None:
         self._engine = engine
         self._installation = settings.installation
-        self._lock = threading.Lock()
-        self._locks: defaultdict[Attempt, threading.Lock] = defaultdict(threading.Lock)
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]
         self._known: set[Attempt] = set()
         self.left = True
         """Whether there may be networks to remove."""
@@ -37,9 +37,7 @@ class AttemptNetworks:
     def ensure(self, attempt: Attempt, tenant: str) -> str:
         """Return the name of the attempt's network, creating it if it is missing. Raises CannotStartError."""
         name = attempt_name(self._installation, attempt)
-        with self._lock:
-            lock = self._locks[attempt]
-        with lock:
+        with self._lock_of(attempt):
             if attempt not in self._known:
                 self._create(name, attempt, tenant)
                 self._known.add(attempt)
@@ -50,37 +48,38 @@ class AttemptNetworks:
         """Look again for the network of an attempt: it may have been removed from outside."""
         self._known.discard(attempt)
 
-    def sweep(self, in_use: Collection[Attempt]) -> None:
-        """Remove the networks of all other attempts; the next sweep retries those in use."""
+    def sweep(self, in_use: Callable[[], Collection[Attempt]]) -> None:
+        """Remove the networks of all other attempts; the next sweep retries those that containers still use.
+
+        A service that begins meanwhile is among `in_use` before it asks for its network.
+        """
         own = {"label": f"{labels.INSTALLATION}={self._installation}"}
         api: Any = self._engine.api
-        left = False
+        self.left = False
         for network in api.networks(filters=own):
             attempt = attempt_of(network["Labels"])
-            if attempt in in_use:
-                left = True
-                continue
-            self._known.discard(attempt)
-            try:
-                api.remove_network(network["Id"])
-            except UNREACHABLE as error:
-                left |= status_of(error) != 404
-        self.left = left
-        with self._lock:
-            for attempt in [attempt for attempt in self._locks if attempt not in in_use]:
-                del self._locks[attempt]
+            with self._lock_of(attempt):
+                if attempt in in_use():
+                    self.left = True
+                    continue
+                self._known.discard(attempt)
+                try:
+                    api.remove_network(network["Id"])
+                except UNREACHABLE as error:
+                    self.left |= status_of(error) != 404
+
+    def _lock_of(self, attempt: Attempt) -> threading.Lock:
+        return self._locks[hash(attempt) % _LOCKS]
 
     def _create(self, name: str, attempt: Attempt, tenant: str) -> None:
         api: Any = self._engine.api
-        found = next((network for network in api.networks(names=[name]) if network["Name"] == name), None)
-        if found is not None:
-            if attempt_of(found["Labels"] or {}) != attempt:
-                raise CannotStartError(f"the engine already has a network called {name}; ask the admin to remove it")
-            return
         tags = attempt_labels(attempt, tenant, self._installation)
         try:
             api.create_network(name, driver="bridge", labels=tags, check_duplicate=True)
         except UNREACHABLE as error:
+            if status_of(error) == 409:
+                self._check_owner(name, attempt)
+                return
             if any(words in words_of(error).lower() for words in _NO_POOL):
                 raise CannotStartYetError(
                     "the engine has no addresses left for another network: wait until other executions end, or ask the "
@@ -89,3 +88,12 @@ class AttemptNetworks:
                     words_of(error),
                 ) from error
             raise
+
+    def _check_owner(self, name: str, attempt: Attempt) -> None:
+        """Take the network of an earlier call; raise CannotStartError if it is a foreign one."""
+        api: Any = self._engine.api
+        found = [network for network in api.networks(names=[name]) if network["Name"] == name]
+        if any(attempt_of(network["Labels"] or {}) != attempt for network in found):
+            raise CannotStartError(f"the engine already has a network called {name}; ask the admin to remove it")
+        if not found:
+            raise CannotStartYetError("its network is being removed", Cause.ENGINE_FAULT)

@@ -81,7 +81,7 @@ class LocalBackend:
         self._lock = threading.RLock()
         self._layout = StatePaths(settings)
         self._kept = KeptOutputs(self._layout.kept_dir, clock)
-        self._capabilities = _capabilities(settings)
+        self._capabilities = local_capabilities(settings)
         self._hints = SupervisorHints(self._layout.hint)
         self._terminals = TerminalRequests(HOST, settings.terminals_max)
         self._worker = ServiceWorker(self._layout, clock)
@@ -365,7 +365,8 @@ class LocalBackend:
             return len(done) < len(forgotten)
 
 
-def _capabilities(settings: LocalSettings) -> BackendCapabilities:
+def local_capabilities(settings: LocalSettings) -> BackendCapabilities:
+    """Return the capabilities from the settings."""
     silent = {name: runtime for name, runtime in settings.images.items() if not runtime.command}
     return BackendCapabilities(
         images=runtime_patterns(settings.images),
