@@ -1,0 +1,57 @@
+"""An engine that is away for a while: nothing is lost, nothing is doubled, and the node says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.docker.one_engine import OneEngine
+from tests.support.docker_backend import DockerHarness
+from tests.support.swarm_backend import small
+from zoe_lib.domain.executions.execution import Cause
+from zoe_master.backends.base import BackendError, BackendUnavailable, ObservedState
+
+# Docker's client leaves the socket of each refused connection to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+READY, ENDED = ObservedState.READY, ObservedState.ENDED
+
+
+@pytest.fixture
+def away(engine: OneEngine, harness: DockerHarness) -> Iterator[DockerHarness]:
+    """A harness whose engine the test may end; it runs again afterwards."""
+    yield harness
+    if not engine.machine.engine_runs:
+        engine.machine.start_engine()
+    engine.machine.await_engine()
+
+
+def ready(harness: DockerHarness) -> bool:
+    [node] = harness.backend.nodes()
+    return node.ready
+
+
+def test_a_start_waits_for_the_engine_and_what_ended_meanwhile_is_told(away: DockerHarness) -> None:
+    away.start(small("exec sleep 1000"), "e.c.0.1")
+    away.reach("e.c.0.1", READY)
+    away.engine.machine.end_engine()
+    away.until(lambda: not ready(away))
+    [node] = away.backend.nodes()
+    assert node.message == "its engine does not answer"
+    away.start(small("echo once"), "f.c.0.1")
+    with pytest.raises(BackendError):
+        away.backend.logs("g.c.0.1", 0, 10)
+    away.engine.machine.start_engine()
+    away.reach("f.c.0.1", ENDED)
+    assert away.output("f.c.0.1") == "once\n"
+    assert away.reach("e.c.0.1", ENDED).cause is Cause.KILLED
+    away.until(lambda: ready(away))
+
+
+def test_a_back_end_on_an_engine_that_is_away_is_unavailable(away: DockerHarness) -> None:
+    away.engine.machine.end_engine()
+    with pytest.raises(BackendUnavailable, match=r"no engine answers at .*: start it"):
+        away.backend.nodes()
+    away.engine.machine.start_engine()
+    away.engine.machine.await_engine()
+    assert ready(away)
