@@ -147,6 +147,19 @@ def test_a_container_removed_from_outside_is_an_end(harness: DockerHarness) -> N
     assert harness.reach("e.c.0.1", ENDED).cause is Cause.KILLED
 
 
+def test_a_container_that_went_without_an_event_is_an_end(harness: DockerHarness) -> None:
+    harness.start(small("exec sleep 1000"))
+    harness.reach("e.c.0.1", READY)
+    record = harness.backend._registry.get("e.c.0.1")
+    assert record is not None
+    assert record.container is not None
+    there, record.container = record.container, replace(record.container, container_id="gone")
+    found = harness.reach("e.c.0.1", ENDED)
+    assert (found.cause, found.message) == (Cause.KILLED, "its container was removed from outside")
+    assert found.started_at_s == there.started_at_s
+    harness.engine.machine.api.remove_container(there.container_id, force=True)
+
+
 def test_what_an_interrupted_start_left_is_replaced(harness: DockerHarness) -> None:
     """The container is there and was never started: the next back-end removes it, and the service starts anew."""
     api: Any = harness.engine.machine.api

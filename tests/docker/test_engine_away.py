@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,7 @@ def ready(harness: DockerHarness) -> bool:
 
 
 def test_a_start_waits_for_the_engine_and_what_ended_meanwhile_is_told(away: DockerHarness) -> None:
+    away.settings = replace(away.settings, start_timeout_s=0.0)  # an engine that is away is waited for as long as it is
     away.start(small("exec sleep 1000"), "e.c.0.1")
     away.reach("e.c.0.1", READY)
     away.engine.machine.end_engine()

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
-from zoe_master.backends.base import ObservedState, ServiceStart
+from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.docker.launch import ContainerLauncher
 from zoe_master.backends.docker.networks import AttemptNetworks
 from zoe_master.backends.docker.settings import DockerSettings
@@ -21,7 +21,11 @@ from zoe_master.backends.engine.services.service_registry import ServiceRegistry
 from zoe_master.backends.engine.spec.naming import labels
 
 _log = logging.getLogger(__name__)
-_CHANGING = (ObservedState.STARTING, ObservedState.STOPPING)
+_SHORTEST_S = 0.05  # what is due may have to wait for the engine
+_REST = 4.0
+"""The pause after a look, in multiples of its duration: an engine that is slow to list its containers has other work,
+too.
+"""
 
 
 class ContainerKeeper:
@@ -51,7 +55,8 @@ class ContainerKeeper:
         self._launching: set[str] = set()
         self._again: list[ServiceStart] = []
         self._nudged, self._closing = threading.Event(), threading.Event()
-        self._next_look_s = 0.0
+        self._looked_s = float("-inf")
+        self._next_retry_s = 0.0
         self._next_recurring_s = 0.0
         self._thread = threading.Thread(target=self._run, name="zoe-docker", daemon=True)
 
@@ -103,10 +108,10 @@ class ContainerKeeper:
                 self._pass()
             except UNREACHABLE as error:
                 _log.warning("the engine does not answer: %s", words_of(error))
-                self._next_look_s = self._clock.monotonic_s() + self._settings.engine_retry_s
+                self._looked_s = self._clock.monotonic_s()
             except Exception:
                 _log.exception("a pass over the containers failed")
-                self._next_look_s = self._clock.monotonic_s() + self._settings.engine_retry_s
+                self._looked_s = self._clock.monotonic_s()
             self._nudged.wait(self._pause_s())
             self._nudged.clear()
 
@@ -117,10 +122,13 @@ class ContainerKeeper:
             self._recurring(now_s)
         for record in self._registry.records():
             self._driver.tend(record)
-        if now_s >= self._next_look_s:
+        if self._again and now_s >= self._next_retry_s:
+            self._next_retry_s = now_s + self._settings.engine_retry_s
             self._retry()
+        if now_s >= self._look_due_s():
             self._look()
-            self._next_look_s = self._clock.monotonic_s() + self._interval_s()
+            done_s = self._clock.monotonic_s()
+            self._looked_s = done_s + _REST * (done_s - now_s)
 
     def _retry(self) -> None:
         with self._lock:
@@ -165,14 +173,15 @@ class ContainerKeeper:
         except UNREACHABLE as error:
             _log.info("the removal of a container is retried: %s", words_of(error))
 
-    def _interval_s(self) -> float:
-        records = self._registry.records()
-        changing = any(record.observation.state in _CHANGING or record.mark.forgotten for record in records)
-        return self._settings.busy_look_interval_s if changing else self._settings.look_interval_s
+    def _look_due_s(self) -> float:
+        """Return when to look again: soon while containers are to be removed; all else arrives as events."""
+        removing = any(record.mark.forgotten for record in self._registry.records())
+        return self._looked_s + (self._settings.busy_look_interval_s if removing else self._settings.look_interval_s)
 
     def _pause_s(self) -> float:
         now_s = self._clock.monotonic_s()
         dues = [due for record in self._registry.records() if (due := self._driver.due_in_s(record)) is not None]
-        if self._interval_s() == self._settings.busy_look_interval_s:
-            self._next_look_s = min(self._next_look_s, now_s + self._settings.busy_look_interval_s)
-        return max(min([self._next_look_s - now_s, self._next_recurring_s - now_s, *dues]), 0.0)
+        dues += [due_s - now_s for due_s in (self._look_due_s(), self._next_recurring_s)]
+        if self._again:
+            dues.append(self._next_retry_s - now_s)
+        return max(min(dues), _SHORTEST_S)
