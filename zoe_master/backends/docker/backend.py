@@ -302,9 +302,12 @@ class DockerBackend:
                 self._pool.submit(end_left_terminals, self._engine, record)
 
     def _own_containers(self) -> list[Any]:
+        """Return all containers of services, in order of service: several are created at the same time."""
         own = [f"{labels.INSTALLATION}={self._settings.installation}", labels.SERVICES]
         api: Any = self._engine.api
-        return [api.inspect_container(entry["Id"]) for entry in api.containers(all=True, filters={"label": own})]
+        found = api.containers(all=True, filters={"label": own})
+        found.sort(key=lambda entry: str(entry["Labels"][labels.SERVICES]))
+        return [api.inspect_container(entry["Id"]) for entry in found]
 
     def _let_go(self) -> None:
         self._copies.close()
