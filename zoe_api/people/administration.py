@@ -145,7 +145,8 @@ def add_tenant(body: NewTenant, caller: AsAdmin) -> QuotaView:
         and caller.services.accounts.tenants()
     ):
         raise ApiProblem(
-            Code.ONE_TENANT, hint="use the swarm back-end, or set ZOE_INSECURE if all tenants trust each other"
+            Code.ONE_TENANT,
+            hint="use the back-end docker or swarm, or ZOE_INSECURE if all tenants trust each other",
         )
     caller.services.accounts.add_tenant(body.name)
     return QuotaView(executions_max=None)

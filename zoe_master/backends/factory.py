@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from zoe_lib.settings.backend import ImageSettings
@@ -30,13 +31,27 @@ def make_backend(
 
     `plugins`: those of other distributions.
     """
+    tenants = [tenant.name for tenant in accounts.tenants()]
+    if settings.backend == "docker" and (reason := one_user_reason(tenants, settings.insecure)):
+        raise BackendRefused(reason)
     if settings.backend != "local":
         own = {"swarm": _swarm_backend, "docker": _docker_backend}
         return _make_plugin_backend(own.get(settings.backend) or plugins.get(settings.backend), settings, waker)
-    reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
+    reason = refuse_reason(settings.api_host, tenants, settings.insecure)
     if reason := reason or settings.missing_wheelhouse():
         raise BackendRefused(reason)
     return local_backend(settings, waker)
+
+
+def one_user_reason(tenants: Collection[str], insecure: bool) -> str | None:
+    """Return why containers of these tenants must not run as the one user that runs Zoe; None if they may."""
+    if os.geteuid() == 0 or insecure or len(set(tenants)) < 2:
+        return None
+    names = sorted(set(tenants))
+    return (
+        f"Zoe does not run as root, so containers of all {len(names)} tenants ({', '.join(names)}) would run as one "
+        "user: run Zoe as root, keep one tenant, or use --insecure"
+    )
 
 
 def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
