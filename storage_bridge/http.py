@@ -16,6 +16,7 @@ import httpx
 
 from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
 from zoe_client.http.tls import verification
+from zoe_client.words.connections import failure_words
 from zoe_lib.settings.storage import StorageSettings
 
 _log = logging.getLogger(__name__)
@@ -72,6 +73,10 @@ def _token(path: Path) -> str:
     return token
 
 
+class _BadAnswer(httpx.HTTPError):
+    """An answer is too long, or takes too long; the message says so."""
+
+
 class _Deadline:
     """Closes the connection if there is no answer in time: the client's timeout starts again with each byte."""
 
@@ -88,9 +93,7 @@ class _Deadline:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._timer.cancel()
         if self._over and isinstance(error, httpx.HTTPError):
-            raise httpx.ReadTimeout(
-                "the answer takes too long: check the effect before repeating the request"
-            ) from None
+            raise _BadAnswer("the answer takes too long: check the effect before repeating the request") from None
 
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
         """Follow the client's trace to learn its connection."""
@@ -154,7 +157,8 @@ class ControllerHttp:
             try:
                 answer = self._complete_answer(self._controllers[at], method, path, json, headers)
             except httpx.HTTPError as error:
-                story = f"the storage controller does not answer: {error or type(error).__name__}"
+                why = error if isinstance(error, _BadAnswer) else failure_words(error)
+                story = f"the storage controller does not answer: {why}"
                 _log.info("%s %s%s: %r", method, self._controllers[at].base_url, path, error)
                 self._switch_controller(at)
                 continue
@@ -194,7 +198,7 @@ class ControllerHttp:
             for chunk in answer.iter_bytes():
                 body += chunk
                 if len(body) > _ANSWER_BYTES_MAX:
-                    raise httpx.ReadError(f"the answer has more than {_ANSWER_BYTES_MAX} bytes")
+                    raise _BadAnswer(f"the answer has more than {_ANSWER_BYTES_MAX} bytes")
             return httpx.Response(answer.status_code, content=bytes(body), request=answer.request)
 
     def _read(self, answer: httpx.Response) -> Any:

@@ -7,6 +7,7 @@ import json
 import httpx
 
 from storage_controller.metrics.values import MetricFault, Series, read_prometheus
+from zoe_client.words.connections import failure_words
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 
 ANSWER_S = 3.0
@@ -43,8 +44,10 @@ def ask(
                     raise MetricFault(f"Prometheus did not answer within {seconds:g} s")
     except httpx.TimeoutException:
         raise MetricFault(f"Prometheus did not answer within {seconds:g} s") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise MetricFault(f"cannot query Prometheus: {str(error)[:200]}") from None
+    except httpx.InvalidURL:
+        raise MetricFault("cannot query Prometheus: its URL is not valid") from None
+    except httpx.HTTPError as error:
+        raise MetricFault(f"cannot query Prometheus: {failure_words(error)}") from None
     try:
         document = json.loads(found)
     except (ValueError, RecursionError):

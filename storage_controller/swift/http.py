@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from storage_controller.answers import RequestRefusedError
+from zoe_client.words.connections import failure_words
 from zoe_lib.http.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
 UNAUTHORIZED = 401
@@ -128,4 +129,4 @@ def check_path(path: str) -> None:
 
 
 def _unreachable(error: httpx.HTTPError) -> RequestRefusedError:
-    return RequestRefusedError(503, f"cannot reach Swift: {error or type(error).__name__}")
+    return RequestRefusedError(503, f"cannot reach Swift: {failure_words(error)}")

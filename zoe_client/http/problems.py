@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from zoe_client import wire
 from zoe_client.errors import Unreachable, ZoeError, from_problem
+from zoe_client.words.connections import failure_words
 
 if TYPE_CHECKING:
     import httpx
@@ -30,4 +31,4 @@ def problem_in(content: bytes, status: int, host: str) -> ZoeError:
 
 def unreachable(http: httpx.Client | httpx.AsyncClient, error: httpx.TransportError) -> Unreachable:
     """Return the exception for a connection that failed."""
-    return Unreachable(f"no answer from {http.base_url.copy_with(path='/')}: {error or type(error).__name__}")
+    return Unreachable(f"no answer from {http.base_url.copy_with(path='/')}: {failure_words(error)}")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import httpx
 
 from zoe_client.vocabulary import ListProblem
+from zoe_client.words.connections import failure_words
 from zoe_lib.domain.applications.entries import LIST_BYTES_MAX
 from zoe_lib.domain.applications.entry_reading import ListRefused
 from zoe_lib.domain.executions.arrays import Array
@@ -41,7 +42,7 @@ def read_list(files: Files, system_user: SystemUser | None, array: Array) -> byt
     except BackendError as error:
         raise ListUnavailable(str(error)) from None
     except httpx.HTTPError as error:
-        raise ListUnavailable(f"the program that serves the files does not answer: {type(error).__name__}") from None
+        raise ListUnavailable(f"the program that serves the files does not answer: {failure_words(error)}") from None
 
 
 async def _within_bound(endpoint: Endpoint, path: str) -> bytes:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from zoe_client.http.tls import trust_of_this_machine
+from zoe_client.words.connections import failure_words
 from zoe_master.backends.base import PortAddress
 
 TIMEOUT_S = 3.0
@@ -40,8 +41,10 @@ class ProbeAnswers:
             return asyncio.run(self._get(url, headers, bytes_max))
         except TimeoutError:
             raise NoReading(f"no answer within {self._timeout_s:g} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise NoReading(f"no answer: {error}") from None
+        except httpx.InvalidURL:
+            raise NoReading("its URL is not valid") from None
+        except httpx.HTTPError as error:
+            raise NoReading(f"no answer: {failure_words(error)}") from None
 
     async def _get(self, url: str, headers: Mapping[str, str], bytes_max: int) -> bytes:
         client = httpx.AsyncClient(trust_env=False, verify=self._trusted)

@@ -10,6 +10,7 @@ from ipaddress import ip_address
 import httpx
 
 from zoe_client.http.tls import trust_of_this_machine
+from zoe_client.words.connections import failure_words
 from zoe_lib.domain.executions.notifications import (
     Address,
     Network,
@@ -63,7 +64,7 @@ class NotificationWebhooks:
         except TargetRefused as error:
             raise NotDelivered(str(error)) from None
         except (httpx.TransportError, OSError) as error:
-            raise NotDelivered(f"no connection: {error}" if str(error) else "the connection was closed") from None
+            raise NotDelivered(f"no connection: {failure_words(error)}") from None
         if status in _REDIRECT:
             raise NotDelivered(f"it answered {status}; redirects are not followed")
         if status not in _OK:

@@ -9,6 +9,7 @@ import httpx
 
 from storage_bridge.model import UNREADABLE, View
 from zoe_client.http.tls import verification
+from zoe_client.words.connections import failure_words
 from zoe_lib.domain.values.storage import Credential
 from zoe_lib.http.swift_sign_in import NotSignedIn, sign_in_request, signed_in
 
@@ -67,7 +68,7 @@ class TenantTokens:
                 verify=verification(url),
             )
         except httpx.HTTPError as error:
-            raise NoAnswerError(f"cannot reach the object store: {type(error).__name__}") from None
+            raise NoAnswerError(f"cannot reach the object store: {failure_words(error)}") from None
         if answer.status_code in _FORBIDDEN:
             raise NoAccessError(UNREADABLE)
         if answer.is_server_error:

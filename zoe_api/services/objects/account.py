@@ -12,6 +12,7 @@ import httpx
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
+from zoe_client.words.connections import failure_words
 from zoe_lib.http.swift_sign_in import ANSWER_BYTES_MAX, NotSignedIn, SignedIn, sign_in_request, signed_in
 
 Path = tuple[bytes, ...]
@@ -179,7 +180,7 @@ async def content_of(login: SwiftLogin, answer: httpx.Response) -> bytes:
 
 def unreachable(login: SwiftLogin, error: Exception) -> ApiProblem:
     """Return the refusal of a request that the store did not answer."""
-    why = str(error) or type(error).__name__
+    why = "its URL is not valid" if isinstance(error, httpx.InvalidURL) else failure_words(error)
     return ApiProblem(Code.FILES_UNAVAILABLE, f"the object store {login.service} does not answer: {why}")
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from docker.errors import APIError, DockerException
 
+from zoe_client.words.connections import failure_words
+
 UNREACHABLE = (OSError, DockerException)
 """Exceptions of calls without an answer; errors of requests are OSErrors."""
 OPERATORS_SEE = "operators see the full error"
@@ -70,8 +72,10 @@ def status_of(error: Exception) -> int | None:
 
 
 def words_of(error: Exception) -> str:
-    """Return the engine's message, without the client's additions."""
-    return str(error.explanation or error) if isinstance(error, APIError) else str(error)
+    """Return the engine's message, without the client's additions, or why there is none."""
+    if isinstance(error, APIError):
+        return str(error.explanation or error)
+    return str(error) if isinstance(error, DockerException) else failure_words(error)
 
 
 def cannot_serve(error: Exception) -> bool:

@@ -57,7 +57,10 @@ def test_text_of_the_store_is_shortened_and_the_account_named() -> None:
     told = account.refusal(LOGIN, 413, (), " " + "x" * 300).problem.detail
     assert told == "the object store takes no more: " + "x" * 200
     assert account.refusal(LOGIN, 404, (), "").problem.detail == "the account does not exist"
-    assert account.unreachable(LOGIN, OSError()).problem.detail == "the object store zoe does not answer: OSError"
+    assert (
+        account.unreachable(LOGIN, OSError()).problem.detail
+        == "the object store zoe does not answer: the connection broke"
+    )
 
 
 def test_an_answer_that_is_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
