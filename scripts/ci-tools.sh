@@ -5,6 +5,8 @@ PACKAGES="python3.11 python3.11-venv"
 # A swarm of several engines in network namespaces, and images without a registry.
 PACKAGES="$PACKAGES docker.io iproute2 iptables e2fsprogs openssl busybox-static haproxy debootstrap docker-compose"
 PACKAGES="$PACKAGES docker-registry"
+# Another engine, with what it needs for networks and names.
+PACKAGES="$PACKAGES podman netavark aardvark-dns catatonit runc"
 # An object store on loopback.
 PACKAGES="$PACKAGES memcached"
 # A directory to sign in with.

@@ -37,6 +37,7 @@ PARTS = (
     Part("storage", ("tests/storage",), 0.8),
     Part("swarm", ("tests/swarm",), 0.7, uses="engines"),
     Part("docker", ("tests/docker",), 0.7, uses="engines"),
+    Part("podman", ("tests/podman",), 0.7, uses="engines"),
     Part("compose", ("tests/compose",), uses="engines"),
     Part("demo", ("tests/demo",), 1.2),
     Part("web", ("tests/web",), uses="browser"),

@@ -19,6 +19,7 @@ NODE = "node-1"
 class OneEngine:
     """A machine that reaches no other, and its engine; `disk`: one with the images of the catalogue."""
 
+    host_class: type[EngineHost] = EngineHost
     _made = count()
 
     def __init__(self, disk: Path | None = None) -> None:
@@ -27,7 +28,7 @@ class OneEngine:
         self._keeper = Keeper(self.base, cgroup)
         self.host: EngineHost | None = None
         try:
-            self.host = EngineHost(NODE, self.base, cgroup, images=disk)
+            self.host = self.host_class(NODE, self.base, cgroup, images=disk)
             self.host.await_namespaces()
             self.host.start_engine()
             self.host.await_engine()

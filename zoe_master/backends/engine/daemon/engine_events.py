@@ -17,6 +17,7 @@ from zoe_lib.domain.cluster.platform import ImageFacts
 from zoe_lib.domain.executions.execution import ServiceId
 from zoe_lib.domain.values.resources import NOTHING, Resources
 from zoe_master.backends.engine.daemon.container_facts import (
+    SIGKILL,
     ContainerFacts,
     container_facts,
     end_container,
@@ -24,6 +25,7 @@ from zoe_master.backends.engine.daemon.container_facts import (
     is_surplus,
     wrong_shares,
 )
+from zoe_master.backends.engine.daemon.dialects import docker_event, signals_of
 from zoe_master.backends.engine.daemon.engines import Engine
 from zoe_master.backends.engine.daemon.foreign import (
     CpuUsage,
@@ -41,7 +43,8 @@ from zoe_master.backends.engine.errors import UNREACHABLE, status_of, words_of
 from zoe_master.backends.engine.spec.naming import labels
 
 _log = logging.getLogger(__name__)
-_FIRST_OF_ITS_KIND = {"start", "kill", "die", "oom", "destroy"}
+_FIRST_OF_ITS_KIND = {"start", "kill", "die", "oom", "destroy", "pause", "unpause"}
+_NETWORK_NEWS = {"connect", "disconnect"}
 _IMAGE_NEWS = {"pull", "tag", "untag", "delete", "import", "load"}
 _SWEEP_INTERVAL_S = 120.0
 _OVERLAP_S = 2.0  # clocks of two machines differ; receiving an event twice is harmless
@@ -168,14 +171,14 @@ class EngineEvents:
         self.problem = ""
         self.first_look.set()
         self._listener.engine_changed(self.node, after_gap)
-        stream: Any = api.events(since=int(since_s), decode=True, filters={"type": ["container", "image"]})
+        stream: Any = api.events(since=int(since_s), decode=True, filters={"type": ["container", "image", "network"]})
         with self._lock:
             self._stream = stream
         if self._closing.is_set():
             self._break_stream()
         try:
             for event in stream:
-                self._process_event(event)
+                self._process_event(docker_event(event))
         finally:
             self._break_stream()
             with contextlib.suppress(OSError):
@@ -198,6 +201,10 @@ class EngineEvents:
                 self._listener.engine_changed(self.node, after_gap=False)
             return
         about = event["Actor"]["Attributes"]
+        if event["Type"] == "network":
+            if action in _NETWORK_NEWS and about.get("container") in self._running:
+                self._inspect(about["container"], after_gap=False)
+            return
         of_installation = about.get(labels.INSTALLATION) == self._installation
         if of_installation and action == "exec_die":
             self._listener.exec_ended(about["execID"], int(about["exitCode"]), event["timeNano"] / 1e9)
@@ -213,15 +220,15 @@ class EngineEvents:
         running = self._running.get(container_id)
         about, at_s = event["Actor"]["Attributes"], event["timeNano"] / 1e9
         if event["Action"] == "kill":
-            if running is not None and about.get("signal", "").isdecimal():
+            if running is not None:
                 with self._lock:
-                    signals = running.signals | {int(about["signal"])}
-                    self._running[container_id] = replace(running, signals=signals)
+                    self._running[container_id] = replace(running, signals=running.signals | signals_of(about))
             return
         if running is not None and event["Action"] == "die":
             facts = end_container(running, int(about["exitCode"]), at_s)
-            if facts is None and not self._inspect(container_id, after_gap=False):  # already removed
-                facts = ended_by_event(running, int(about["exitCode"]), at_s)
+            if facts is None and not self._inspect(container_id, after_gap=False):  # already removed, so by force
+                by_force = replace(running, signals=running.signals | {SIGKILL})
+                facts = ended_by_event(by_force, int(about["exitCode"]), at_s)
             if facts is not None:
                 with self._lock:
                     self._running.pop(container_id, None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-import docker
 from docker.tls import TLSConfig
+
+from zoe_master.backends.engine.daemon.dialects import EngineClient
 
 API_VERSION = "1.41"
 """Docker Engine 20.10 supports it, and so do all later ones."""
@@ -21,21 +22,23 @@ class Engine:
         self._tls = _tls(tls_dir) if tls_dir is not None and url.startswith("tcp://") else None
         self._own = threading.local()
         self._lock = threading.Lock()
-        self._made: list[docker.APIClient] = []
+        self._made: list[EngineClient] = []
 
     @property
-    def api(self) -> docker.APIClient:
+    def api(self) -> EngineClient:
         """Return the calling thread's client."""
-        found: docker.APIClient | None = getattr(self._own, "api", None)
+        found: EngineClient | None = getattr(self._own, "api", None)
         if found is None:
-            found = docker.APIClient(
-                self.url, version=API_VERSION, timeout=round(self._timeout_s), tls=self._tls or False
-            )
-            found.trust_env = False  # neither another CA nor a proxy from the environment
-            self._own.api = found
+            found = self._own.api = self.new_client()
             with self._lock:
                 self._made.append(found)
         return found
+
+    def new_client(self) -> EngineClient:
+        """Return another client, which its user closes."""
+        made = EngineClient(self.url, version=API_VERSION, timeout=round(self._timeout_s), tls=self._tls or False)
+        made.trust_env = False  # neither another CA nor a proxy from the environment
+        return made
 
     def close(self) -> None:
         """Close the connections of all threads, which must no longer use them."""

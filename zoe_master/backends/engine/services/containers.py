@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import Thread
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.applications.application import Probe
@@ -13,7 +14,7 @@ from zoe_master.backends.engine.daemon import output
 from zoe_master.backends.engine.daemon.container_facts import seconds
 from zoe_master.backends.engine.daemon.engines import Engine
 from zoe_master.backends.engine.daemon.readiness import waiting_command
-from zoe_master.backends.engine.errors import UNREACHABLE, status_of
+from zoe_master.backends.engine.errors import UNREACHABLE, status_of, words_of
 from zoe_master.backends.engine.services.records import Record
 from zoe_master.backends.engine.services.service_registry import Services
 
@@ -43,15 +44,32 @@ def ask_readiness(engine: Engine, record: Record, probe: Probe, registry: Servic
     assert record.container is not None
     command = waiting_command(probe, record.ports[probe.port], record.host)
     try:
-        made = engine.api.exec_create(record.container.container_id, command, stdout=False, stderr=False)
+        api = engine.api
+        made = api.exec_create(record.container.container_id, command, stdout=api.podman, stderr=False)
         with registry.lock:
             record.asking = made["Id"]
-        engine.api.exec_start(made["Id"], detach=True)
+        if api.podman:
+            Thread(target=_await_exec, args=(engine, made["Id"], registry), name="zoe-exec", daemon=True).start()
+        else:
+            api.exec_start(made["Id"], detach=True)
     except UNREACHABLE as error:
         with registry.lock:
             record.asking = None
         if status_of(error) not in _GONE:
             _log.warning("cannot probe service %s for readiness: %s", record.service_id, error)
+
+
+def _await_exec(engine: Engine, exec_id: str, registry: Services) -> None:
+    """Run an exec, and report its end: Podman sends no event for it, and does not know of it if it is detached."""
+    api, exit_code = engine.new_client(), 1
+    try:
+        api.exec_start(exec_id)
+        exit_code = int(api.exec_inspect(exec_id)["ExitCode"])
+    except UNREACHABLE as error:
+        _log.info("a readiness exec is repeated: %s", words_of(error))
+    finally:
+        api.close()
+    registry.ready(exec_id, exit_code, SYSTEM_CLOCK.now_s())
 
 
 @contextmanager
