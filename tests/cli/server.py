@@ -49,6 +49,8 @@ class ScriptedMaster:
                 return self.explanation
             case "plan":
                 return self.proposal
+            case "services":
+                return {"services": {}}
             case "usage":
                 return {"usage": self.usage}
             case "storage":

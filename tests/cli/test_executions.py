@@ -291,7 +291,9 @@ def test_explain_and_status_tell_of_nodes_that_are_not_ready(server: Server, zoe
     )
     first = server.get(submitted).services[0].id
     server.append(submitted, ev.ServiceStarting(at_s=now_s, service_id=first))
-    assert zoe("explain", submitted).out == "It does not wait: it is starting.\nInstances of worker: 2 of 2.\n"
+    begun = "main-0 on node-1: it is being started.\n"
+    expected = f"It does not wait: it is starting.\n{begun}Instances of worker: 2 of 2.\n"
+    assert zoe("explain", submitted).out == expected
     [there] = server.store.platform()
     silent = "the swarm's managers do not answer"
     server.store.set_platform([replace(there, ready=False, message=silent)], now_s, epoch)
@@ -301,6 +303,7 @@ def test_explain_and_status_tell_of_nodes_that_are_not_ready(server: Server, zoe
             "It does not wait: it is starting.\nSome of its services wait for nodes that are not ready.\n"
         )
         assert f"the node is not ready: {silent}" in told
+        assert f"main-0 on node-1: node node-1 is not ready: {silent}.\n" in told
     finally:
         server.store.set_platform([there], now_s, epoch)
     assert "nodes" not in zoe("status").out

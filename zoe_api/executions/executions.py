@@ -10,6 +10,7 @@ from fastapi import Query, Response
 
 from zoe_api.access.access import AsReader, check
 from zoe_api.access.representation import view_of_execution
+from zoe_api.access.service_conditions import Told, service_conditions
 from zoe_api.access.views import all_entries, node_texts, waited_for, with_details
 from zoe_api.access.visibility import is_owner, levels_of, may_see_secrets, note_look, seen_execution
 from zoe_api.access.wire_forms import (
@@ -50,6 +51,7 @@ from zoe_lib.domain.applications.secrets import how_to_set, no_secrets, wanted_s
 from zoe_lib.domain.applications.sharing import ALL
 from zoe_lib.domain.executions.events import scaling_problem
 from zoe_lib.domain.executions.execution import (
+    ACTIVE_STATES,
     WAITING_STATES,
     Execution,
     ExecutionId,
@@ -201,9 +203,11 @@ def _explain(execution_id: str, caller: Caller, *, stored: bool = False) -> Expl
     else:
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), caller.principal)
+        told, problem = _told_of_services(execution, caller)
+        facts["services"] = service_conditions(execution, told, store.platform(), caller.principal.operator)
         keeps = _reason(refusal_reason(execution), execution) or _starting(execution, caller)
         facts["fewer"] = _missing_instances(execution, caller)
-        return Explanation(**facts, reason=keeps, detailed=True)
+        return Explanation(**facts, reason=keeps, detailed=not problem, problem=problem)
     if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution, clock=caller.services.clock)):
         return Explanation(**facts, reason=_reason(reason, execution), detailed=True)
     try:
@@ -293,6 +297,19 @@ def _starting(execution: Execution, caller: Caller) -> ReasonView | None:
     found = ReasonView.model_validate(answer["reason"])
     of_starting = (ReasonCode.CREDENTIAL, ReasonCode.PROLOGUE)
     return found if found.code in of_starting else None  # others: back in the queue
+
+
+def _told_of_services(execution: Execution, caller: Caller) -> tuple[Told, str]:
+    """Return what the back-end says of the execution's services, and why the master does not answer."""
+    if execution.state not in ACTIVE_STATES:
+        return {}, ""
+    question = {"execution_id": execution.id}
+    try:
+        return caller.services.master.ask("services", question, caller.request_id, caller.user)["services"], ""
+    except MasterRefused:
+        return {}, ""
+    except MasterUnreachable as error:
+        return {}, str(error)
 
 
 def _missing_instances(execution: Execution, caller: Caller) -> ReasonView | None:

@@ -100,6 +100,7 @@ __getattr__, __dir__ = lazy_names(
             "InputReadView",
             "InstancesView",
             "OwnUseView",
+            "ServiceConditionView",
             "ModifyRequest",
             "ProgressView",
             "ReasonView",

@@ -151,6 +151,7 @@ class RpcHandlers:
             "status": self.status,
             "position": self.position,
             "plugins": self.plugins,
+            "services": self.services,
             "usage": self.usage,
             "storage": self.storage,
             "address": self.address,
@@ -349,6 +350,13 @@ class RpcHandlers:
             return asdict(self._backend.terminal(question.service_id, request))
         except BackendError as error:
             raise Refusal("no_terminal", str(error)) from None
+
+    def services(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return what the back-end says of an execution's services, without those that run as they should."""
+        question = _read(_AboutExecution, body)
+        of_execution = (seen for seen in self._backend.observe() if seen.execution_id == question.execution_id)
+        told = {s.service_id: {"message": s.message, "detail": s.detail} for s in of_execution if s.message}
+        return {"services": told}
 
     def usage(self, _body: dict[str, Any]) -> dict[str, Any]:
         """Return what every running service uses now."""

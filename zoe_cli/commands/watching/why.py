@@ -174,8 +174,9 @@ def ended_words(state: ExecutionState, cause: Cause | None, message: str) -> str
 
 
 def explain(context: typer.Context, execution_ids: Ids) -> None:
-    """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read.
-    The id of an array stands for its next execution, or for all its indices while it has none.
+    """Explain why an execution is not running, which nodes refuse it and why, and how and where its inputs are read; of
+    a placed one, which services do not run as they should. The id of an array stands for its next execution, or for
+    all its indices while it has none.
     """
     for_each(context, execution_ids, partial(_explain, context))
 
@@ -288,7 +289,8 @@ def _sentences(answer: Explanation, execution_id: str) -> list[str]:
     places = (f"Input {place.name}: {places_words(cast(InputPlaces, place.model_dump()))}." for place in answer.places)
     secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
     scaling = [f"{answer.scaling_problem[:1].upper()}{answer.scaling_problem[1:]}."] if answer.scaling_problem else []
-    counts = [*_instances(answer)] if answer.state in ACTIVE_STATES else []
+    services = [f"{one.name} on {one.node}: {one.sentence}." for one in answer.services]
+    counts = [*services, *_instances(answer)] if answer.state in ACTIVE_STATES else []
     stored = [*_storage_sentences(answer), *inputs, *places]
     return [*_reason_sentences(answer, execution_id), *_deadline(answer), *counts, *secrets, *scaling, *stored]
 

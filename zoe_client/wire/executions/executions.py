@@ -403,9 +403,20 @@ class ExecutionBatch(Wire):
     executions: list[ExecutionSummary] = Field(default=[], description="Empty after `Prefer: return=minimal`.")
 
 
+class ServiceConditionView(Wire):
+    """What a service of a placed execution waits for, or what keeps it from working, as a sentence."""
+
+    service_id: str
+    name: str
+    node: str | None
+    state: ServiceState
+    sentence: str
+    detail: str = Field(default="", description=DETAIL)
+
+
 class Explanation(Wire):
     """Why an execution does not run: the reason, the number of executions ahead, and the refusals by node and
-    component.
+    component. Once it is placed: `services`, those that do not run as they should.
 
     `inputs`: how those with a pushdown are read, whether it runs or not. A starting execution also has a reason if the
     storage controller refuses its required bandwidth.
@@ -441,6 +452,9 @@ class Explanation(Wire):
     places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     scaling_problem: str = Field(default="", description=SCALING_PROBLEM)
+    services: list[ServiceConditionView] = Field(
+        default=[], description="Services of a placed execution that do not run as they should, and why."
+    )
     instances: list[InstancesView] = Field(default=[], description="Counts of each component with elastic instances.")
     fewer: ReasonView | None = Field(
         default=None,

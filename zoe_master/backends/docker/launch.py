@@ -22,7 +22,7 @@ from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
 from zoe_master.backends.engine.daemon.engines import Engine
 from zoe_master.backends.engine.daemon.files.volume_owners import VolumeOwners
 from zoe_master.backends.engine.daemon.image_facts import ImageCommand
-from zoe_master.backends.engine.errors import UNREACHABLE, cannot_serve, error_text_of, status_of, words_of
+from zoe_master.backends.engine.errors import UNREACHABLE, ErrorText, cannot_serve, error_text_of, status_of, words_of
 from zoe_master.backends.engine.services.observation import why_never
 from zoe_master.backends.engine.services.records import Record
 from zoe_master.backends.engine.services.service_registry import ServiceRegistry
@@ -78,16 +78,19 @@ class ContainerLauncher:
             self._begin(start, record)
         except CannotStartError as error:
             if isinstance(error, CannotStartYetError) and self._may_wait(record):
-                return True
+                return self._hold_up(start, ErrorText(str(error), error.detail))
             self._registry.end_unstarted(start.service_id, error.cause, str(error), error.detail)
         except UNREACHABLE as error:
-            if status_of(error) is None:
-                return True
-            if cannot_serve(error) and self._may_wait(record):
-                return True
+            if status_of(error) is None or (cannot_serve(error) and self._may_wait(record)):
+                return self._hold_up(start, error_text_of("the engine does not start it; Zoe tries again", error))
             cause = Cause.ENGINE_FAULT if cannot_serve(error) else why_never(words_of(error))
             self._registry.end_unstarted(start.service_id, cause, *error_text_of("the engine refuses it", error))
         return False
+
+    def _hold_up(self, start: ServiceStart, why: ErrorText) -> bool:
+        """Record why it waits, and return True: it is tried again."""
+        self._registry.hold_up([start.service_id], why)
+        return True
 
     def _begin(self, start: ServiceStart, record: Record) -> None:
         if start.node != self._host.name:

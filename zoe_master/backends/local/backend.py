@@ -332,6 +332,8 @@ class LocalBackend:
 
     def _look(self, record: Record) -> bool:
         changed = record.look()
+        if changed:
+            record.look_at_processes()
         used = record.total_usage() if changed else None
         if used is not None:
             self._whole_uses.append(used)
@@ -344,7 +346,7 @@ class LocalBackend:
             for record in self._records.values():
                 if record.stage is not RecordStage.SUPERVISED:
                     continue
-                changed |= self._look(record)
+                changed |= self._look(record) | record.look_at_processes()
                 record.look_at_usage()
                 lock = self._worker.lock_of_dead(record)
                 if lock is not None:

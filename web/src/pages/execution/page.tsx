@@ -20,6 +20,7 @@ import { askAgainMs } from "./progress";
 import { ProgressBar } from "./progress-bar";
 import { PromiseCard } from "./promise-card";
 import { Results } from "./results";
+import { ServiceConditions } from "./service-conditions";
 import { ServicesTab } from "./services";
 import { StepsTab } from "./steps-tab";
 import { Details, Summary } from "./summary";
@@ -47,6 +48,7 @@ export default function ExecutionPage() {
       </div>
       <ErrorBox error={error} />
       <ProgressBar execution={execution} />
+      <ServiceConditions execution={execution} />
       <Instances execution={execution} />
       <PromiseCard key={`promise ${execution.id}`} execution={execution} />
       <IdleWarning execution={execution} events={events} />

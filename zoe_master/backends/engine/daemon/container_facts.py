@@ -22,7 +22,7 @@ KILLED = 137
 @dataclass(frozen=True, slots=True)
 class ContainerFacts:
     """One container as its engine reports it. `started_at_s` None: it never ran. `exit_code` is set once it has
-    ended.
+    ended. `disconnected`: it runs without any network.
     """
 
     container_id: str
@@ -39,6 +39,8 @@ class ContainerFacts:
     published: Mapping[int, int] = field(default_factory=dict)
     address: str = ""  # inside its first network
     left_files: str = ""  # names and sizes of files in its scratch directory at its end
+    paused: bool = False
+    disconnected: bool = False
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
@@ -63,6 +65,8 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         error=state["Error"],
         stop_signal=inspected["Config"].get("StopSignal") or "SIGTERM",
         published=dict(_published_ports(inspected["NetworkSettings"].get("Ports") or {})),
+        paused=bool(state.get("Paused")),
+        disconnected=bool(state["Running"]) and not inspected["NetworkSettings"].get("Networks"),
         address=next(_addresses(inspected["NetworkSettings"].get("Networks") or {}), ""),
     )
 

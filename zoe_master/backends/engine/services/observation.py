@@ -9,6 +9,7 @@ from zoe_lib.domain.executions.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState
 from zoe_master.backends.engine.daemon.container_facts import KILLED, ContainerFacts
 from zoe_master.backends.engine.errors import NOTHING, ErrorText, error_text
+from zoe_master.backends.engine.services.conditions import condition_of
 from zoe_master.backends.engine.services.records import Record
 
 TERMINATED = 128 + 15
@@ -76,14 +77,15 @@ def _alive(record: Record) -> Observation:
     if mark.stop_cause is not None and mark.stop_at_s is not None:
         stopping = ObservedState.STOPPING
         return Observation(**which, state=stopping, at_s=mark.stop_at_s, started_at_s=started_at_s)
+    told = condition_of(record)._asdict()
     if started_at_s is None:
-        words = record.not_started._asdict()
-        return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, **words)
+        return Observation(**which, state=ObservedState.STARTING, at_s=record.created_at_s, **told)
     if record.probe is None:
-        return Observation(**which, state=ObservedState.READY, at_s=started_at_s, started_at_s=started_at_s)
+        return Observation(**which, state=ObservedState.READY, at_s=started_at_s, started_at_s=started_at_s, **told)
     if mark.ready_at_s is not None:
-        return Observation(**which, state=ObservedState.READY, at_s=mark.ready_at_s, started_at_s=started_at_s)
-    return Observation(**which, state=ObservedState.STARTED, at_s=started_at_s, started_at_s=started_at_s)
+        ready_at_s = mark.ready_at_s
+        return Observation(**which, state=ObservedState.READY, at_s=ready_at_s, started_at_s=started_at_s, **told)
+    return Observation(**which, state=ObservedState.STARTED, at_s=started_at_s, started_at_s=started_at_s, **told)
 
 
 def _end_observation(record: Record, container: ContainerFacts) -> Observation:
@@ -127,7 +129,7 @@ def _outside_kill(record: Record, container: ContainerFacts) -> str:
     """Return how it was ended from outside of Zoe; empty if it was not."""
     signal = (container.exit_code or 0) - _SIGNALLED
     if signal in container.signals:
-        return f"its container on {record.node} was ended from outside with signal {signal}"
+        return f"its container on {record.node} was ended from outside of Zoe, with signal {signal}"
     if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
         return "it was ended while its engine did not answer"
     return ""

@@ -34,6 +34,7 @@ class Record:
     observation: Observation
     user: str = ""  # the user whose workspace it uses
     container: ContainerFacts | None = None
+    obstacle: ErrorText = NOTHING  # why it is not handed to an engine yet
     gap: bool = False  # its engine was not watched between its start and its end
     asking: str | None = None  # the readiness exec
     stop_sent: bool = False
@@ -55,7 +56,7 @@ class Record:
     @property
     def not_started(self) -> ErrorText:
         """Return why it has no container that runs yet, if that is known."""
-        return NOTHING
+        return self.obstacle
 
     @property
     def removed_by(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -142,6 +142,13 @@ class ServiceRegistry(Generic[AnyRecord]):
             return {record.attempt for record in self._records.values()}
 
     # Reports
+
+    def hold_up(self, services: Sequence[ServiceId], why: ErrorText) -> None:
+        """Record why these services are not handed to an engine yet; NOTHING once they are."""
+        with self.lock:
+            for record in [record for service in services if (record := self._records.get(service)) is not None]:
+                record.obstacle = why
+                self._refresh(record)
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> AnyRecord | None:
         """Process an engine's report on one of our containers; return the record if the service is known."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import Cause, ExecutionId, ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart, Usage
+from zoe_master.backends.local.services.conditions import condition_of, probe_words
 from zoe_master.backends.local.services.launch import SupervisorProcess
 from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.services.left_words import describe_left_files
@@ -45,6 +46,8 @@ class Record:
     owner: tuple[str, str] | None = None
     """Tenant and user of its workspace; None for services begun before this was recorded."""
     promised: bool = False
+    probe: str = ""
+    """What it waits for until its readiness probe succeeds; empty without a probe."""
 
     @property
     def final(self) -> bool:
@@ -72,6 +75,16 @@ class Record:
         before, self.observation = self.observation, observation_of(status)
         return self.observation != before
 
+    def look_at_processes(self) -> bool:
+        """Read whether its processes are stopped; return True if there is a new observation."""
+        if self.final or self.status is None:
+            return False
+        before = self.observation
+        message = condition_of(self.status, before.state, self.probe)
+        if message != before.message:
+            self.observation = replace(before, message=message)
+        return self.observation is not before
+
     def look_at_usage(self) -> None:
         """Read the supervisor's last measurement."""
         value = None if self.final else files.read_json(str(self.directory / files.USAGE))
@@ -95,10 +108,11 @@ class Record:
 def new_record(start: ServiceStart, directory: Path, clock: Clock = SYSTEM_CLOCK) -> Record:
     """Return the record of a service that was just handed over."""
     observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, clock.now_s(), start.node)
-    owner = start.tenant, start.user
-    return Record(
-        start.service_id, start.execution_id, start.node, directory, observation, owner=owner, promised=start.promised
-    )
+    record = Record(start.service_id, start.execution_id, start.node, directory, observation)
+    record.owner, record.promised = (start.tenant, start.user), start.promised
+    if (probe := start.component.readiness) is not None:
+        record.probe = probe_words(probe.port, probe.timeout_s)
+    return record
 
 
 def found_record(directory: Path, clock: Clock = SYSTEM_CLOCK) -> Record | None:
@@ -111,6 +125,8 @@ def found_record(directory: Path, clock: Clock = SYSTEM_CLOCK) -> Record | None:
     )
     record = Record(spec["service_id"], spec["execution_id"], spec["node"], directory, observation)
     record.promised = bool(spec.get("promised"))
+    if probe := spec.get("probe"):
+        record.probe = probe_words(probe.get("name", probe["port"]), probe["timeout_s"])
     if "owner" in spec:
         record.owner = spec["owner"][0], spec["owner"][1]
     if "python_environment" in spec:

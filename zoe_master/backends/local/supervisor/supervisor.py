@@ -27,6 +27,7 @@ FIRST_TICK_S = 0.02
 READ_BYTES = 65536
 LINE_BYTES_MAX = 2000
 KILLED_EXIT_CODE = 128 + signal.SIGKILL
+_OF_PEOPLE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Supervisor:
@@ -349,7 +350,8 @@ class Supervisor:
             return "out_of_memory", self._memory_message()
         if exit_code > 128:
             with contextlib.suppress(ValueError):
-                return "exited", f"ended by {signal.Signals(exit_code - 128).name}"
+                number = signal.Signals(exit_code - 128)
+                return "exited", f"ended by {number.name}{', which Zoe did not send' if number in _OF_PEOPLE else ''}"
         return "exited", ""
 
     def _report_end(self, exit_code: int | None, cause: str, message: str) -> None:

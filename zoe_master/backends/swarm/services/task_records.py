@@ -8,12 +8,20 @@ from typing import Any
 
 from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.engine.daemon.container_facts import seconds
-from zoe_master.backends.engine.errors import NOTHING, ErrorText, error_text
+from zoe_master.backends.engine.errors import ErrorText, error_text
 from zoe_master.backends.engine.services.records import FoundServices, Record, found_services
 from zoe_master.backends.engine.spec.naming import labels
 from zoe_master.backends.swarm.facts import TaskFacts
 
 _ENDED_BY_ITSELF = ("complete", "failed")
+_STEPS = {
+    "assigned": "its engine has not begun with it yet",
+    "accepted": "its engine has not begun with it yet",
+    "preparing": "its engine prepares its image, network and files",
+    "ready": "its container is being started",
+    "starting": "its container is being started",
+}
+"""What a task in each of these states waits for."""
 
 
 @dataclass(slots=True)
@@ -48,8 +56,10 @@ class TaskRecord(Record):
 
     @property
     def not_started(self) -> ErrorText:
-        """Return the managers' message on a task that does not run yet."""
-        return error_text("Swarm has not started it yet", self.task.message) if self.task else NOTHING
+        """Return why the managers do not take it, or what its task waits for, with their message."""
+        if self.task is None or self.obstacle.message:
+            return self.obstacle
+        return error_text(_STEPS.get(self.task.state, "Swarm has not started it yet"), self.task.message)
 
     @property
     def removed_by(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.engine.errors import NOTHING
 from zoe_master.backends.engine.services.service_files import ServiceFiles
 from zoe_master.backends.engine.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.facts import TaskFacts
@@ -52,6 +53,7 @@ class TaskRegistry(ServiceRegistry[TaskRecord]):
         with self.lock:
             for service in services:
                 self._records[service].group = group
+            self.hold_up(group.members, NOTHING)
 
     def task_seen(self, service: ServiceId, task: TaskFacts) -> None:
         """Process the managers' report on a task."""
