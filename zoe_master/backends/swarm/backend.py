@@ -58,6 +58,7 @@ from zoe_master.backends.swarm.manager.manager_loop import ManagerLoop
 from zoe_master.backends.swarm.manager.managers import Managers
 from zoe_master.backends.swarm.manager.nodes import NodeView
 from zoe_master.backends.swarm.manager.poller import Reconciler
+from zoe_master.backends.swarm.manager.quorum import ManagerQuorum
 from zoe_master.backends.swarm.services.task_driver import TaskDriver
 from zoe_master.backends.swarm.services.task_records import TaskRecord
 from zoe_master.backends.swarm.services.task_registry import TaskRegistry
@@ -86,7 +87,6 @@ class SwarmBackend:
         self._settings = settings
         self._waker = waker
         self._next_prune_s = 0.0
-        self._silent = False
         self._registry = TaskRegistry(
             ServiceFiles(settings.state_dir, clock),
             waker,
@@ -95,6 +95,7 @@ class SwarmBackend:
         )
         engines = [Engine(url, settings.tls_dir, settings.engine_timeout_s) for url in settings.managers]
         self._managers = Managers(engines, clock)
+        self._quorum = ManagerQuorum(settings, waker, clock)
         self._watches = EngineWatches(settings, self)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-swarm")
         self._pulls = ImagePulls(self._watches, self._pool, settings, waker)
@@ -125,6 +126,7 @@ class SwarmBackend:
         )
         self._view = NodeView(
             self._managers,
+            self._quorum,
             self._reconciler,
             self._watches,
             self._registry,
@@ -152,6 +154,7 @@ class SwarmBackend:
         )
         return ManagerLoop(
             self._registry,
+            self._quorum,
             launcher,
             self._reconciler,
             self._tending,
@@ -320,6 +323,7 @@ class SwarmBackend:
 
     def _adopt(self) -> None:
         try:
+            self._quorum.begin()
             self._reconciler.look()
             for watch in self._watches.watches():
                 watch.first_look.wait(self._settings.engine_timeout_s)
@@ -352,6 +356,7 @@ class SwarmBackend:
         self._exposure.close()
         self._pool.shutdown()
         self._watches.close()
+        self._quorum.close()
         self._managers.close()
 
     def _place(self, service: ServiceId) -> Path:
@@ -365,9 +370,6 @@ class SwarmBackend:
         while not self._clock.wait(self._closing, self._settings.look_interval_s):
             try:
                 self._at_intervals(self._clock.monotonic_s())
-                if self._managers.silent is not self._silent:
-                    self._silent = self._managers.silent
-                    self._waker.wake()
             except Exception:  # one failure must not end the recurring work
                 _log.exception("periodic work failed")
 

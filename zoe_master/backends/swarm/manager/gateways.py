@@ -139,12 +139,12 @@ class Gateways:
         around = AttemptContext(node_id, self._shared.network(attempt, shared), (secret_id, name))
         tags = {**shared, labels.GATEWAY: fingerprint, labels.NODE: record.node}
         spec = gateway_spec(name, tags, record.targets, around, self._settings)
-        made = self._managers.ask(lambda api: api.create_service(**spec))
+        made = self._managers.change(lambda api: api.create_service(**spec))
         return Gateway(str(made["ID"]), attempt, fingerprint, record.node, now_s)
 
     def _remove(self, gateway: Gateway) -> None:
         try:
-            self._managers.ask(lambda api: api.remove_service(gateway.service_id))
+            self._managers.change(lambda api: api.remove_service(gateway.service_id))
         except UNREACHABLE as error:
             if status_of(error) != 404:
                 return  # the next poll retries

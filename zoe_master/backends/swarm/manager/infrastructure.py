@@ -42,7 +42,7 @@ class AttemptInfrastructure:
             name = attempt_name(self._settings.installation, attempt)
             make = {"driver": "overlay", "scope": "swarm", "labels": dict(tags)}
             self._networks[attempt] = self._found_network(name, attempt) or _create_or_find(
-                lambda: str(self._managers.ask(lambda api: api.create_network(name, **make))["Id"]),
+                lambda: str(self._managers.change(lambda api: api.create_network(name, **make))["Id"]),
                 lambda: self._found_network(name, attempt),
             )
         return self._networks[attempt]
@@ -86,7 +86,7 @@ class AttemptInfrastructure:
         if (attempt, name) not in self._secrets:
             data = value()
             self._secrets[attempt, name] = self._found_secret(name, attempt) or _create_or_find(
-                lambda: str(self._managers.ask(lambda api: api.create_secret(name, data, labels=dict(tags)))["ID"]),
+                lambda: str(self._managers.change(lambda api: api.create_secret(name, data, labels=dict(tags)))["ID"]),
                 lambda: self._found_secret(name, attempt),
             )
         return self._secrets[attempt, name]
@@ -136,7 +136,7 @@ class AttemptInfrastructure:
 
     def _remove(self, removal: Any) -> None:
         try:
-            self._managers.ask(removal)
+            self._managers.change(removal)
         except UNREACHABLE as error:
             if status_of(error) != 404:
                 self.left += 1

@@ -15,7 +15,7 @@ from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
 from zoe_master.backends.engine.daemon.files.path_checks import PathChecks
 from zoe_master.backends.engine.daemon.files.volume_owners import VolumeOwners
 from zoe_master.backends.engine.daemon.image_facts import ImageCommand
-from zoe_master.backends.engine.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
+from zoe_master.backends.engine.errors import UNREACHABLE, ErrorText, cannot_serve, error_text_of, status_of
 from zoe_master.backends.engine.spec.environments import comes_first, entry_archive
 from zoe_master.backends.engine.spec.naming import labels
 from zoe_master.backends.engine.spec.naming.attempts import Attempt, attempt_labels
@@ -32,6 +32,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.grouping import group_services
 from zoe_master.backends.swarm.spec.specification import AttemptContext, Json, needs_network, service_spec
 
+_CHECKING = ErrorText("Zoe is checking its directories on the node")
 _SILENT = (None, 503)
 """No answer, or a temporary error: the request is valid, however long it takes."""
 
@@ -63,37 +64,45 @@ class ServiceLauncher:
         """Start services; return those to retry: no manager takes them now, or their node is being checked."""
         rendered = [service for service in (self._render(start, nodes) for start in starts) if service is not None]
         again: list[ServiceStart] = []
-        silent = False
+        silent: ErrorText | None = None
         for group in group_services(rendered):
-            if silent:  # each call would take the timeout of all managers
-                again += [service.start for service in group]
+            if silent is not None:  # each call would take the timeout of all managers
+                again += self._hold_up(group, silent)
                 continue
             try:
                 first = group[0]
                 if not (self._paths.may_mount(first.start) and self._volumes.are_checked(first.start, first.made_dir)):
-                    again += [service.start for service in group]
+                    again += self._hold_up(group, _CHECKING)
                     continue
                 self._create(group, nodes[first.start.node])
             except CannotStartError as error:
                 if isinstance(error, CannotStartYetError) and self._may_wait(group):
-                    again += [service.start for service in group]
+                    again += self._hold_up(group, ErrorText(str(error), error.detail))
                 else:
                     self._refuse(group, error)
             except UNREACHABLE as error:
                 if not cannot_serve(error):
                     message, detail = error_text_of("Swarm refuses it", error)
                     self._refuse(group, CannotStartError(message, detail=detail))
-                elif (silent := status_of(error) in _SILENT) or self._may_wait(group):
-                    again += [service.start for service in group]
+                    continue
+                why = error_text_of("no manager of the swarm accepts it; Zoe tries again", error)
+                silent = why if status_of(error) in _SILENT else None
+                if silent is not None or self._may_wait(group):
+                    again += self._hold_up(group, why)
                 else:
-                    message, detail = error_text_of("no manager of the swarm accepts it; Zoe tries again", error)
+                    message, detail = why
                     self._refuse(group, CannotStartError(message, Cause.ENGINE_FAULT, detail))
         return again
+
+    def _hold_up(self, group: Sequence[RenderedService], why: ErrorText) -> list[ServiceStart]:
+        """Record why it waits, and return the starts to retry."""
+        self._registry.hold_up([service.start.service_id for service in group], why)
+        return [service.start for service in group]
 
     def remove(self, group: ServiceGroup) -> None:
         """Remove a Swarm service; its tasks follow."""
         try:
-            self._managers.ask(lambda api: api.remove_service(group.group_id))
+            self._managers.change(lambda api: api.remove_service(group.group_id))
         except UNREACHABLE as error:
             if status_of(error) != 404:
                 return  # the next poll retries
@@ -154,7 +163,7 @@ class ServiceLauncher:
             around = replace(around, environment=program, image_command=self._image_command(start), sources=opening)
         spec = service_spec(group, around, self._settings)
         try:
-            return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])
+            return str(self._managers.change(lambda api: api.create_service(**spec))["ID"])
         except APIError as error:
             if status_of(error) != 409:
                 raise

@@ -9,12 +9,13 @@ import threading
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import ObservedState, ServiceStart
-from zoe_master.backends.engine.errors import UNREACHABLE
+from zoe_master.backends.engine.errors import UNREACHABLE, ErrorText
 from zoe_master.backends.engine.spec.naming.attempts import Attempt
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.infrastructure import AttemptInfrastructure
 from zoe_master.backends.swarm.manager.launch import ServiceLauncher
 from zoe_master.backends.swarm.manager.poller import Reconciler
+from zoe_master.backends.swarm.manager.quorum import ManagerQuorum
 from zoe_master.backends.swarm.services.task_driver import TaskDriver
 from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
@@ -35,6 +36,7 @@ class ManagerLoop:
     def __init__(
         self,
         registry: TaskRegistry,
+        quorum: ManagerQuorum,
         launcher: ServiceLauncher,
         reconciler: Reconciler,
         tending: TaskDriver,
@@ -45,6 +47,7 @@ class ManagerLoop:
     ) -> None:
         self._clock = clock
         self._registry = registry
+        self._quorum = quorum
         self._launcher = launcher
         self._reconciler = reconciler
         self._tending = tending
@@ -66,6 +69,8 @@ class ManagerLoop:
 
     def hand_over(self, start: ServiceStart) -> None:
         """Queue a service for its start."""
+        if problem := self._quorum.problem:  # the thread may hang in a request
+            self._hold_up([start], problem)
         self._handed.put(start)
 
     def nudge(self) -> None:
@@ -95,20 +100,33 @@ class ManagerLoop:
     def _pass(self) -> None:
         starts = self._retried + self._gather(self._pause_s())
         self._retried = []
-        nodes = self._reconciler.nodes
-        ids = {name: node.node_id for name, node in nodes.items()}
-        if starts:
-            self._retried = self._launcher.launch(starts, nodes)
-        self._gateways.keep(self._registry.records(), ids)
+        problem = self._quorum.problem
+        if not problem:
+            self._create(starts)
+        else:  # each change would hang
+            self._retried = starts
+            self._hold_up(starts, problem)
         now_s = self._clock.monotonic_s()
         looked = now_s >= self._next_look_s
         if looked:
-            self._reconciler.look()
+            if not problem:  # neither reads of frozen managers nor those from memory are of use
+                self._reconciler.look()
             done_s = self._clock.monotonic_s()
             self._next_look_s = done_s + max(self._interval_s(), _REST * (done_s - now_s))
         for record in self._registry.records():
             self._tending.tend(record)
-        self._remove(looked)
+        if not problem:
+            self._remove(looked)
+
+    def _hold_up(self, starts: list[ServiceStart], problem: str) -> None:
+        why = ErrorText(f"Swarm cannot take it: {problem}")
+        self._registry.hold_up([start.service_id for start in starts], why)
+
+    def _create(self, starts: list[ServiceStart]) -> None:
+        nodes = self._reconciler.nodes
+        if starts:
+            self._retried = self._launcher.launch(starts, nodes)
+        self._gateways.keep(self._registry.records(), {name: node.node_id for name, node in nodes.items()})
 
     def _gather(self, pause_s: float) -> list[ServiceStart]:
         """Return the queued starts; after the first, wait for more until a pause."""
@@ -149,7 +167,7 @@ class ManagerLoop:
     def _sweep_due_s(self) -> float:
         """Return when to retry the removal of objects in use: soon, since that costs less than listing all tasks."""
         hasty = self._shared.left > 0 and self._clock.monotonic_s() < self._hasty_until_s
-        return self._next_sweep_s if hasty else math.inf
+        return self._next_sweep_s if hasty and not self._quorum.problem else math.inf
 
     def _interval_s(self) -> float:
         changing = any(

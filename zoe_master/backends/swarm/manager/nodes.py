@@ -17,11 +17,12 @@ from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
 from zoe_master.backends.swarm.manager.managers import Managers
 from zoe_master.backends.swarm.manager.poller import Reconciler
+from zoe_master.backends.swarm.manager.quorum import ManagerQuorum
 from zoe_master.backends.swarm.manager.reservations import larger
 from zoe_master.backends.swarm.services.task_registry import TaskRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
-MANAGERS_SILENT = "the swarm's managers do not answer"
+MANAGERS_STUCK = "the swarm's managers answer, but carry out no changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class NodeView:
     """Combines the reports on each machine."""
 
     managers: Managers
+    quorum: ManagerQuorum
     reconciler: Reconciler
     watches: EngineWatches
     registry: TaskRegistry
@@ -67,8 +69,8 @@ class NodeView:
 
     def _obstacles(self, node: NodeFacts, watch: EngineEvents | None) -> Iterator[str]:
         """Yield why a node must get no services although Swarm would place them, as text."""
-        if self.managers.silent:
-            yield MANAGERS_SILENT
+        if problem := self.quorum.problem or (MANAGERS_STUCK if self.managers.stuck else ""):
+            yield problem
         if watch is not None and watch.problem:
             yield watch.problem
         if watch is not None and watch.unfit:

@@ -153,9 +153,12 @@ def test_start_that_all_managers_fail_is_tried_again(
 ) -> None:
     manager.status = status
     assert launching.launch() == [START]
-    assert launching.seen() == (ObservedState.STARTING, None, "")
+    state, cause, message = launching.seen()
+    assert (state, cause) == (ObservedState.STARTING, None)
+    assert message.startswith("no manager of the swarm accepts it; Zoe tries again: ")
     manager.status = 201
     assert launching.launch() == []
+    assert launching.seen() == (ObservedState.STARTING, None, "")
     record = launching.registry.get(START.service_id)
     assert record is not None
     assert record.group is not None

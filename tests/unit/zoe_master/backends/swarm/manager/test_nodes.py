@@ -23,12 +23,13 @@ def message(left: int, problem: str, place: Path) -> str:
         running=lambda: [f"e.c.{number}.1" for number in range(left)],
     )  # fmt: skip
     seen: Any = SimpleNamespace(
-        silent=False, returning=(), reserved_by_others={},
+        stuck=False, returning=(), reserved_by_others={},
         nodes={"n1": facts}, get=lambda name: watch if name == "n1" else None,
         all=list, problem=lambda _: "", by_node=Counter, warning=lambda _: "",
     )  # fmt: skip
+    quorum: Any = SimpleNamespace(problem="")
     registry: Any = SimpleNamespace(get=lambda _: None, records=list)
-    [node] = NodeView(seen, seen, seen, registry, seen, seen, seen, SwarmSettings(place)).nodes()
+    [node] = NodeView(seen, quorum, seen, seen, registry, seen, seen, seen, SwarmSettings(place)).nodes()
     return node.message
 
 
