@@ -221,6 +221,14 @@ class Load:
                 continue
 
 
+def test_a_database_that_only_answers_reads_is_not_ready(postgres_server: PostgresServer, postgres_url: str) -> None:
+    postgres_server.make_read_only(postgres_url)
+    store = PostgresStore(postgres_url)
+    with pytest.raises(StoreUnavailable, match="takes no changes"):
+        store.ping()
+    store.close()
+
+
 @pytest.fixture
 def load(postgres_url: str) -> Iterator[Load]:
     load = Load(postgres_url)

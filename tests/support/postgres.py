@@ -135,6 +135,10 @@ class PostgresServer:
         finally:
             self._execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
+    def make_read_only(self, url: str) -> None:
+        """A database whose next connections can change nothing."""
+        self._execute(f"ALTER DATABASE {make_url(url).database} SET default_transaction_read_only = on")
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Stop a server that accepts connections, but answers nothing."""

@@ -375,7 +375,7 @@ class ExecutionStore(Protocol):
         ...
 
     def ping(self) -> None:
-        """Raise StoreUnavailable if the database cannot be reached."""
+        """Raise StoreUnavailable if the database cannot be reached, or only answers reads, like a standby."""
         ...
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from zoe_lib.domain.applications.entries import Entry
 from zoe_lib.domain.applications.sharing import ALL, Visibility
@@ -501,8 +501,8 @@ class PostgresStore:
     revision = read_method(read_revision)
 
     def ping(self) -> None:
-        """Raise StoreUnavailable unless the database answers."""
-        self.database.read(lambda c: c.execute(text("SELECT 1")))
+        """Raise StoreUnavailable unless the database answers, and takes changes."""
+        self.database.check_changes()
 
     def close(self) -> None:
         """Close all connections."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, Protocol, TypeVar
 
 import psycopg2
-from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, exc, make_url
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, exc, make_url, text
 
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store import positions
@@ -47,6 +47,7 @@ CONNECT_ARGUMENTS: dict[str, Any] = {
 # foreign key until it has counted the rows anew: a plan made while a table was small would continue to read all of a
 # large one.
 _BY_KEYS = {"enable_seqscan": "off"}
+_TAKES_NO_CHANGES = text("SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'")
 # Time limit for a free connection, before StoreUnavailable.
 POOL_WAIT_S_MAX = 10.0
 
@@ -62,6 +63,11 @@ class Database:
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only, _BY_KEYS)
         self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only, _BY_KEYS)
         self._watch = ConnectionWatch(self._hangs, clock=clock)
+
+    def check_changes(self) -> None:
+        """Raise StoreUnavailable unless the database answers, and takes changes: a standby only answers reads."""
+        if self.read(lambda connection: connection.execute(_TAKES_NO_CHANGES).scalar_one()):
+            raise StoreUnavailable("the database takes no changes: it is a standby, or read-only")
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one snapshot of the database. It may run twice."""
