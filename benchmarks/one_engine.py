@@ -50,7 +50,7 @@ def main() -> int:
 
 
 class Bare:
-    """docker-py with one client in each thread."""
+    """One client of docker-py in each thread."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -26,8 +26,8 @@ from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_lib.domain.values.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_master.loop.observer import ServiceObserver
 
-RUNS = of_checks(1 / 30, 2_500)
-FEWER_RUNS = of_checks(1 / 60, 500)
+RUNS = of_checks(1 / 60, 2_500)
+FEWER_RUNS = of_checks(1 / 120, 500)
 SPAN_S = 600.0
 POLICIES = [
     Policy(),
