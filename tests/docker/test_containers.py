@@ -124,6 +124,30 @@ def test_services_of_an_execution_find_each_other_and_others_do_not(harness: Doc
     assert shown == b"hello\n"
 
 
+def test_services_that_are_alone_share_a_network_and_reach_no_other(harness: DockerHarness) -> None:
+    serving = small("mkdir -p /tmp/w; echo hello > /tmp/w/index.html; exec httpd -f -p 8080 -h /tmp/w")
+    harness.start(serving, "e.c.0.1")
+    harness.reach("e.c.0.1", READY)
+    record = harness.backend._registry.get("e.c.0.1")
+    assert record is not None
+    assert record.container is not None
+    url = f"http://{record.container.address}:8080/"
+
+    def serves() -> bool:
+        try:
+            return harness.engine.machine.inside("busybox", "wget", "-q", "-O", "-", url) == b"hello\n"
+        except AssertionError:  # it does not listen yet
+            return False
+
+    harness.until(serves)
+    harness.start(small(f"wget -T 2 -q -O - {url} || echo cut off"), "f.c.0.1")
+    harness.reach("f.c.0.1", ENDED)
+    assert "cut off" in harness.output("f.c.0.1")
+    assert "hello" not in harness.output("f.c.0.1")
+    networks = set(things(harness.engine)) - set(harness.before)
+    assert len([name for name in networks if name.startswith("network")]) == 1
+
+
 def test_a_foreign_container_of_the_same_name_is_left_alone(harness: DockerHarness) -> None:
     api: Any = harness.engine.machine.api
     name = group_name(harness.settings.installation, "c", ["e.c.0.1"])

@@ -11,7 +11,7 @@ from typing import Any
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.docker.launch import ContainerLauncher
-from zoe_master.backends.docker.networks import AttemptNetworks
+from zoe_master.backends.docker.networks import ALONE, AttemptNetworks
 from zoe_master.backends.docker.settings import DockerSettings
 from zoe_master.backends.engine.daemon.engines import Engine
 from zoe_master.backends.engine.errors import UNREACHABLE, words_of
@@ -19,6 +19,7 @@ from zoe_master.backends.engine.services.records import Record
 from zoe_master.backends.engine.services.service_driver import ServiceDriver
 from zoe_master.backends.engine.services.service_registry import ServiceRegistry
 from zoe_master.backends.engine.spec.naming import labels
+from zoe_master.backends.engine.spec.naming.attempts import Attempt
 
 _log = logging.getLogger(__name__)
 _SHORTEST_S = 0.05  # what is due may have to wait for the engine
@@ -159,7 +160,12 @@ class ContainerKeeper:
     def _sweep(self) -> None:
         """Remove the networks of attempts without a service that may run: addresses for networks are few."""
         if self._networks.left:
-            self._networks.sweep(lambda: {record.attempt for record in self._registry.records() if not record.final})
+            self._networks.sweep(self._attempts)
+
+    def _attempts(self) -> set[Attempt]:
+        """Return the attempts with a service that may run."""
+        found = {record.attempt for record in self._registry.records() if not record.final}
+        return found | {ALONE} if found else found
 
     def _listed(self) -> dict[str, str]:
         """Return the container of each service of ours."""

@@ -126,7 +126,7 @@ class ContainerLauncher:
         return str(made)
 
     def _around(self, start: ServiceStart, has_files: bool) -> ContainerContext:
-        network = self._networks.ensure(Attempt(start.execution_id, start.attempt), start.tenant)
+        network = self._networks.ensure_for(start)
         command = self._image_command(start) if comes_first(start.component) else ((), ())
         return ContainerContext(network, has_files, self._host.total.cores_milli, command)
 
@@ -162,7 +162,7 @@ class ContainerLauncher:
         except APIError as error:
             if _NO_NETWORK.search(words_of(error)):
                 self._remove(container)
-                self._networks.forget(Attempt(start.execution_id, start.attempt))
+                self._networks.forget(start)
                 raise CannotStartYetError("its network was removed from outside", Cause.ENGINE_FAULT) from error
             facts = container_facts(self._api.inspect_container(container))
             if facts is None or facts.finished_at_s is None:
