@@ -33,8 +33,9 @@ def main() -> None:
     ):
         submitted: list[str] = []
         for turn in range(kills):
-            jobs = [_job(f"{turn}.{job}", chance.random()) for job in range(_JOBS)]
-            submitted += [client.submit(job).id for job in jobs]
+            names = [f"{turn}.{number}" for number in range(_JOBS)]
+            scripts = [f"echo {name} >> {{workspace}}/ran; sleep {chance.random():.2f}" for name in names]
+            submitted += [client.submit(job(script)).id for script in scripts]
             time.sleep(chance.random())
             stack.restart(["zoe_master.main"])
         states = _ends(client, submitted)
@@ -43,10 +44,16 @@ def main() -> None:
     print(json.dumps(told))
 
 
-def _job(name: str, sleeps_s: float) -> dict[str, object]:
-    words = ["sh", "-c", f"echo {name} >> /workspace/ran; sleep {sleeps_s:.2f}"]
-    component = {"name": "main", "image": "shell", "command": words, "resources": {"cores": 0.1, "memory": "32MiB"}}
-    return {"version": 4, "name": "job", "components": [component | {"ends_application": True}]}
+def job(script: str) -> dict[str, object]:
+    """Return a job that runs a shell script."""
+    component = {
+        "name": "main",
+        "image": "zoe/tiny",
+        "command": ["sh", "-c", script],
+        "resources": {"cores": 0.1, "memory": "32MiB"},
+        "ends_application": True,
+    }
+    return {"version": 4, "name": "job", "components": [component]}
 
 
 def _ends(client: Client, submitted: list[str]) -> dict[str, int]:

@@ -29,15 +29,26 @@ def home() -> Iterator[Path]:
     shutil.rmtree(base)
 
 
-def test_kills_of_the_master_leave_nothing_behind_and_double_nothing(engine: OneEngine, home: Path) -> None:
-    before = things(engine)
+def told_by(engine: OneEngine, program: str, *arguments: str) -> dict[str, Any]:
+    """Return what a program prints in the network of the engine."""
     inside = ["nsenter", "-t", str(engine.machine.first_pid), "--net", "env", f"DOCKER_HOST={engine.url}"]
     done = subprocess.run(
-        [*inside, sys.executable, "-m", "tests.docker.kills", str(home), str(KILLS), "1"],
+        [*inside, sys.executable, "-m", f"tests.docker.{program}", *arguments],
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def test_kills_of_the_master_leave_nothing_behind_and_double_nothing(engine: OneEngine, home: Path) -> None:
+    before = things(engine)
+    told = told_by(engine, "kills", str(home), str(KILLS), "1")
     jobs = 3 * KILLS
     assert told == {"jobs": jobs, "states": {"succeeded": jobs}, "lines": jobs, "distinct": jobs}
     assert set(things(engine)) <= set(before)
+
+
+def test_history_and_workspaces_stay_when_a_home_moves_from_local_to_docker(engine: OneEngine, home: Path) -> None:
+    told = told_by(engine, "moving", str(home))
+    assert told == {"before": "succeeded", "history": "succeeded", "after": "succeeded"}
