@@ -15,6 +15,7 @@ import io
 import json
 import operator as op
 import os
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ _AT_ONCE = 4
 _HEADER_BYTES = 128 * 1024
 _PUSHDOWN = "X-Zoe-Pushdown"
 _DIGITS_MAX = 38
+_IN_COLUMN = re.compile(r"In CSV column #(\d+): ")
 _SIGNS = {"=": "=", "==": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _MEMBERSHIP = ("in", "not in")
 _TEXT, _TRUTH, _DAY, _TIME = "string", "boolean", "date", "timestamp"
@@ -76,7 +78,8 @@ def zoe_input(
         raise ImportError("zoe_arrow needs pyarrow: add it to the packages of this program") from None
     source, groups = _declared_input(name), alternatives(filters)
     known = {**source.types, **(types or {})}
-    check_types(groups, known)
+    if isinstance(columns, str):
+        raise ValueError(f"columns is a list of names, such as [{columns!r}]")
     store = _Store(source)
     objects = list(store.objects())
     if not objects:
@@ -84,8 +87,9 @@ def zoe_input(
     names = source.names or _header(store, source, objects[0])
     wanted = list(columns) if columns is not None else list(names)
     needed = list(dict.fromkeys([*wanted, *columns_of(groups)]))
-    if missing := [entry for entry in needed if entry not in names]:
+    if missing := [entry for entry in [*needed, *known] if entry not in names]:
         raise InputError(f"there is no column {', '.join(missing)}; the columns are {', '.join(names)}")
+    check_types(groups, known)
     scan = _Scan(source, tuple(names), tuple(needed), groups, known, pushdown)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         tables = list(pool.map(lambda entry: scan.table(store, entry), objects))
@@ -110,10 +114,10 @@ class _Scan:
                 raise
             answer = store.read(listed, {})
         if answer.headers.get(_PUSHDOWN) == "yes":
-            found = self._parse(gzip.decompress(answer.content), header=False)
+            found = self._parse(listed, gzip.decompress(answer.content), header=False)
         else:
             content = gzip.decompress(answer.content) if _is_packed(listed) else answer.content
-            found = self._parse(content, header=self.source.csv["header"] == "true")
+            found = self._parse(listed, content, header=self.source.csv["header"] == "true")
         return found.filter(expression(self.groups)) if self.groups else found
 
     def _selection(self, listed: _Object) -> str:
@@ -138,7 +142,7 @@ class _Scan:
             asked |= {"where": condition, "types": compared}
         return json.dumps(asked)
 
-    def _parse(self, content: bytes, *, header: bool) -> pa.Table:
+    def _parse(self, listed: _Object, content: bytes, *, header: bool) -> pa.Table:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
@@ -146,12 +150,11 @@ class _Scan:
         if not content.strip():
             return pa.schema(fields).empty_table()
         csv_ = self.source.csv
-        rfc = csv_["escape"] == csv_["quote"]
         parse = arrow_csv.ParseOptions(
             delimiter=csv_["sep"],
             quote_char=csv_["quote"],
-            double_quote=rfc,
-            escape_char=False if rfc else csv_["escape"],
+            double_quote=True,
+            escape_char=False if csv_["escape"] == csv_["quote"] else csv_["escape"],
         )
         convert = arrow_csv.ConvertOptions(
             column_types=pa.schema(fields),
@@ -163,7 +166,18 @@ class _Scan:
             false_values=["false", "False", "FALSE"],
         )
         reading = arrow_csv.ReadOptions(column_names=list(self.names), skip_rows=1 if header else 0)
-        return arrow_csv.read_csv(io.BytesIO(content), reading, parse, convert)
+        try:
+            return arrow_csv.read_csv(io.BytesIO(content), reading, parse, convert)
+        except pa.ArrowInvalid as error:
+            raise InputError(f"{listed.name}: {self._named(str(error))}") from None
+
+    def _named(self, error: str) -> str:
+        """Return Arrow's error with the name of the column instead of its number, and a way on."""
+        found = _IN_COLUMN.match(error)
+        if found is None:
+            return error
+        hint = "give the column another type, or name the text that stands for null as `csv.null_text` of the input"
+        return f"column {self.names[int(found[1])]}: {error[found.end() :]}; {hint}"
 
 
 def _header(store: _Store, source: _Input, first: _Object) -> tuple[str, ...]:
@@ -228,15 +242,18 @@ def _declared_input(name: str) -> _Input:
     if name not in known:
         raise InputError(f"there is no input {name}; inputs: {', '.join(sorted(known)) or 'none'}")
     entry = known[name]
-    if not entry["uri"].startswith(_SCHEME) or entry["columns"]:
-        why = "is read through a view" if entry["columns"] else f"is at {entry['uri']}"
-        raise InputError(f"input {name} {why}; only inputs at {_SCHEME} without `pushdown` can be read here")
+    if not entry["uri"].startswith(_SCHEME) or entry["select"] or entry["where"]:
+        why = f"is at {entry['uri']}" if not entry["uri"].startswith(_SCHEME) else "has a `pushdown` in its description"
+        raise InputError(f"input {name} {why}; only inputs at {_SCHEME} without one can be read here")
     place, _, prefix = entry["uri"].removeprefix(_SCHEME).partition("/")
     container, _, service = place.rpartition(".")
     return _Input(container, prefix, tuple(entry["names"]), entry["types"], entry["csv"], _login(service))
 
 
 def _login(service: str) -> _Login:
+    lacks = InputError(f"there is no credential for the service {service}: see `zoe storage credentials`")
+    if _CONFIGURATION not in os.environ:
+        raise lacks
     directory = Path(os.environ[_CONFIGURATION])
     found = {
         entry.findtext("name", ""): entry.findtext("value", "")
@@ -248,7 +265,7 @@ def _login(service: str) -> _Login:
         url = settings[f"spark.hadoop.{_SERVICE}.{service}.auth.url"]
         return _Login(url, found[f"{_SERVICE}.{service}.username"], found[f"{_SERVICE}.{service}.password"])
     except KeyError:
-        raise InputError(f"there is no credential for the service {service}: see `zoe credential`") from None
+        raise lacks from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +335,8 @@ def _answer(request: urllib.request.Request, what: str) -> _Answer:
             return _Answer({name.title(): value for name, value in answer.headers.items()}, answer.read())
     except urllib.error.HTTPError as error:
         said = error.read(1000).decode(errors="replace").strip()
-        raise InputError(f"{what}: the store answers {error.code} {said}") from None
+        text = error.reason if said.startswith("<") else said
+        raise InputError(f"{what.partition('?')[0]}: the store answers {error.code} {text}") from None
     except OSError as error:
         raise InputError(f"{what}: the store cannot be reached: {error}") from None
 
@@ -350,8 +368,18 @@ def check_types(groups: Alternatives, types: Mapping[str, str]) -> None:
         type_ = types.get(column, _TEXT)
         for value in given if operator in _MEMBERSHIP else [given]:
             if not _fits(value, type_):
-                advice = f': give its type, such as types={{"{column}": "double"}}' if column not in types else ""
-                raise ValueError(f"{column} is a {type_}, and {value!r} is not{advice}")
+                raise ValueError(f"{column} is a {type_}, and {value!r} is not{_advice(column, value, types)}")
+
+
+def _advice(column: str, value: object, types: Mapping[str, str]) -> str:
+    if value is None:
+        return ": filters find no nulls; filter the table instead"
+    if types.get(column) in (_DAY, _TIME):
+        return f": give a datetime.{'date' if types[column] == _DAY else 'datetime'}"
+    if column in types:
+        return ""
+    names = {bool: _TRUTH, int: "long", float: "double", date: _DAY, datetime: _TIME}
+    return f': give its type, such as types={{"{column}": "{names.get(type(value), "double")}"}}'
 
 
 def _fits(value: object, type_: str) -> bool:
@@ -359,8 +387,8 @@ def _fits(value: object, type_: str) -> bool:
         return isinstance(value, str)
     if type_ == _TRUTH:
         return isinstance(value, bool)
-    if type_ in (_DAY, "timestamp"):
-        return isinstance(value, datetime if type_ == "timestamp" else date) and (type_ != _DAY or type(value) is date)
+    if type_ in (_DAY, _TIME):
+        return type(value) is (date if type_ == _DAY else datetime)
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 

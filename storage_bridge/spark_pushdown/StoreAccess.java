@@ -76,7 +76,7 @@ final class StoreAccess implements Serializable {
         String why = whyNotListed(file, answer);
         if (why != null) {
             answer.body().close();
-            throw new ChangedException(file.urlEncodedPath() + " changed while the query was running: " + why);
+            throw new ChangedException(file.urlEncodedPath() + " changed while the query was running: " + why + "; make the DataFrame anew");
         }
         return new Narrowed(answer.body());
     }

@@ -22,6 +22,7 @@ from zoe_cli.main import app
 from zoe_client import Client, NotAllowed, Refused
 from zoe_client.wire import ReplayRequest
 from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.postgres.store import PostgresStore
 from zoe_master.backends.simulated import ServiceBehaviour
 
@@ -124,7 +125,8 @@ def test_one_at_a_time(busy: Api) -> None:
 def test_a_store_that_only_reads_cannot_write(postgres_url: str) -> None:
     store = PostgresStore(postgres_url, read_only=True)
     try:
-        store.ping()
+        with pytest.raises(StoreUnavailable, match="read-only"):
+            store.ping()
         with pytest.raises(Exception, match="read-only"):
             store.accounts.ensure_member("ada", "red", "admin")
     finally:

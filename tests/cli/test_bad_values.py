@@ -82,7 +82,7 @@ def test_no_option_of_any_command_is_refused_in_words_of_the_library(zoe: Zoe) -
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("ls --state running,bogus", "'--state' / '-s': 'bogus' is no state; states are submitted, "),
+        ("ls --state running,bogus", "'--state' / '-s': 'bogus' is no state; states are waiting, "),
         ("run --memory 12XB job.py", "'--memory': '12XB' is not a size; "),
         ("run --memory 1KB job.py", "'--memory': must be at least 1MiB, is 1KB"),
         ("schedule add night bad job.py", "job.py is a script: `zoe run --show job.py > app.json` writes its"),

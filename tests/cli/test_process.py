@@ -130,6 +130,8 @@ def names(group: Any, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """Every command, by its words."""
     found: list[tuple[str, ...]] = []
     for name, command in group.commands.items():
+        if command.hidden:  # an earlier name
+            continue
         found += names(command, (*before, name)) if hasattr(command, "commands") else [(*before, name)]
     return found
 

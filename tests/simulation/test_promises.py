@@ -248,7 +248,7 @@ def test_unknown_run_time_gets_no_promise() -> None:
     world.run(2.0)
     found = world.get(one)
     assert (found.state, found.cause) == (ExecutionState.FAILED, Cause.NO_PROMISE)
-    assert "size.run_time_s" in found.message
+    assert "give its expected run time" in found.message
 
 
 def test_a_budget_is_kept_or_what_it_takes_is_offered() -> None:

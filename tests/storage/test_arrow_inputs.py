@@ -34,9 +34,14 @@ asked = [
 for kwargs in asked:
     plain, pushed = (zoe_input("meters", types=types, pushdown=way, **kwargs) for way in (False, True))
     print(json.dumps({"same": plain.equals(pushed), "rows": pushed.num_rows, "columns": pushed.column_names}))
-for wrong in ({"columns": ["none"]}, {"filters": [("size", ">", 1)]}):
+for wrong in (
+    {"columns": ["none"]},
+    {"filters": [("note", ">", 1)]},
+    {"types": {"city": "double"}},
+    {"types": {"ids": "long"}},
+):
     try:
-        zoe_input("meters", types=types, **wrong)
+        zoe_input("meters", **{"types": types, **wrong})
     except ValueError as error:
         print(json.dumps(str(error)))
 """
@@ -63,8 +68,16 @@ def test_a_table_has_the_rows_of_the_whole_objects(
     keys = swift_credentials({service: ("acme:ann", swift.user("acme:ann").key)})
     (tmp_path / "core-site.xml").write_text(credentials_xml(keys))
     (tmp_path / "spark-defaults.conf").write_text(defaults_text(swift_properties([service], [])))
-    csv = {"sep": ",", "quote": '"', "escape": '"', "nullValue": "", "header": "true"}
-    entry = {"uri": "swift2d://meters.zoe/2015", "columns": [], "names": [], "types": {}, "csv": csv}
+    csv = {"sep": ",", "quote": '"', "escape": "\\", "nullValue": "", "header": "true"}
+    entry = {
+        "uri": "swift2d://meters.zoe/2015",
+        "columns": [],
+        "names": [],
+        "types": {},
+        "csv": csv,
+        "select": [],
+        "where": "",
+    }
     (tmp_path / "inputs.json").write_text(json.dumps({"meters": entry}))
     shutil.copy(zoe_arrow.__file__, tmp_path)
     before = len(swift.log_of("proxy"))
@@ -82,12 +95,14 @@ def test_a_table_has_the_rows_of_the_whole_objects(
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    *results, missing, untyped = map(json.loads, done.stdout.splitlines())
+    *results, missing, untyped, unfit, unknown = map(json.loads, done.stdout.splitlines())
     assert all(result["same"] for result in results), results
     assert [result["rows"] for result in results][:2] == [380, 20_012]
     assert [result["rows"] for result in results][-2:] == [1, 0]
     assert results[2]["columns"] == header.strip().split(",")
     assert "there is no column none" in missing
-    assert "size is a string, and 1 is not: give its type" in untyped
+    assert "note is a string, and 1 is not: give its type" in untyped
+    assert "a.csv: column city: CSV conversion error to double: invalid value" in unfit
+    assert "there is no column ids" in unknown
     size = sum(len(entry) + 1 for entry in lines)
     assert bytes_out(swift.log_of("proxy")[before:], "/meters/2015/") < 8.5 * size

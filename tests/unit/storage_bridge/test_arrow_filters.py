@@ -56,11 +56,12 @@ def test_other_filters_are_refused(filters: Any) -> None:
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        (("size", ">", 90), "size is a string, and 90 is not: give its type"),
+        (("size", ">", 90), r'size is a string, and 90 is not: give its type, such as types={"size": "long"}'),
+        (("size", ">", None), "size is a string, and None is not: filters find no nulls"),
         (("kwh", ">", "90"), "kwh is a double"),
         (("kwh", ">", True), "kwh is a double"),
         (("on", "=", 1), "on is a boolean"),
-        (("day", "=", "2015-01-31"), "day is a date"),
+        (("day", "=", "2015-01-31"), r"day is a date, and '2015-01-31' is not: give a datetime.date"),
         (("day", "=", datetime(2015, 1, 31)), "day is a date"),  # noqa: DTZ001
         (("id", "in", [1, "2"]), "id is a long"),
     ],

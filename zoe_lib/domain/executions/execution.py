@@ -94,10 +94,10 @@ class Service:
     @property
     def has_succeeded(self) -> bool:
         """Return whether it ended with exit code 0. A shell that continues after the memory limit killed its program
-        did not succeed.
+        did not succeed, nor did a program that ended because it was asked to stop.
         """
         ended = self.state is ServiceState.ENDED and self.exit_code == 0
-        return ended and self.cause is not Cause.OUT_OF_MEMORY
+        return ended and self.cause not in (Cause.OUT_OF_MEMORY, Cause.STOPPED)
 
     @property
     def name(self) -> str:

@@ -149,5 +149,5 @@ def test_a_file_of_another_shape_refuses_all_and_says_so_once(tmp_path: Path, te
 def test_invalid_list_is_refused() -> None:
     nonsense: list[object] = [None, [], {"newest": 7}, {"newest": 7, "accounts": {ACCOUNT: {"x1abc": "seven"}}}]
     for told in nonsense:
-        with pytest.raises(ValueError, match=r"list of executions|invalid literal"):
+        with pytest.raises(ValueError, match=r"list of running executions|invalid literal"):
             read_alive(told)
