@@ -201,7 +201,7 @@ def part(number):
     return os.getpid(), number * number
 done = client.gather(client.map(part, range(40)))
 print(client.scheduler.address, sum(square for _, square in done), len({pid for pid, _ in done}))
-assert "Dashboard" not in client._repr_html_()
+assert "/status" not in client._repr_html_()  # the link to a dashboard
 long = client.map(time.sleep, [60, 61])
 """
 

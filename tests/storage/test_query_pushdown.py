@@ -50,7 +50,7 @@ for path, options, schema, where, columns in json.loads(paths[0]):
             print(json.dumps({"same": True, "pushed": False}))
 """
 )
-DATASETS, QUERIES = (12, 8) if LONG else (3, 6)
+DATASETS, QUERIES = (12, 8) if LONG else (2, 6)
 SEEDS = (1, *(pytest.param(seed, marks=of_storage) for seed in (2, 3, 4, 5)))
 
 

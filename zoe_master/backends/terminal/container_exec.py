@@ -86,8 +86,7 @@ class ContainerExec(ProcessStreams):
                 raise EngineRefused(400, container_shell.SHELL)
             stream = self._api.attach(f"/exec/{self._exec}/start", {"Detach": False, "Tty": self.tty})
         except EngineRefused as refused:
-            ended = refused.status in _GONE
-            self.failure = "the service has ended" if ended else _refusal_text(str(refused))
+            self.failure = refusal_text(refused)
         except UNREACHABLE:
             self.failure = "the engine of the service's node does not answer"
         if self.failure is not None:
@@ -162,6 +161,9 @@ class ContainerExec(ProcessStreams):
         return container_shell.SOME_LEFT
 
 
-def _refusal_text(words: str) -> str:
-    """Return the engine's error; the shell is the only program that it starts itself."""
+def refusal_text(refused: EngineRefused) -> str:
+    """Return why the engine does not run it; the shell is the only program that it starts itself."""
+    words = str(refused)
+    if refused.status in _GONE:
+        return "the service's container is paused" if "paused" in words else "the service has ended"
     return _NO_SHELL if container_shell.SHELL in words else f"the engine refuses the command: {words}"
