@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 
 from tests.support.gateway import gateway_before_seaweedfs, gateway_before_swift
 from tests.support.object_store import object_store
+from zoe_embedded.ceph.store import CephStore
 from zoe_embedded.home import Home
 from zoe_embedded.runtimes.runtime import CLONE
 from zoe_embedded.seaweedfs.store import SeaweedStore, ensure_seaweedfs
@@ -143,11 +144,22 @@ def _before_seaweedfs() -> Iterator[S3Place]:
         yield _place_of(store)
 
 
+@contextmanager
+def _ceph() -> Iterator[S3Place]:
+    with tempfile.TemporaryDirectory(prefix="zoe-ceph-") as directory, CephStore(Path(directory)) as store:
+        for user in USERS:
+            keys = (f"--access-key={user.name}", f"--secret-key={user.key}", f"--email={user.name}@example.com")
+            tenant = ("--tenant=tenant",) if user.name == "tenant" else ()
+            store.admin("user", "create", f"--uid={user.name}", f"--display-name={user.name}", *keys, *tenant)
+        yield S3Place(urlsplit(store.url).netloc, {user.name: (user.name, user.key) for user in USERS})
+
+
 _STORES: Mapping[str, Callable[[], AbstractContextManager[S3Place]]] = {
     "swift": _swift,
     "gateway": _gateway,
     "seaweedfs": _seaweedfs,
     "gateway-seaweedfs": _before_seaweedfs,
+    "ceph": _ceph,
 }
 
 
