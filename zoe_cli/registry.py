@@ -106,6 +106,9 @@ class UsageCommand(TyperCommand):
     listed: ClassVar[str] = ""
     """The hint for an object that does not exist, if the command's group does not list such objects."""
 
+    def __init__(self, *args: Any, help: str | None = None, **values: Any) -> None:  # noqa: A002 - Typer's name
+        super().__init__(*args, help=help and joined_lines(help), **values)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; an option of another program is refused with what to write instead."""
         try:
@@ -244,6 +247,12 @@ def _hint_where_it_is_listed(context: Any, detail: str) -> str:
         return ""
     lists = next((name for name in ("ls", "list") if group.command.get_command(group, name)), None)
     return f"`{group.command_path} {lists}` shows the names and ids" if lists else ""
+
+
+def joined_lines(text: str) -> str:
+    """Return a help text with each paragraph in one line, which terminals wrap; those after `\\b` keep their lines."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(part if part.startswith("\b") else " ".join(part.split("\n")) for part in paragraphs)
 
 
 def add(

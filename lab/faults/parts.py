@@ -46,7 +46,7 @@ class BreakingBackend(SimulatedBackend):
     def observe(self) -> Sequence[Observation]:
         """Return the present observations, or earlier ones."""
         if self.away:
-            raise BackendError("simulated: cannot be reached")
+            raise BackendError("the simulated node cannot be reached")
         return self.observe_truly() if self.late is None else self.late
 
     def observe_truly(self) -> Sequence[Observation]:

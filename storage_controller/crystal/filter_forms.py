@@ -47,14 +47,14 @@ def check_file(name: str | None, kind: object) -> None:
     """Refuse (400) a program whose name does not end as those of its kind do."""
     endings = _ENDINGS.get(str(kind), ("",))
     if not str(name or "").endswith(endings):
-        raise RequestRefusedError(400, f"the file of a {kind} filter ends in {' or '.join(endings)}")
+        raise RequestRefusedError(400, f"the name of the file of a {kind} filter must end in {' or '.join(endings)}")
 
 
 def _check(fields: Mapping[str, Any], wanted: Collection[str] | None, kind: str, kinds: Collection[str]) -> None:
     if wanted is None:
         raise RequestRefusedError(400, f"filter_type: must be {' or '.join(sorted(kinds))}, not {kind[:40]!r}")
     if missing := sorted(set(wanted) - set(fields)):
-        raise RequestRefusedError(400, f"{missing[0]}: is missing; a {kind} filter has {', '.join(sorted(wanted))}")
+        raise RequestRefusedError(400, f"{missing[0]} is missing: a {kind} filter needs {', '.join(sorted(wanted))}")
     if more := sorted(set(fields) - set(wanted)):
         raise RequestRefusedError(
             400, f"{more[0][:80]}: no field of a {kind} filter; it has {', '.join(sorted(wanted))}"

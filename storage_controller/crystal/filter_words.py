@@ -94,7 +94,9 @@ def delete(rules: RulesDep, name: str) -> Response:
 def _word(given: NewWord) -> FilterWord:
     attributes = given.model_extra or {}
     if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
-        raise RequestRefusedError(400, f"{given.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+        raise RequestRefusedError(
+            400, f"{given.name}: its fields, names and values together, take more than {_ATTRIBUTES_BYTES_MAX} bytes"
+        )
     return FilterWord(given.name.upper(), (given.identifier or given.name).upper(), given.parameters, attributes)
 
 

@@ -50,14 +50,18 @@ class AddedMetrics:
         if name.upper() in _RESERVED:
             raise RequestRefusedError(409, f"{name} is a keyword of the rule language: use another name")
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
-            raise RequestRefusedError(400, f"{name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+            raise RequestRefusedError(
+                400, f"{name}: its fields, names and values together, take more than {_ATTRIBUTES_BYTES_MAX} bytes"
+            )
         return self.kept.add(name, source, text, attributes, author)
 
     def change_expression(self, one: KeptMetric, text: str, attributes: Mapping[str, Any]) -> list[str]:
         """Store another expression or other fields. Raises RequestRefusedError."""
         said = self._caveats_of_expression(text, attributes) if text else []
         if len(json.dumps(attributes)) > _ATTRIBUTES_BYTES_MAX:
-            raise RequestRefusedError(400, f"{one.name}: its fields take more than {_ATTRIBUTES_BYTES_MAX} bytes")
+            raise RequestRefusedError(
+                400, f"{one.name}: its fields, names and values together, take more than {_ATTRIBUTES_BYTES_MAX} bytes"
+            )
         source = MetricSource.PROMETHEUS if text else MetricSource.NONE
         self.kept.change(one.name, source=source, text=text, attributes=dict(attributes))
         return said

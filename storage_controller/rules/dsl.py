@@ -130,7 +130,7 @@ def bandwidth_of(action: Action) -> int | None:
         raise RuleError("BANDWIDTH needs MIN_BW=<number><K, M or G>Bps")
     rate = number_of(text)
     if rate is None or not 1 <= rate <= RATE_MAX:
-        raise RuleError(f"BANDWIDTH is from 1 to {RATE_MAX} bytes per second")
+        raise RuleError(f"BANDWIDTH must be from 1 to {RATE_MAX} bytes per second")
     return int(rate)
 
 
@@ -195,7 +195,7 @@ def _target(tree: Tree[Token], tenant: str | None) -> Target:
     wanted = _PARTS[kind]
     if kind in (TargetKind.TENANT, TargetKind.GROUP):
         if "/" in name or not name:
-            raise RuleError(f"{name!r} is not the name of a {kind.name.lower()}: it contains no slash")
+            raise RuleError(f"{name!r} contains a slash, so it is not the name of a {kind.name.lower()}")
         return Target(kind, name)
     parts = name.split("/", wanted - 1)
     if len(parts) < wanted and tenant is not None:

@@ -47,7 +47,7 @@ class NewStoragePolicy(BaseModel):
         fragments = self.ec_num_data_fragments, self.ec_num_parity_fragments
         if self.ec_type is None:
             if any((*fragments, self.ec_object_segment_size)):
-                raise ValueError("an erasure code has an ec_type")
+                raise ValueError("ec_type is missing; a policy of erasure coding needs it")
         elif None in fragments or self.replicas != sum(fragment or 0 for fragment in fragments):
             raise ValueError("replicas is the sum of ec_num_data_fragments and ec_num_parity_fragments")
         return self

@@ -106,7 +106,9 @@ def _read(text: bytes) -> Mapping[str, _Keys]:
 def _keys(tenant: str, current: str, told: Mapping[str, str]) -> _Keys:
     for name, secret in told.items():
         if not (_NAME.fullmatch(name) and _SECRET.fullmatch(secret)):
-            raise ValueError(f"key {name[:64]} of {tenant} is not 64 hexadecimal digits under a plain name")
+            raise ValueError(
+                f"key {name[:64]} of tenant {tenant}: a name of letters, digits and '._-', and 64 hexadecimal digits"
+            )
     if current not in told:
         raise ValueError(f"{tenant} has no key {current}, which is to be the current one")
     return _Keys(current, {name: Key(name, bytes.fromhex(secret)) for name, secret in told.items()})

@@ -59,7 +59,7 @@ async def _collect(source: FileSource, path: str, name: str, entry: FileEntry, f
         found.files.append(Member(path, name, entry))
         if len(found.files) > FILES_MAX:
             hint = "download its directories one by one, or copy it by `zoe cp -r`"
-            raise ApiProblem(Code.TOO_LARGE, f"an archive has at most {FILES_MAX} files", hint)
+            raise ApiProblem(Code.TOO_LARGE, f"too many files: an archive can have at most {FILES_MAX}", hint)
     elif entry.kind == "directory" and not (entry.link and path):
         found.directories.append(name)
         async for below in _entries(source, path):

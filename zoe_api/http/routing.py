@@ -95,7 +95,9 @@ async def _check_body(request: Request, takes_body: bool) -> None:
     if takes_body or "json" not in request.headers.get("content-type", ""):
         return
     if (await request.body()).strip() not in _EMPTY:
-        raise ApiProblem(Code.INVALID_REQUEST, refusals.error_count(1), "it takes no body", errors=[_unknown("/body")])
+        raise ApiProblem(
+            Code.INVALID_REQUEST, refusals.error_count(1), "this request takes no body", errors=[_unknown("/body")]
+        )
 
 
 def _unknown(pointer: str) -> Diagnostic:

@@ -160,7 +160,9 @@ def checking(caller: Caller) -> Iterator[None]:
         caller.services.checks.take(_CHECK, caller.user, _CHECKS)
     except Refusal as refused:
         raise ApiProblem(
-            Code.CHECK_BUSY, str(refused), "each user may have four descriptions checked at a time"
+            Code.CHECK_BUSY,
+            str(refused),
+            "four checks of yours are in progress, which is the maximum; try again when one has ended",
         ) from None
     with caller.services.checks.release_after(_CHECK, caller.user):
         yield

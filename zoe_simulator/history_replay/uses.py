@@ -1,4 +1,4 @@
-"""Last uses of applications, as far as the journal shows: warnings contain them."""
+"""Find when applications were last used, for warnings of idle ones in replays of the journal."""
 
 from __future__ import annotations
 

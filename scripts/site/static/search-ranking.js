@@ -5,6 +5,15 @@
 (() => {
   const BACKGROUND = /^(decisions|study|project|genindex|operate\/performance|reference\/(rest|sdk|protocols))/;
   const ENOUGH = 5;
+  // Words of questions that name no subject.
+  const EMPTY = ["equivalent", "way", "want", "need", "possible", "zoe"];
+
+  const subjects = (terms) => {
+    const stemmer = new Stemmer();
+    const empty = new Set(EMPTY.map((word) => stemmer.stemWord(word)));
+    const left = new Set([...terms].filter((term) => !empty.has(term)));
+    return left.size > 0 ? left : terms;
+  };
 
   const filesOf = (term) => [Search._index.terms[term] ?? []].flat();
 
@@ -58,7 +67,8 @@
     if (typeof Search === "undefined") return;
     Scorer.score = ([page, , , , score]) => (BACKGROUND.test(page) ? score / 4 : score);
     const allWords = Search.performTermsSearch;
-    Search.performTermsSearch = (terms, excluded) => {
+    Search.performTermsSearch = (asked, excluded) => {
+      const terms = subjects(asked);
       const pages = allWords(terms, excluded);
       return [...headings(terms), ...pages, ...(pages.length < ENOUGH ? mostWords(terms) : [])];
     };

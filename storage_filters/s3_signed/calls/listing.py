@@ -1,4 +1,4 @@
-"""Parameters of listings that `s3api` answers with status 500. Pure."""
+"""Refuse parameters of listings that `s3api` would answer with status 500. Pure."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_a_budget_is_a_price(budget: float) -> None:
         lambda: PromiseOptions("+1h", None, budget).put_in({}),
         lambda: requested_promise("+1h", None, budget),
     ):
-        with pytest.raises(typer.BadParameter, match="a number that is more than 0"):
+        with pytest.raises(typer.BadParameter, match="must be a number above 0"):
             given()
 
 

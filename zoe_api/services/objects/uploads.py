@@ -156,7 +156,10 @@ class StoredUploads:
         if offset != upload.offset:
             raise ApiProblem(Code.UPLOAD_OFFSET, f"the upload has {upload.offset} bytes, not {offset}")
         if offset + length > upload.length:
-            raise ApiProblem(Code.TOO_LARGE, f"the upload has {upload.length} bytes in all")
+            raise ApiProblem(
+                Code.TOO_LARGE,
+                f"these bytes end at {offset + length}, but the upload was announced with {upload.length} bytes",
+            )
         pieces, end = _Pieces(body), offset + length
         while offset < end and not pieces.ended:
             segment = pieces.next_segment(min(self._bounds.segment_bytes_max, end - offset))

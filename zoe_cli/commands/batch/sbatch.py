@@ -83,15 +83,24 @@ def sbatch(
         list[str] | None,
         typer.Argument(
             metavar="SCRIPT [ARGUMENTS...]",
-            help="Options of sbatch, which win over the #SBATCH lines of the script (- or none: standard input). Zoe's "
-            "own: --loose submits even if some lines are not understood; --show prints the description; --image NAME "
-            "(default: zoe/python); --idempotency-key KEY; --env NAME=VALUE (visible in `zoe show`); "
-            "--secret NAME[=VARIABLE]; --result PATH of a file or folder for `zoe fetch`; --fetch waits, and copies "
-            "the results here.",
+            help="Options, the script (- or none: standard input), and its arguments.",
         ),
     ] = None,
 ) -> None:
-    """Submit a batch script of Slurm; #SBATCH lines, SLURM_* variables and srun work."""
+    """Submit a batch script of Slurm; #SBATCH lines, SLURM_* variables and srun work.
+
+    Options of sbatch win over the #SBATCH lines of the script. Zoe's own options:
+
+    \b
+    --loose                   submit even if some lines are not understood
+    --show                    print the description
+    --image NAME              image of the job (default: zoe/python)
+    --env NAME=VALUE          variable of the environment, visible in `zoe show`
+    --secret NAME[=VARIABLE]  secret as a file, or as a variable
+    --result PATH             file or directory that `zoe fetch` copies
+    --fetch                   wait, and copy the results here
+    --idempotency-key KEY     submit once, however often it is repeated
+    """
     words = words or []
     if words[:1] == ["-h"]:  # `-o` means the output format, as in all commands, and the output file, as in sbatch
         typer.echo(context.get_help())

@@ -31,7 +31,10 @@ def get(context: typer.Context) -> None:
 def set_policy(
     context: typer.Context,
     settings: Annotated[
-        list[str], typer.Argument(metavar="KEY=VALUE", help="Settings such as order=size ageing_s=300.")
+        list[str],
+        typer.Argument(
+            metavar="KEY=VALUE", help="Settings such as order=size ageing_s=300; `zoe policy get` lists them."
+        ),
     ],
     dry: Annotated[
         bool,

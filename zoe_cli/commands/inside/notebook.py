@@ -31,7 +31,9 @@ def notebook(
     context: typer.Context,
     entry: Annotated[
         str | None,
-        typer.Option(help="Only a notebook of this entry of the catalogue (default: any; python-notebook is started)."),
+        typer.Option(
+            help="Open or start only this entry of the catalogue (default: open any, else start python-notebook)."
+        ),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser", help="Open the URL in a browser on this machine instead of printing it.")

@@ -20,7 +20,9 @@ RetryExitCodes = Annotated[
 ]
 MemoryGrow = Annotated[
     str | None,
-    typer.Option("--memory-grow", metavar="2x", help="Retry after out of memory, with memory times this factor."),
+    typer.Option(
+        "--memory-grow", metavar="2x", help="With --retries: each retry after out of memory has this times the memory."
+    ),
 ]
 
 

@@ -51,7 +51,12 @@ Properties = Annotated[
 ]
 Modules = Annotated[
     str | None,
-    typer.Option("--py-files", metavar="FILES", help="As --file for each, by commas.", rich_help_panel=_PANEL),
+    typer.Option(
+        "--py-files",
+        metavar="FILES",
+        help="Local Python files, separated by commas; each is copied as by --file.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 
 _CLUSTER = "Zoe starts a cluster for the program and gives its address; leave it out"

@@ -41,11 +41,20 @@ _JOBS = "`zoe storage policy applying` lists the jobs"
 
 def add_rules(
     context: typer.Context,
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule; `-` reads rules from standard input.")],
+    rule: Annotated[
+        str,
+        typer.Argument(
+            metavar="RULE",
+            help="Rule of the form FOR TARGET [WHEN CONDITION] DO SET FILTER; `-` reads rules from standard input.",
+        ),
+    ],
     tenant: Tenant = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Dry run: evaluate a rule with metrics, and only report when it would switch."),
+        typer.Option(
+            "--dry-run",
+            help="Store the rule as a dry run: no object is filtered; `ls` says when metrics would switch it.",
+        ),
     ] = False,
 ) -> None:
     """Add a rule, for admins. It applies to objects stored from now on."""

@@ -31,7 +31,7 @@ def apply_rules(
     if not tenant or "/" in container or (not container and "/" in target):
         raise typer.BadParameter(f"{target!r} is neither TENANT nor TENANT/CONTAINER")
     if bytes_per_s is not None and bytes_per_s < RATE_MIN:
-        raise typer.BadParameter(f"--rate is at least {rate(RATE_MIN)}")
+        raise typer.BadParameter(f"--rate must be at least {rate(RATE_MIN)}")
     wanted = StorageRewriteRequest(
         tenant=tenant, container=container, plain=undo, dry_run=dry_run, bytes_per_s=bytes_per_s
     )

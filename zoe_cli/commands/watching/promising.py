@@ -75,14 +75,14 @@ def with_run_time(document: dict[str, Any], text: str | None) -> dict[str, Any]:
         return document
     seconds = duration(text)
     if seconds <= 0:
-        raise typer.BadParameter("a run is expected to take more than 0 s", param_hint="--run-time")
+        raise typer.BadParameter("the run time must be more than 0 s", param_hint="--run-time")
     return {**document, "size": {"run_time_s": seconds}}
 
 
 def checked_budget(budget: float) -> float:
     """Return a valid budget; BadParameter if it is not a price."""
     if not 0 < budget < math.inf:
-        raise typer.BadParameter("a budget is a number that is more than 0")
+        raise typer.BadParameter("a budget must be a number above 0")
     return budget
 
 
@@ -94,7 +94,7 @@ def share_of(text: str) -> float:
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a share: write 90% or 0.9") from None
     if not 0.5 <= share <= 0.99:
-        raise typer.BadParameter("a confidence is from 50% to 99%")
+        raise typer.BadParameter("a confidence must be from 50% to 99%")
     return share
 
 

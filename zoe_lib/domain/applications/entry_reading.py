@@ -113,7 +113,7 @@ def _number(text: str) -> Any:
 def _entry(number: int, found: Any, objects: bool, use: EntryUse) -> Entry:
     if isinstance(found, dict) is not objects and not isinstance(found, _InvalidValue):
         other = "an object" if objects else "a value"
-        raise _bad(number, f"is {_kind(found)}, and entry 0 is {other}", "write entries of one kind")
+        raise _bad(number, f"is {_kind(found)}, but entry 0 is {other}", "all entries must be of one kind")
     entry: Entry = _fields(number, found) if isinstance(found, dict) else _scalar(number, found, "")
     _check_use(number, entry, use)
     return entry

@@ -397,7 +397,7 @@ def _apply_epilogue_ended(event: ev.EpilogueEnded, execution: Execution, version
 @_change.register
 def _apply_tenant_credential_used(event: ev.TenantCredentialUsed, execution: Execution, version: int) -> Execution:
     if Mark.TENANT_CREDENTIAL in execution.marks:
-        raise IllegalTransition(execution, event, "the journal says so already")
+        raise IllegalTransition(execution, event, "this is recorded already")
     return changed(execution, version=version, marks=_with_marks(execution, event, Mark.TENANT_CREDENTIAL))
 
 

@@ -27,7 +27,9 @@ def scripts_directory() -> Path:
     for directory in (package / "migrations", package.parent / "alembic"):
         if (directory / "env.py").is_file():
             return directory
-    raise StoreError(f"cannot find the migrations: neither in {package} nor next to it")
+    raise StoreError(
+        f"the migrations of the database are missing in {package}: install the package zoe-analytics again"
+    )
 
 
 def upgrade(url: str, revision: str = "head") -> None:

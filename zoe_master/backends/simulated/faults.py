@@ -21,7 +21,7 @@ class BackendRefusesStarts(SimulatedBackend):
         """Raise while refusals are left."""
         if self.refusals > 0:
             self.refusals -= 1
-            raise BackendError("simulated: cannot be reached")
+            raise BackendError("the simulated node cannot be reached")
         super().start(start)
 
 
@@ -46,7 +46,7 @@ class BackendUnreachable(SimulatedBackend):
     def observe(self) -> Sequence[Observation]:
         """Raise while it is down."""
         if self.down:
-            raise BackendError("simulated: cannot be reached")
+            raise BackendError("the simulated node cannot be reached")
         return super().observe()
 
 

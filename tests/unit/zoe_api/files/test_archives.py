@@ -93,7 +93,7 @@ def test_the_whole_workspace_is_one_archive() -> None:
 
 def test_too_many_files_are_refused_before_the_first_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "FILES_MAX", 3)
-    with pytest.raises(ApiProblem, match="at most 3 files"):
+    with pytest.raises(ApiProblem, match="an archive can have at most 3"):
         archive(TREE, "work", "one.py")
 
 

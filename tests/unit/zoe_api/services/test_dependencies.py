@@ -44,7 +44,7 @@ def test_each_user_has_four_descriptions_checked_at_a_time_and_all_sixteen() -> 
             held.enter_context(dependencies.checking(caller_of(there, person("ada"))))
         with refusal(Code.CHECK_BUSY) as found, dependencies.checking(caller_of(there, person("ada"))):
             pass
-        assert "four descriptions" in found.problem.hint
+        assert "four checks of yours" in found.problem.hint
         for user in ("b", "c", "d"):
             for _ in range(4):
                 held.enter_context(dependencies.checking(caller_of(there, person(user))))

@@ -133,7 +133,7 @@ class _Installation:
             return replace(
                 self._runtime, path=tuple(answer["path"]), environment=dict(answer["environment"]), install=()
             )
-        raise InstallationError(f"the program did not print the runtime: {last or 'no output'}")
+        raise InstallationError(f"the last line of the installer is not a runtime as JSON: {last or 'no output'}")
 
     def _read(self, output: IO[str]) -> list[str]:
         """Follow the output; return its last lines."""

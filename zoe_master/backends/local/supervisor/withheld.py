@@ -1,6 +1,4 @@
-"""Directories that only later processes of the component may enter: they are closed during the installation of
-packages, whose programs may run.
-"""
+"""Close secrets and other directories to a component while its packages are installed, since these run programs."""
 
 from __future__ import annotations
 

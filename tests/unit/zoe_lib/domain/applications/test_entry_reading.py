@@ -62,7 +62,7 @@ def test_objects_have_the_fields_that_the_step_uses_and_may_have_more() -> None:
         (b"[" + b"9" * 5000 + b"]", ListProblem.BAD_ENTRY, "entry 0 of the list is a number beyond"),
         (b'["a", null]', ListProblem.BAD_ENTRY, "entry 1 of the list is null"),
         (b'["a", ["b"]]', ListProblem.BAD_ENTRY, "entry 1 of the list is a list"),
-        (b'["a", {"b": 1}]', ListProblem.BAD_ENTRY, "entry 1 of the list is an object, and entry 0 is a value"),
+        (b'["a", {"b": 1}]', ListProblem.BAD_ENTRY, "entry 1 of the list is an object, but entry 0 is a value"),
         (b'["a\\u0000"]', ListProblem.BAD_ENTRY, "no command may have"),
         (b'["\\ud800"]', ListProblem.BAD_ENTRY, "no command may have"),
     ],

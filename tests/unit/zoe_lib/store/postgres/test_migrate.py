@@ -18,7 +18,7 @@ def test_an_installed_package_has_them_inside(tmp_path: Path, monkeypatch: pytes
     inside = tmp_path / "zoe_lib" / "migrations"
     inside.mkdir(parents=True)
     monkeypatch.setattr(zoe_lib, "__file__", str(tmp_path / "zoe_lib" / "__init__.py"))
-    with pytest.raises(StoreError, match="cannot find the migrations"):
+    with pytest.raises(StoreError, match="the migrations of the database are missing"):
         scripts_directory()
     (inside / "env.py").touch()
     assert scripts_directory() == inside

@@ -63,9 +63,9 @@ def test_all_images_of_a_program_are_there_at_its_end(machine: Machine, tmp_path
         ("print('one')\nprint('error: no network')\nprint('two')\nraise SystemExit(3)", "error: no network"),
         ("print('two')\nraise SystemExit(3)", "two"),
         ("raise SystemExit(3)", "exit code 3"),
-        ("print('done')", "the program did not print the runtime: done"),
-        ("print('{\"path\": 3}')", 'the program did not print the runtime: {"path": 3}'),
-        ("", "the program did not print the runtime: no output"),
+        ("print('done')", "the last line of the installer is not a runtime as JSON: done"),
+        ("print('{\"path\": 3}')", 'the last line of the installer is not a runtime as JSON: {"path": 3}'),
+        ("", "the last line of the installer is not a runtime as JSON: no output"),
     ],
     indirect=["machine"],
 )
