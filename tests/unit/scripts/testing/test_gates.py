@@ -12,7 +12,10 @@ from scripts.testing.costs import BUDGETS_S, Costs, FileCosts
 
 HERE = "tests/unit/scripts/testing/test_gates.py"
 OWN = f"{HERE}::test_the_tables_hold"
-TODAY = datetime.now(UTC).date()
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
 
 
 def quarantine(path: Path, *rows: tuple[str, date]) -> Path:
@@ -52,7 +55,7 @@ def test_wrong_costs_are_refused(costs: Costs, told: str) -> None:
 def test_wrong_capabilities_are_refused(row: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "capabilities.toml").write_text("".join(f"[one_{n}]\n{row}" for n in range(30)))
     monkeypatch.setattr(gates, "CAPABILITIES", tmp_path / "capabilities.toml")
-    monkeypatch.setattr(gates, "QUARANTINE", quarantine(tmp_path / "q.toml", (OWN, TODAY)))
+    monkeypatch.setattr(gates, "QUARANTINE", quarantine(tmp_path / "q.toml", (OWN, today())))
     wrong = list(gates.wrong_capabilities())
     assert len(wrong) == 30
     assert told in wrong[0]
@@ -72,7 +75,7 @@ def test_wrong_capabilities_are_refused(row: str, told: str, tmp_path: Path, mon
 def test_a_quarantine_is_short(
     rows: list[str], days: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    since = TODAY - timedelta(days=days)
+    since = today() - timedelta(days=days)
     monkeypatch.setattr(gates, "QUARANTINE", quarantine(tmp_path / "q.toml", *((row, since) for row in rows)))
     wrong = list(gates.wrong_quarantine())
     assert len(wrong) == bool(told)
