@@ -108,7 +108,8 @@ def _sentence(title: str, detail: str) -> str:
     head = _HEAD.match(title)
     said = set(_WORDS.findall(head[0].lower())) if head else set[str]()
     if head and said and said <= set(_WORDS.findall(detail.lower())):
-        return detail + title[head.end() :]
+        sentence, semicolon, more = detail.partition(";")
+        return f"{sentence}{title[head.end() :]}{semicolon}{more}"
     return ": ".join(part for part in (title, detail) if part)
 
 

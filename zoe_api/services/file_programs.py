@@ -137,7 +137,7 @@ _HEADLESS = {
     404: ApiProblem(Code.UPLOAD_GONE),
     409: ApiProblem(Code.WRONG_KIND),
     423: ApiProblem(Code.UPLOAD_BUSY),
-    507: ApiProblem(Code.WORKSPACE_FULL),
+    507: ApiProblem(Code.WORKSPACE_FULL, "the disk of the files, or your quota on it, is full"),
 }
 """Refusals of requests whose response has no content (HEAD)."""
 

@@ -165,13 +165,18 @@ class QuickClient:
                     return
                 yield event
         except (OSError, HTTPException) as error:
-            raise Unreachable(f"no answer from {self.url}/: {error or type(error).__name__}") from error
+            raise self._unreachable(error) from error
         finally:
             connection.close()
         raise Unreachable(f"no answer from {self.url}/: the stream ended")
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        from zoe_client.words.connections import failure_words
+
+        return Unreachable(f"no answer from {self.url}/: {failure_words(error)}")
 
     def _problem(self, content: bytes, status: int) -> ZoeError:
         from zoe_client.http.problems import problem_in
@@ -226,7 +231,7 @@ class QuickClient:
             except (OSError, HTTPException) as error:
                 connection.close()
                 if kept is None:
-                    raise Unreachable(f"no answer from {self.url}/: {error or type(error).__name__}") from error
+                    raise self._unreachable(error) from error
                 # The server closed the connection since the last request: try a new one.
         self._connection = None if response.will_close else connection
         if response.status >= HTTPStatus.BAD_REQUEST:

@@ -16,4 +16,4 @@ def test_an_option_of_the_command_after_the_program_is_noted(
 ) -> None:
     note_late_options(arguments, {"--workers", "--memory"}, "program")
     said = capsys.readouterr().err
-    assert said.startswith(f"zoe: {named} stands after the program and goes to it") if named else said == ""
+    assert said.startswith(f"zoe: {named} is passed to the program") if named else said == ""

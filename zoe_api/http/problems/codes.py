@@ -210,7 +210,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.UPLOAD_OFFSET: (409, "The upload continues at another offset"),
     Code.UPLOAD_BUSY: (423, "Another request writes to this upload"),
     Code.TOO_MANY_UPLOADS: (429, "You have too many unfinished uploads"),
-    Code.WORKSPACE_FULL: (507, "There is not enough room"),
+    Code.WORKSPACE_FULL: (507, "There is not enough room for the files"),
     Code.FILES_BUSY: (429, "Too many requests for files at the moment; try again soon"),
     Code.FILES_UNAVAILABLE: (503, "Files are not available now"),
     Code.REPLAY_FAILED: (500, "The replay failed"),

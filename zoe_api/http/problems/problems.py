@@ -218,7 +218,9 @@ async def _http(request: Request, error: Exception) -> Response:
     if code is Code.NO_SUCH_ROUTE and _ENCODED_SLASH in request.scope.get("raw_path", b"").lower():
         wrong = Diagnostic(pointer="/path", code="string_pattern_mismatch", message="must have no `/` (%2F) in a name")
         return problem_response(problem(Code.INVALID_REQUEST, errors=[wrong], path=request.url.path))
-    refusal = problem(code, str(error.detail), path=request.url.path).model_copy(update={"status": error.status_code})
+    # The title says more than the phrase of the status.
+    detail = "" if code is Code.NO_SUCH_ROUTE and error.detail == HTTPStatus.NOT_FOUND.phrase else str(error.detail)
+    refusal = problem(code, detail, path=request.url.path).model_copy(update={"status": error.status_code})
     response = problem_response(refusal)
     response.headers.update(error.headers or {})
     if code is Code.METHOD_NOT_ALLOWED:

@@ -12,4 +12,6 @@ def note_late_options(arguments: Sequence[str], options: Collection[str], what: 
     """Note that arguments which look like options of the command go to the program. `options`: with their dashes."""
     late = next((name for text in arguments if (name := text.partition("=")[0]) in options), None)
     if late is not None:
-        note(f"zoe: {printable(late)} stands after the {what} and goes to it; options of zoe stand before it")
+        note(
+            f"zoe: {printable(late)} is passed to the {what}, since it stands after it; write options of zoe before it"
+        )
