@@ -35,8 +35,8 @@ class WaitingNote:
         """Read the execution, and tell its reason if it waits for one that was not told."""
         execution = self._read()
         reason = execution["reason"]
-        if reason is None or reason["sentence"] == self._sentence:
-            return
+        if reason is None or reason["sentence"] == self._sentence or reason["code"] == ReasonCode.LOCATING_INPUTS:
+            return  # the master asks the store for a second at most
         now_s = time.monotonic()
         if reason["code"] == self._code and now_s < self._told_at_s + _SAME_CODE_S:
             return
