@@ -20,7 +20,7 @@ from zoe_api.arrays import routes as arrays
 from zoe_api.billing import limits
 from zoe_api.billing import statements as billing
 from zoe_api.billing import usage as use
-from zoe_api.cluster import health
+from zoe_api.cluster import health, node_loss
 from zoe_api.cluster import routes as cluster
 from zoe_api.executions import control, events, executions, logs, results, shares, stored_applications
 from zoe_api.executions import diff_routes as diffs
@@ -96,6 +96,7 @@ ROUTES = tuple(
         ports,
         events,
         cluster,
+        node_loss,
         diffs,
         descriptions,
         people,

@@ -52,6 +52,7 @@ ADMIN |= {("GET", "/storage/controllers"), *((method, "/storage/controllers/{nam
 ADMIN |= {("GET", "/storage/cores"), ("PUT", "/storage/cores/{tenant}"), ("DELETE", "/storage/cores/{tenant}")}
 ADMIN |= {("GET", "/storage/nodes"), ("POST", "/storage/nodes/{name}/restart")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
+OPERATE |= {("POST", "/nodes/loss")}
 OPEN = {
     ("POST", "/session"), ("DELETE", "/session"), ("GET", "/session/providers"), ("GET", "/session/oidc/start"),
     ("GET", "/session/oidc/callback"), ("GET", "/session/oidc/callback/{provider}"),
@@ -368,6 +369,7 @@ class Walk:
             ("PATCH", "/executions/{execution_id}"): lambda: {"priority": 0},
             ("PUT", "/policy"): lambda: policy().json(),
             ("POST", "/policy/dry-run"): lambda: policy().json(),
+            ("POST", "/nodes/loss"): lambda: {"nodes": ["n1"]},
             ("POST", "/replays"): lambda: {"from_s": max(self.began_s, time.time() - 10)},
             ("POST", "/session"): lambda: {"user": f"nobody{number}", "password": "wrong password"},
             ("PUT", "/session/password"): lambda: {"old": "a", "new": "correct horse battery staple"},

@@ -88,6 +88,7 @@ _BODIES: dict[str, Any] = {
         "deadline": SHORT_TIME,
     },
     "/storage/try": lambda: {"container": "c", "object": "o", "text": _rules()},
+    "/nodes/loss": lambda: {"nodes": ["n1"]},
     "/policy/dry-run": lambda: policy_view(Policy()).model_dump(mode="json"),
     "/replays": lambda: {"from_s": time.time() - 10.0},
     "/admin/price-lists:check": lambda: {"document": _prices()},

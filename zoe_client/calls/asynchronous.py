@@ -162,6 +162,7 @@ class AsyncCalls(AsyncTransport):
     open_port = awaited(Calls.open_port)
     execution_usage = awaited(Calls.execution_usage)
     nodes = awaited(Calls.nodes)
+    try_loss = awaited(Calls.try_loss)
     usage = awaited(Calls.usage)
     use_of = awaited(Calls.use_of)
     daily_use = awaited(Calls.daily_use)

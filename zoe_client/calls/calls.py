@@ -238,6 +238,10 @@ class Calls(StorageCalls):
         """Return all nodes."""
         return self.call(wire.NodeList, "GET", "/nodes")
 
+    def try_loss(self, wanted: wire.NodeLossRequest) -> wire.NodeLossView:
+        """Return what would end, start again and wait longer if these nodes were lost now; nothing changes."""
+        return self.call(wire.NodeLossView, "POST", "/nodes/loss", body=wanted, again=True)
+
     def usage(self) -> wire.UsageList:
         """Return the current usage of running services."""
         return self.call(wire.UsageList, "GET", "/usage")

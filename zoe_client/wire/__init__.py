@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.executions.diffs import *  # noqa: F403
     from zoe_client.wire.executions.executions import *  # noqa: F403
     from zoe_client.wire.executions.following import *  # noqa: F403
+    from zoe_client.wire.executions.node_loss import *  # noqa: F403
     from zoe_client.wire.executions.promises import *  # noqa: F403
     from zoe_client.wire.executions.sharing import *  # noqa: F403
     from zoe_client.wire.people.credentials import *  # noqa: F403
@@ -196,6 +197,7 @@ __getattr__, __dir__ = lazy_names(
             "StatementLineView",
             "StatementView",
         ),
+        "executions.node_loss": ("LongerWaitView", "LosingView", "NodeLossRequest", "NodeLossView", "RestartView"),
         "executions.promises": (
             "AcceptRequest",
             "FinishTermsView",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import field, replace
 from secrets import token_hex
 
@@ -29,6 +29,7 @@ from zoe_master.scheduler.placement.budget import (
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.what_if.explain import Explanation, explain
 from zoe_master.scheduler.what_if.missing_instances import missing_instances
+from zoe_master.scheduler.what_if.node_loss import NodeLoss, node_loss
 from zoe_master.scheduler.what_if.proposal import PlanProposal, propose, starts_together
 from zoe_master.state.expected_ends import EndForecast, end_forecast
 from zoe_master.state.forecasts import ForecastRecord, forecast
@@ -149,6 +150,10 @@ class Tick:
     def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun]:
         """Return the effect of the policy in force and of another one on the present queue. Raises OutOfBudget."""
         return dry_run(self.snapshot, self.policy, give_up), dry_run(self.snapshot, policy, give_up)
+
+    def node_loss(self, nodes: Set[str], budget: StepCount) -> NodeLoss:
+        """Return the effect of losing these nodes now. Raises OutOfBudget."""
+        return node_loss(self.snapshot, self.policy, nodes, budget.spent_after(4 * PASS_STEPS + FORECAST_STEPS))
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
         """Return the run time used for forecasts of a queued or placed execution, and its source."""

@@ -26,6 +26,7 @@ from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
+from zoe_master.rpc.node_loss_view import node_loss_view
 from zoe_master.rpc.planned_together import PromiseRequest, planned_together
 from zoe_master.scheduler.placement.budget import (
     FORECAST_STEPS,
@@ -76,6 +77,11 @@ class _AboutPlan(BaseModel):
 class _AboutPolicy(BaseModel):
     model_config = ConfigDict(extra="forbid")
     policy: dict[str, Any]
+
+
+class _AboutNodes(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    nodes: list[str] = Field(max_length=10_000)
 
 
 class _AboutLogs(BaseModel):
@@ -166,6 +172,7 @@ class RpcHandlers:
             "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "plan_together": Slow(self.plan_together, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
+            "node_loss": Slow(self.node_loss, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "logs": Slow(self.logs, _READS_MAX, _READS_OF_ASKER_MAX, OUTPUT),
             "files": Slow(self.files, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "move_workspace": Slow(self.move_workspace, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
@@ -310,6 +317,13 @@ class RpcHandlers:
         with _within(budget):
             present, wanted = self._tick().dry_run(policy, budget.spent_after(2 * PASS_STEPS))  # a pass for each policy
         return {"present": _dry_run_view(present), "wanted": _dry_run_view(wanted)}
+
+    def node_loss(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """Return what the loss of nodes would do."""
+        nodes, budget, tick = frozenset(_read(_AboutNodes, body).nodes), StepCount(left), self._tick()
+        with _within(budget):
+            found = tick.node_loss(nodes, budget)
+        return node_loss_view(tick.snapshot, found)
 
     def logs(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return a piece of a service's output; the bytes as base64."""

@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from zoe_cli.commands.cluster.cluster import nodes as listed
+from zoe_cli.commands.cluster.losing_nodes import lose
 from zoe_cli.commands.words.dates import date, duration
 from zoe_cli.context import on_terminal, options
 from zoe_cli.output import emit, note
@@ -268,3 +269,4 @@ add(app, "reserve", reserve, ("zoe nodes reserve node-3 --tenant physics --in 1h
 add(app, "release", release, ("zoe nodes release node-3", "zoe nodes release --all --at '2026-12-01 06:00'"))
 add(app, "undrain", release, hidden=True)
 add(app, "holds", holds, ("zoe nodes holds",))
+add(app, "lose", lose, ("zoe nodes lose node-3", "zoe nodes lose rack=b"))
