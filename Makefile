@@ -52,7 +52,7 @@ demo-storage: setup ## the demo from a real OpenStack Swift, with and without pu
 demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; some ten minutes)
 	@$(RUN) -m zoe_embedded.demos.deadline $(GIVEN)
 
-serve: setup web ## the same stack, staying up on loopback (BACKEND=docker: in containers; SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
+serve: setup web ## the same stack, staying up on loopback (BACKEND=docker, podman: in containers; SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
 	@(nice $(RUN) -m scripts.site || echo '[docs] Zoe runs without its documentation; make docs-site shows why') & \
 	$(RUN) -m zoe_embedded.demos.serve $(GIVEN) $(if $(BACKEND),--backend $(BACKEND)) $(if $(STORAGE),--storage)
 

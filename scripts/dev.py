@@ -20,7 +20,7 @@ from rich.console import Console
 
 from scripts.web import BIN, WEB, install
 from zoe_embedded.demos.preparing import prepare_home
-from zoe_embedded.demos.serve import tell_address
+from zoe_embedded.demos.serving import tell_address
 from zoe_embedded.demos.storage import FAILURES
 from zoe_embedded.processes.children import end_with_parent
 from zoe_embedded.processes.signals import end_by_keyboard_interrupt

@@ -28,7 +28,7 @@ from zoe_client.http.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.processes.children import end_orphans, end_with_parent
-from zoe_embedded.processes.docker_engine import DOCKER, docker_settings
+from zoe_embedded.processes.docker_engine import ENGINES, settings_of_engine
 from zoe_embedded.processes.log_files import log_to
 from zoe_embedded.processes.services import stop_all_services
 from zoe_embedded.runtimes.interpreters import ANY, SPARK, python_names
@@ -280,8 +280,8 @@ class Stack:
             "local_images": images,
             "local_image_hints": {name: hint for name, hint in self._image_hints().items() if name not in images},
         }
-        if self.backend == DOCKER:
-            config |= docker_settings(home)
+        if self.backend in ENGINES:
+            config |= settings_of_engine(self.backend, home)
             del config["services_api_url"]  # containers do not reach the loopback interface
         for name in _ADDED_TO:
             config[name] = {**_table(config[name]), **_table(self._settings.get(name, {}))}

@@ -14,7 +14,7 @@ from zoe_lib.domain.cluster.policy import FILTERS, WEIGHERS
 from zoe_lib.domain.values.frozen import value
 
 OWN_DISTRIBUTION = "zoe-analytics"
-BACKENDS = frozenset({"docker", "local", "swarm"})
+BACKENDS = frozenset({"docker", "local", "podman", "swarm"})
 
 
 class PluginKind(StrEnum):

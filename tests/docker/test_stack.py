@@ -17,7 +17,8 @@ import pytest
 from tests.docker.one_engine import OneEngine
 from tests.support.docker_backend import things
 
-KILLS = 20 if os.environ.get("ZOE_TEST_LONG") else 2
+KILLS = int(os.environ.get("ZOE_TEST_KILLS") or (20 if os.environ.get("ZOE_TEST_LONG") else 2))
+_SECONDS_OF_A_KILL = 30
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def told_by(engine: OneEngine, program: str, *arguments: str) -> dict[str, Any]:
     inside = ["nsenter", "-t", str(engine.machine.first_pid), "--net", "env", f"DOCKER_HOST={engine.url}"]
     done = subprocess.run(
         [*inside, sys.executable, "-m", f"tests.docker.{program}", *arguments],
-        capture_output=True, text=True, timeout=600, check=False,
+        capture_output=True, text=True, timeout=300 + _SECONDS_OF_A_KILL * KILLS, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

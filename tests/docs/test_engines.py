@@ -20,10 +20,12 @@ HERE = Path("unused")
 ABLE = {
     "local": local_capabilities(LocalSettings(HERE, HERE, HERE, HERE)),
     "docker": capabilities_of(DockerSettings(HERE, workspaces_dir=HERE)),
+    "podman": capabilities_of(DockerSettings(HERE, kind="podman", workspaces_dir=HERE)),
     "swarm": capabilities_of(SwarmSettings(HERE, workspaces_dir=HERE)),
 }
 WITHOUT_WORKSPACES = {
     "docker": capabilities_of(DockerSettings(HERE)),
+    "podman": capabilities_of(DockerSettings(HERE, kind="podman")),
     "swarm": capabilities_of(SwarmSettings(HERE)),
 }
 ROWS: dict[str, Callable[[BackendCapabilities], bool]] = {

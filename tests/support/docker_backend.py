@@ -17,7 +17,8 @@ from tests.support.swarm_backend import ACTS, DEADLINE_S, GONE
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.base import Observation, ObservedState, ServiceStart, SystemUser
-from zoe_master.backends.docker import DockerBackend, DockerSettings
+from zoe_master.backends.docker.backend import DockerBackend
+from zoe_master.backends.docker.settings import DockerSettings
 from zoe_master.waker import TickWaker
 
 USER = SystemUser(450_001, 450_009)

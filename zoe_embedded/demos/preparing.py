@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zoe_embedded.demos.given_settings import GivenSettingsError, given_settings
 from zoe_embedded.home import Home
-from zoe_embedded.processes.docker_engine import DOCKER, check_docker
+from zoe_embedded.processes.docker_engine import ENGINES, check_engine_of
 from zoe_embedded.runtimes.needs import NeedsError, check
 from zoe_embedded.runtimes.runtime import CLONE
 from zoe_lib.settings.config import Settings
@@ -39,8 +39,9 @@ def prepare_home(
         if backend is not None:
             given["backend"] = backend
         check(home, programs, spark)
-        if given.get("backend") == DOCKER:
-            check_docker(given)
+        backend = str(given.get("backend", ""))
+        if backend in ENGINES and (unheld := check_engine_of(backend, given)):
+            print(f"warning: {unheld}", file=sys.stderr)
     except (GivenSettingsError, NeedsError, BackendError) as error:
         raise NotReadyError(str(error)) from None
     for warning in misspelt(Settings, os.environ):

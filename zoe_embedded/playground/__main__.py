@@ -19,7 +19,7 @@ from storage_bridge.model import BandwidthSlo
 from zoe_client import Client, ZoeError
 from zoe_embedded.demos.given_settings import add_option
 from zoe_embedded.demos.preparing import prepare_home
-from zoe_embedded.demos.serve import keep_up, tell_address
+from zoe_embedded.demos.serving import keep_up, tell_address
 from zoe_embedded.demos.storage import FAILURES, RATE
 from zoe_embedded.home import Home
 from zoe_embedded.playground import history, present

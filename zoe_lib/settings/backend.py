@@ -45,8 +45,8 @@ class BackendSettings(FileSettings):
     backend: str = Field(
         default="local",
         max_length=64,
-        description="Back-end that runs services: `local` (processes), `docker` (containers of this machine), `swarm`, "
-        "or the back-end of a plugin by its name.",
+        description="Back-end that runs services: `local` (processes), `docker` or `podman` (containers of this "
+        "machine), `swarm`, or the back-end of a plugin by its name.",
     )
     backend_options: dict[str, str] = Field(default={}, description="Settings of the back-end of a plugin.")
     insecure: bool = Field(

@@ -26,6 +26,7 @@ from zoe_lib.submission.checks.platform import (
     note_doubts,
     note_ignored_settings,
     note_installations,
+    note_unheld_limits,
     refuse_impossible,
 )
 from zoe_lib.submission.checks.services import refuse_unreachable_api
@@ -51,6 +52,7 @@ REFUSALS: tuple[Callable[[Examined], SubmissionRefused | None], ...] = (
 """The first refusal of this list is the answer."""
 NOTES: tuple[Callable[[Examined], Iterator[str]], ...] = (
     note_ignored_settings,
+    note_unheld_limits,
     note_installations,
     note_bandwidth,
     note_plain_inputs,

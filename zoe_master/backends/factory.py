@@ -14,6 +14,8 @@ from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
 from zoe_master.waker import TickWaker
 
+ONE_ENGINE = frozenset({"docker", "podman"})
+"""Back-ends on the engine of this machine."""
 BackendFactory = Callable[[Settings, TickWaker], Backend]
 """Creates the back-end of a plugin; BackendError for unsuitable settings, BackendUnavailable if its platform does not
 answer.
@@ -32,10 +34,11 @@ def make_backend(
     `plugins`: those of other distributions.
     """
     tenants = [tenant.name for tenant in accounts.tenants()]
-    if settings.backend == "docker" and (reason := one_user_reason(tenants, settings.insecure)):
+    if settings.backend in ONE_ENGINE and (reason := one_user_reason(tenants, settings.insecure)):
         raise BackendRefused(reason)
     if settings.backend != "local":
-        own = {"swarm": _swarm_backend, "docker": _docker_backend}
+        users = [user.name for user in accounts.users()]
+        own = {"swarm": _swarm_backend, **{name: _one_engine_backend(users) for name in ONE_ENGINE}}
         return _make_plugin_backend(own.get(settings.backend) or plugins.get(settings.backend), settings, waker)
     reason = refuse_reason(settings.api_host, tenants, settings.insecure)
     if reason := reason or settings.missing_wheelhouse():
@@ -61,7 +64,9 @@ def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
 
 def machine_backend(settings: Settings, waker: TickWaker) -> Backend:
     """Return the back-end for these settings of a stack on one machine. Raises BackendError."""
-    return _docker_backend(settings, waker) if settings.backend == "docker" else local_backend(settings, waker)
+    if settings.backend in ONE_ENGINE:
+        return _one_engine_backend(())(settings, waker)
+    return local_backend(settings, waker)
 
 
 def _make_plugin_backend(factory: BackendFactory | None, settings: Settings, waker: TickWaker) -> Backend:
@@ -82,10 +87,13 @@ def _swarm_backend(settings: Settings, waker: TickWaker) -> Backend:
     return swarm_backend(settings, waker)
 
 
-def _docker_backend(settings: Settings, waker: TickWaker) -> Backend:
-    from zoe_master.backends.docker.configured import docker_backend
+def _one_engine_backend(users: Collection[str]) -> BackendFactory:
+    def make(settings: Settings, waker: TickWaker) -> Backend:
+        from zoe_master.backends.docker.configured import docker_backend
 
-    return docker_backend(settings, waker)
+        return docker_backend(settings, waker, users)
+
+    return make
 
 
 def _runtime(image: ImageSettings) -> Runtime:

@@ -64,6 +64,7 @@ class BackendCapabilities:
     why_no_packages: why no component can have requirements; empty: they can. why_no_sources: the same for sources.
     why_no_progress_files: why progress cannot be read from a file.
     package_builds: whether requirements without a wheel can be built.
+    why_unheld: why limits of components are not held; empty: they are.
     devices_alone: services with devices are sure to start only if they belong to one component without ports.
     engine: the engine's minimums and rules for names of images; None: there are none.
     built_images: patterns of images that nodes never fetch, since they are built there.
@@ -88,6 +89,7 @@ class BackendCapabilities:
     why_no_sources: str = ""
     why_no_progress_files: str = ""
     package_builds: bool = True
+    why_unheld: str = ""
     engine: EngineLimits | None = None
     built_images: tuple[str, ...] = ()
     network_addresses: int | None = None

@@ -38,6 +38,15 @@ def note_ignored_settings(examined: Examined) -> Iterator[str]:
             yield f"the local back-end ignores {key}, which these components set: {names}"
 
 
+def note_unheld_limits(examined: Examined) -> Iterator[str]:
+    """Yield a note on components with limits if the engine does not hold limits."""
+    why = examined.platform.capabilities.why_unheld
+    parts = examined.application.components
+    names = [part.name for part in parts if part.cores_limit_milli is not None or part.memory_limit_bytes is not None]
+    if why and names:
+        yield f"{why}, and these components set limits: {', '.join(names)}"
+
+
 def note_installations(examined: Examined) -> Iterator[str]:
     """Yield a note for each image that is installed at its first use."""
     installs = examined.platform.capabilities.installs

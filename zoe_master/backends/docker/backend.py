@@ -33,11 +33,13 @@ from zoe_master.backends.base import (
     WorkspaceMove,
     client_is_waiting,
 )
-from zoe_master.backends.docker.connection import check_engine, engine_url, open_engine, read_host
+from zoe_master.backends.docker.connection import check_engine, open_engine, read_host
+from zoe_master.backends.docker.finding import find_engine
 from zoe_master.backends.docker.keeping import ContainerKeeper
 from zoe_master.backends.docker.launch import ContainerLauncher
 from zoe_master.backends.docker.networks import AttemptNetworks
 from zoe_master.backends.docker.settings import DockerSettings
+from zoe_master.backends.docker.specification import LOOPBACK
 from zoe_master.backends.engine.capabilities import NO_PROGRESS_FILES, CapabilitiesView
 from zoe_master.backends.engine.daemon import output
 from zoe_master.backends.engine.daemon.container_facts import ContainerFacts, seconds
@@ -76,10 +78,10 @@ class DockerBackend:
     """
 
     def __init__(self, settings: DockerSettings, waker: TickWaker, clock: Clock = SYSTEM_CLOCK) -> None:
-        url = engine_url(settings.url)
-        check_engine(url)
+        address = find_engine(settings.url, settings.kind)
+        check_engine(address)
         self._clock, self._settings, self._waker = clock, settings, waker
-        self._engine = open_engine(url, settings.engine_timeout_s)
+        self._engine = open_engine(address, settings.engine_timeout_s)
         self._host = read_host(self._engine)
         self._registry = ServiceRegistry(
             Record,
@@ -95,7 +97,7 @@ class DockerBackend:
         self._pulls = ImagePulls(self._watches, self._pool, settings, waker)
         self._next_prune_s = 0.0
         self._make_parts()
-        self._adopt(url)
+        self._adopt(address.url)
         self._keeper.begin()
 
     def _make_parts(self) -> None:
@@ -176,15 +178,18 @@ class DockerBackend:
             self._keeper.nudge()
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """Return the container's own address, which only this machine reaches."""
+        """Return the container's own address, which only this machine reaches, or its published port."""
         record = self._registry.get(service)
         if record is None:
             raise BackendError(f"the back-end has no service {service}")
         if port not in record.ports:
             raise BackendError(f"service {service} has no port {port}")
-        if record.container is None or not record.container.address:
+        found, number = record.container, record.ports[port]
+        if self._settings.rootless and found is not None and number in found.published:
+            return PortAddress(LOOPBACK, found.published[number])
+        if self._settings.rootless or found is None or not found.address:
             raise BackendError(f"service {service} has no address yet")
-        return PortAddress(record.container.address, record.ports[port])
+        return PortAddress(found.address, number)
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = client_is_waiting) -> OutputChunk:
         """Return output of a known service, or of a forgotten one whose output is still kept."""

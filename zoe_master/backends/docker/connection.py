@@ -1,4 +1,4 @@
-"""Find the engine of this machine, and check that it can be used."""
+"""Check that the engine of this machine can be used, and read what it is able to do."""
 
 from __future__ import annotations
 
@@ -6,67 +6,68 @@ import getpass
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
-
-from docker.context import ContextAPI
-from docker.errors import DockerException
+from typing import Any
 
 from zoe_lib.domain.values.resources import Resources
 from zoe_master.backends.base import BackendError, BackendUnavailable
+from zoe_master.backends.docker.finding import PODMAN, EngineAddress
 from zoe_master.backends.engine.daemon.engines import API_VERSION, Engine
 from zoe_master.backends.engine.errors import UNREACHABLE, words_of
 
 _log = logging.getLogger(__name__)
-DEFAULT_URL = "unix:///var/run/docker.sock"
-_CONNECT_S = 5.0
-_HOW_TO_NAME = "start it, or name its socket by engine_url (ZOE_ENGINE_URL)"
+_ANSWER_S = 2.5
+_CALL_S = 5.0
+_PING = b"GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n"
+_LIMITS = {"cpu": ("cores", "CpuCfsQuota"), "memory": ("memory", "MemoryLimit"), "pids": ("processes", "PidsLimit")}
+"""By controller of the kernel: words for its limit, and the engine's own report on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineHost:
-    """The machine of an engine: the node of its services."""
+    """The machine of an engine: the node of its services.
+
+    rootless: its user in containers is the user who runs it, and it has network addresses that this machine does not
+    reach. unheld: limits that it does not hold.
+    """
 
     name: str
     total: Resources
     labels: Mapping[str, str]
+    podman: bool = False
+    rootless: bool = False
+    unheld: tuple[str, ...] = ()
+
+    @property
+    def why_unheld(self) -> str:
+        """Return a sentence on the limits that are not held; empty if all are."""
+        if not self.unheld:
+            return ""
+        why = " without root" if self.rootless else ""
+        return f"the engine does not hold limits of {', '.join(self.unheld)}{why} on this machine"
 
 
-def engine_url(given: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the URL of the engine as Docker's client chooses it: the given one, DOCKER_HOST, the context, the default.
-
-    BackendError for an engine of another machine, whose paths and addresses are not those of this one.
-    """
-    url = given or environment.get("DOCKER_HOST") or _url_of_context(environment.get("DOCKER_CONTEXT", ""))
-    if urlsplit(url).scheme != "unix":
-        raise BackendError(
-            f"the back-end docker needs an engine of this machine, and {url} is not a Unix socket: set engine_url "
-            f"(ZOE_ENGINE_URL) to one such as {DEFAULT_URL}, or use the back-end swarm for other machines"
-        )
-    return url
-
-
-def check_engine(url: str) -> None:
-    """Raise BackendError or BackendUnavailable, with a sentence, if the engine cannot be used."""
-    path = urlsplit(url).path
+def check_engine(address: EngineAddress) -> None:
+    """Raise BackendError or BackendUnavailable, with a sentence and soon, if no engine answers."""
     with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(_CONNECT_S)
+        line.settimeout(_ANSWER_S)
         try:
-            line.connect(path)
+            line.connect(address.path)
+            line.sendall(_PING)
+            answered = line.recv(1)
         except PermissionError:
-            raise BackendError(
-                f"{getpass.getuser()} may not use the engine at {path}: join the group of this socket (mostly docker), "
-                "or run Zoe as root"
-            ) from None
+            raise BackendError(f"{getpass.getuser()} may not use the engine at {address}: {_rights(address)}") from None
         except OSError as error:
-            why = error.strerror or "no answer in time"
-            raise BackendUnavailable(f"no engine answers at {path} ({why}): {_HOW_TO_NAME}") from None
+            why = error.strerror or f"no answer within {_ANSWER_S} s"
+            raise _no_answer(address, why) from None
+    if not answered:
+        raise _no_answer(address, "it hangs up")
 
 
-def open_engine(url: str, timeout_s: float = _CONNECT_S) -> Engine:
+def open_engine(address: EngineAddress, timeout_s: float = _CALL_S) -> Engine:
     """Return the engine, after a check that it answers and is new enough. Raises BackendError, BackendUnavailable."""
-    engine = Engine(url, None, timeout_s)
+    engine = Engine(address.url, None, timeout_s)
     try:
         read_host(engine)
     except BaseException:
@@ -75,10 +76,28 @@ def open_engine(url: str, timeout_s: float = _CONNECT_S) -> Engine:
     return engine
 
 
+def examine_engine(address: EngineAddress) -> EngineHost:
+    """Return the engine's machine, after all checks. Raises BackendError, BackendUnavailable."""
+    check_engine(address)
+    engine = Engine(address.url, None, _CALL_S)
+    try:
+        host = read_host(engine)
+    finally:
+        engine.close()
+    if address.kind == PODMAN and not host.podman:
+        raise BackendError(f"the engine at {address} is not Podman: use the back-end docker, or change the socket")
+    if host.rootless and os.geteuid() == 0:
+        raise BackendError(f"the engine at {address} runs without root, and Zoe as root: run Zoe as the engine's user")
+    return host
+
+
 def read_host(engine: Engine) -> EngineHost:
     """Return the engine's machine; BackendError if the engine is too old, BackendUnavailable if it does not answer."""
     try:
         version, info = engine.api.version(), engine.api.info()
+        podman = engine.api.podman
+        rootless = bool(info.get("Rootless")) or "name=rootless" in (info.get("SecurityOptions") or ())
+        controllers = engine.api.controllers() if podman and rootless else None
     except UNREACHABLE as error:
         _log.warning("the engine at %s: %s", engine.url, words_of(error))
         if "too old" in words_of(error) or "too new" in words_of(error):
@@ -91,17 +110,29 @@ def read_host(engine: Engine) -> EngineHost:
         str(info["Name"]),
         Resources(int(info["NCPU"]) * 1000, int(info["MemTotal"])),
         {name: value or "true" for name, _, value in labels},
+        podman,
+        rootless,
+        unheld_limits(info, controllers),
     )
 
 
-def _url_of_context(name: str) -> str:
-    try:
-        context = ContextAPI.get_context(name) if name else ContextAPI.get_current_context()
-    except (DockerException, OSError, ValueError) as error:
-        raise BackendError(f"Docker's context cannot be read: {error}") from error
-    if name and context is None:
-        raise BackendError(f"Docker has no context {name} (DOCKER_CONTEXT)")
-    return str((context.Host if context is not None else None) or DEFAULT_URL)
+def unheld_limits(info: Mapping[str, Any], controllers: Collection[str] | None) -> tuple[str, ...]:
+    """Return the limits that an engine ignores, by the controllers that it may use, or else by its own report."""
+    return tuple(
+        words
+        for controller, (words, report) in _LIMITS.items()
+        if (controller not in controllers if controllers is not None else info.get(report) is False)
+    )
+
+
+def _no_answer(address: EngineAddress, why: str) -> BackendUnavailable:
+    return BackendUnavailable(f"no engine answers at {address.path} ({why}){address.named}: {address.way_on}")
+
+
+def _rights(address: EngineAddress) -> str:
+    if address.kind == PODMAN:
+        return "start Podman for this user by `systemctl --user start podman.socket`, or run Zoe as root"
+    return "join the group of this socket (mostly docker), or run Zoe as root"
 
 
 def _too_old(engine: str) -> str:

@@ -16,7 +16,7 @@ from zoe_master.backends.docker.networks import AttemptNetworks
 from zoe_master.backends.docker.places import prepare_places
 from zoe_master.backends.docker.secret_files import DIRECTORY, archive_of, files_of
 from zoe_master.backends.docker.settings import DockerSettings
-from zoe_master.backends.docker.specification import ContainerContext, container_config
+from zoe_master.backends.docker.specification import ContainerContext, container_config, inner_user
 from zoe_master.backends.engine.daemon.container_facts import container_facts
 from zoe_master.backends.engine.daemon.engine_watches import EngineWatches
 from zoe_master.backends.engine.daemon.engines import Engine
@@ -33,7 +33,6 @@ from zoe_master.backends.engine.spec.naming import labels
 from zoe_master.backends.engine.spec.naming.attempts import Attempt
 from zoe_master.backends.engine.spec.naming.names import group_name
 from zoe_master.backends.engine.spec.rendering import RenderedService, render
-from zoe_master.backends.engine.spec.users import user_of
 from zoe_master.backends.local.files.users import ComponentUsers
 from zoe_master.backends.services.failures import CannotStartError, CannotStartYetError
 
@@ -97,7 +96,8 @@ class ContainerLauncher:
             raise CannotStartError(f"node {start.node} does not exist")
         service = render(start, self._settings)
         prepare_places(start, service.made_dir, self._users, self._settings)
-        self._volumes.check_now(start, _volume_of(service.made_dir))
+        if not self._settings.rootless:  # there, new volumes belong to the user inside
+            self._volumes.check_now(start, _volume_of(service.made_dir))
         container = self._create(service)
         if container is None:
             return
@@ -122,7 +122,7 @@ class ContainerLauncher:
                 return None
             made = api.create_container_from_config(config, name)["Id"]
         if files:
-            api.put_archive(made, DIRECTORY, archive_of(files, user_of(start, self._settings)))
+            api.put_archive(made, DIRECTORY, archive_of(files, inner_user(start, self._settings)))
         return str(made)
 
     def _around(self, start: ServiceStart, has_files: bool) -> ContainerContext:

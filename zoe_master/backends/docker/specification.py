@@ -9,6 +9,7 @@ from typing import Any
 
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.images import full_name
+from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.docker.secret_files import MOUNT
 from zoe_master.backends.docker.settings import DockerSettings
 from zoe_master.backends.engine.daemon.container_facts import cpu_shares
@@ -16,9 +17,11 @@ from zoe_master.backends.engine.daemon.image_facts import ImageCommand
 from zoe_master.backends.engine.spec.environments import comes_first, command_of_image, entry_command
 from zoe_master.backends.engine.spec.log_driver import log_driver
 from zoe_master.backends.engine.spec.rendering import RenderedService, service_labels
-from zoe_master.backends.engine.spec.users import user_of
+from zoe_master.backends.engine.spec.users import ContainerUser, user_of
 
 Json = dict[str, Any]
+LOOPBACK = "127.0.0.1"
+_ROOT_INSIDE = ContainerUser("0", "0", of_all=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ def container_config(service: RenderedService, around: ContainerContext, setting
         "Hostname": service.host,
         "Env": [f"{name}={value}" for name, value in service.environment],
         "Labels": service_labels([service], settings),
-        "User": str(user_of(start, settings)),
+        "User": str(inner_user(start, settings)),
         "HostConfig": {
             **_resources(component, start.promised, around, settings),
             "Mounts": [*service.mounts, *([MOUNT] if around.has_files else [])],
@@ -59,7 +62,16 @@ def container_config(service: RenderedService, around: ContainerContext, setting
     }
     if service.work_dir is not None:
         config["WorkingDir"] = service.work_dir
+    if settings.rootless:
+        ports = [f"{port.number}/tcp" for port in component.ports]
+        config["ExposedPorts"] = {port: {} for port in ports}
+        config["HostConfig"]["PortBindings"] = {port: [{"HostIp": LOOPBACK, "HostPort": ""}] for port in ports}
     return config
+
+
+def inner_user(start: ServiceStart, settings: DockerSettings) -> ContainerUser:
+    """Return the user inside a container. CannotStartError if the owner has no number."""
+    return _ROOT_INSIDE if settings.rootless else user_of(start, settings)
 
 
 def _command(service: RenderedService, around: ContainerContext, settings: DockerSettings) -> Json:

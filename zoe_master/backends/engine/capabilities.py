@@ -34,6 +34,7 @@ def capabilities_of(settings: EngineSettings) -> BackendCapabilities:
         why_no_packages="" if settings.workspaces_dir is not None else "there are no workspaces to keep packages in",
         why_no_progress_files=NO_PROGRESS_FILES,
         package_builds=False,
+        why_unheld=settings.why_unheld,
         engine=DOCKER,
         pulls=settings.pull_images,
         built_images=settings.built_images,

@@ -45,6 +45,7 @@ class EngineSettings:
     services start or stop. copy_interval_s: interval of copying output of running services; longer while nothing is
     printed. files: limits of the program that serves a user's files. terminals_host: where terminals listen for the
     API. terminals_max: maximum open at once. environments: sources of packages, and limits. sources: limits of clones.
+    why_unheld: why limits are not held here; empty if they are.
     """
 
     state_dir: Path
@@ -74,5 +75,6 @@ class EngineSettings:
     files: FileLimits = field(default_factory=FileLimits)
     terminals_host: str = "127.0.0.1"
     terminals_max: int = 64
+    why_unheld: str = ""
     environments: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     sources: SourceSettings = field(default_factory=SourceSettings)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from zoe_embedded.demos import serve
+from zoe_embedded.demos import serving
 from zoe_embedded.processes.keeping import REVIVALS_MAX, REVIVALS_WITHIN_S
 
 LOGS = Path("/home-of-zoe/logs")
@@ -24,7 +24,7 @@ class Stopped(Exception):  # noqa: N818
 def keep_up(monkeypatch: pytest.MonkeyPatch, every_s: float) -> tuple[int | None, str]:
     """Return the exit code, None if it continued for twenty ends of a process, and the output."""
     times: Iterator[float] = itertools.count(0.0, every_s)
-    monkeypatch.setattr(serve, "time", SimpleNamespace(sleep=lambda _s: None, monotonic=lambda: next(times)))
+    monkeypatch.setattr(serving, "time", SimpleNamespace(sleep=lambda _s: None, monotonic=lambda: next(times)))
     left = iter(range(20))
 
     def revive() -> list[str]:
@@ -37,7 +37,7 @@ def keep_up(monkeypatch: pytest.MonkeyPatch, every_s: float) -> tuple[int | None
     code: int | None = None
     try:
         made: Any = stack
-        code = serve.keep_up(console, made)
+        code = serving.keep_up(console, made)
     except Stopped:
         pass
     return code, console.export_text()

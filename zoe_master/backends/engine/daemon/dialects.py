@@ -49,6 +49,12 @@ class EngineClient(docker.APIClient):
             state["Error"] = KILLED_WORDS
         return found
 
+    def controllers(self) -> list[str]:
+        """Return the kernel's controllers that Podman may use; in Docker's words, it says that it may use all."""
+        found = self.get(f"{self.base_url}/v4.0.0/libpod/info", timeout=self.timeout)
+        self._raise_for_status(found)
+        return list(found.json()["host"]["cgroupControllers"] or ())
+
     def images(self, *names: Any, **how: Any) -> Any:
         """Return the images by their short names."""
         found = super().images(*names, **how)

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tests.support.documents import Document, document, part
 from tests.support.scheduling import node
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.checks.finding import Finding
-from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.cluster.platform import BackendCapabilities, Platform
 from zoe_lib.settings.config import Settings
 from zoe_lib.submission.checks.examined import Examined
-from zoe_lib.submission.checks.platform import note_doubts, note_ignored_settings, refuse_impossible
+from zoe_lib.submission.checks.platform import note_doubts, note_ignored_settings, note_unheld_limits, refuse_impossible
 
 NO_IMAGE = Finding(("components", 0, "image"), "image_not_allowed", "no such image", "use another")
 DOUBT = Finding(("components", 0, "command"), "no_command", "no command", certain=False)
@@ -60,3 +61,15 @@ def test_the_local_back_end_says_what_it_ignores() -> None:
         f"{start} read_only_root, which these components set: main",
     ]
     assert list(note_ignored_settings(examined(asking, backend="swarm"))) == []
+
+
+def test_limits_that_are_not_held_are_named_to_those_who_set_them() -> None:
+    limited = document(
+        part(ends_application=True, resources={"cores": 1, "memory": "64MiB", "limits": {"memory": "1GiB"}})
+    )
+    unable = Platform((), BackendCapabilities(why_unheld="the engine does not hold limits"))
+    assert list(note_unheld_limits(replace(examined(limited), platform=unable))) == [
+        "the engine does not hold limits, and these components set limits: main"
+    ]
+    assert list(note_unheld_limits(examined(limited))) == []
+    assert list(note_unheld_limits(replace(examined(large()), platform=unable))) == []
