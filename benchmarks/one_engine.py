@@ -10,7 +10,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import local
 from typing import Any
@@ -71,16 +71,25 @@ class Bare:
         """End the threads."""
         self._pool.shutdown()
 
-    def _start_one(self, number: int) -> str:
+    def run(self) -> None:
+        """Run one job to its end, read its output, and remove it."""
+        made, api = self._start_one(0, ["true"], "bridge"), self._api()
+        api.wait(made)
+        api.logs(made)
+        api.remove_container(made)
+
+    def _start_one(
+        self, number: int, command: Sequence[str] = ("sh", "-c", "exec sleep 1000"), network: str = "bare"
+    ) -> str:
         api = self._api()
         limits = api.create_host_config(
             init=True, mem_limit=32 * 2**20, memswap_limit=32 * 2**20, nano_cpus=5 * 10**8, pids_limit=4096,
-            cap_drop=["ALL"], security_opt=["no-new-privileges"], network_mode="bare",
+            cap_drop=["ALL"], security_opt=["no-new-privileges"], network_mode=network,
             log_config={"type": "local", "config": {}},
         )  # fmt: skip
         made = str(
             api.create_container(
-                "shell", ["sh", "-c", "exec sleep 1000"], hostname=f"c-{number}", host_config=limits,
+                "shell", list(command), hostname=f"c-{number}", host_config=limits,
                 user=f"{USER.uid}:{USER.gid}",
             )["Id"]
         )  # fmt: skip

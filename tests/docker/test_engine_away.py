@@ -57,3 +57,27 @@ def test_a_back_end_on_an_engine_that_is_away_is_unavailable(away: DockerHarness
     away.engine.machine.start_engine()
     away.engine.machine.await_engine()
     assert ready(away)
+
+
+def test_an_engine_that_hangs_is_blamed_for_missing_output_and_what_is_kept_is_shown(away: DockerHarness) -> None:
+    away.start(small("echo first; exec sleep 1000"))
+    away.reach("e.c.0.1", READY)
+    away.until(lambda: away.output("e.c.0.1") == "first\n")
+    away.engine.machine.pause_engine()
+    try:
+        assert away.output("e.c.0.1") == "first\n"
+        with pytest.raises(BackendError, match="the engine of node-1 does not answer, so its newer output cannot"):
+            away.backend.logs("e.c.0.1", len("first\n"), 10)
+    finally:
+        away.engine.machine.resume_engine()
+
+
+def test_ended_containers_go_when_the_stack_stops_and_their_ends_and_output_stay(harness: DockerHarness) -> None:
+    harness.start(small("echo kept"))
+    harness.reach("e.c.0.1", ENDED)
+    assert [name for name in harness.left() if name.startswith("container")]
+    harness.backend.remove_ended()
+    assert not [name for name in harness.left() if name.startswith("container")]
+    harness.reopen()
+    assert harness.reach("e.c.0.1", ENDED).exit_code == 0
+    assert harness.output("e.c.0.1") == "kept\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from zoe_lib.settings.config import Settings
 from zoe_master.backends.base import BackendError, ObservedState
@@ -13,6 +14,13 @@ from zoe_master.waker import TickWaker
 
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _WITHIN_S = 30.0
+
+
+@runtime_checkable
+class _LeavesContainers(Protocol):
+    """A back-end whose ended services leave something on an engine."""
+
+    def remove_ended(self) -> None: ...
 
 
 def stop_all_services(config_file: Path) -> None:
@@ -28,6 +36,8 @@ def stop_all_services(config_file: Path) -> None:
         while time.monotonic() < give_up_s:
             running = [o.service_id for o in backend.observe() if o.state not in _GONE]
             if not running:
+                if isinstance(backend, _LeavesContainers):
+                    backend.remove_ended()
                 return
             backend.stop(running)
             waker.wait(0.2)

@@ -299,6 +299,16 @@ class BackendError(Exception):
     """The back-end refuses a request; the message says why."""
 
 
+class NoServiceError(BackendError):
+    """The back-end does not know a service."""
+
+    def __init__(self, service: ServiceId) -> None:
+        super().__init__(
+            f"the back-end has no service {service}; if another back-end ran it, its output is there: start Zoe with "
+            "that one to read it"
+        )
+
+
 class BackendUnavailable(BackendError):  # noqa: N818 - the name is the fact
     """The platform of the back-end does not answer now; retry later."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from zoe_cli.commands.words.array_rows import array_rows, counts_text
+from zoe_cli.commands.words.array_rows import array_rows, counts_text, indices_text
 
 ARRAY: Any = {
     "id": "a1m8nq15zesfbcr",
@@ -65,3 +65,7 @@ def test_active_indices_are_told_by_the_state_of_their_executions(
     counts: dict[str, int], active: dict[str, int], text: str
 ) -> None:
     assert counts_text(counts, active) == text
+
+
+def test_numbers_of_indices_are_not_counts() -> None:
+    assert (indices_text("2"), indices_text("1,4-6")) == ("index 2", "indices 1,4-6")

@@ -57,7 +57,11 @@ Memory = Annotated[
 Cores = Annotated[float | None, typer.Option(min=0.001, help="Cores of each instance, or each Spark worker [1].")]
 Carried = Annotated[
     list[Path] | None,
-    typer.Option("--file", help="Another local file to copy beside the program; may be repeated."),
+    typer.Option(
+        "--file",
+        help="Another local file to copy beside the program, which finds it in its own directory (of sys.argv[0], $0), "
+        "not in the working directory; may be repeated.",
+    ),
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the description instead of submitting it.")]
 After = Annotated[

@@ -9,7 +9,7 @@ import typer
 
 from zoe_cli.commands.watching.workflow_promises import array_lines
 from zoe_cli.commands.watching.workflow_views import entries_text
-from zoe_cli.commands.words.array_rows import array_rows, counts_text, plain
+from zoe_cli.commands.words.array_rows import array_rows, counts_text, indices_text, plain
 from zoe_cli.commands.words.states import states_option
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
@@ -74,7 +74,7 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
     if array.ended_at_s is not None:
         lines.append(("ended", clock(array.ended_at_s)))
     lines.append(("counts", counts_text(shown["counts"], shown["active_states"])))
-    lines += [(state.value, text) for state, text in array.ranges.items()]
+    lines += [(state.value, indices_text(text)) for state, text in array.ranges.items()]
     lines += [("promise", text) for text in array_lines(array)]
     return lines + [("note", text) for text in array.notes]
 

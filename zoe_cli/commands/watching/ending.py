@@ -11,7 +11,7 @@ import typer
 
 from zoe_cli.commands.watching.notes.waiting import WaitingNote
 from zoe_cli.commands.words.arguments import ExitCodeFromApp, WaitedIds
-from zoe_cli.commands.words.array_rows import all_rows, is_array, is_workflow, plain
+from zoe_cli.commands.words.array_rows import all_rows, indices_text, is_array, is_workflow, plain
 from zoe_cli.commands.words.dates import seconds
 from zoe_cli.commands.words.store_words import store_words
 from zoe_cli.commands.words.views import rows_of
@@ -152,7 +152,7 @@ def wait_for_array(client: Client, array_id: str, timeout_s: float | None) -> Ar
     array = client.arrays.wait(array_id, timeout_s)
     for state in (IndexState.FAILED, IndexState.CANCELLED):
         if text := array.ranges.get(state):
-            note(f"zoe: {array.name} ({array.id}): {state.value}: {text}")
+            note(f"zoe: {array.name} ({array.id}): {indices_text(text)} {state.value}")
     return plain(array)
 
 

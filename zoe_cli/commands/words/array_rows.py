@@ -39,6 +39,11 @@ def plain(array: ArraySummary) -> Array:
     return found
 
 
+def indices_text(numbers: str) -> str:
+    """Return numbers of indices, such as `2` or `1,4-6`, so that they are not read as a count."""
+    return f"{'index' if numbers.isdecimal() else 'indices'} {numbers}"
+
+
 def counts_text(counts: Mapping[str, int], active: Mapping[str, int]) -> str:
     """Return numbers of indices by state, such as `3 failed, 1 running, 9 queued, 997 waiting`; those that are active
     by the state of their executions.

@@ -23,6 +23,7 @@ from zoe_master.backends.base import (
     ImageStatus,
     Left,
     MovedWorkspace,
+    NoServiceError,
     Observation,
     OutputChunk,
     PortAddress,
@@ -49,7 +50,7 @@ from zoe_master.backends.engine.daemon.files.volume_owners import VolumeOwners
 from zoe_master.backends.engine.daemon.pulls import ImagePulls
 from zoe_master.backends.engine.errors import UNREACHABLE, words_of
 from zoe_master.backends.engine.services.background_copies import OutputCopies
-from zoe_master.backends.engine.services.containers import copy_output, output_of
+from zoe_master.backends.engine.services.containers import copy_output, output_of, remove
 from zoe_master.backends.engine.services.observation import derive_observation
 from zoe_master.backends.engine.services.records import Record, found_services
 from zoe_master.backends.engine.services.service_driver import ServiceDriver
@@ -181,7 +182,7 @@ class DockerBackend:
         """Return the container's own address, which only this machine reaches, or its published port."""
         record = self._registry.get(service)
         if record is None:
-            raise BackendError(f"the back-end has no service {service}")
+            raise NoServiceError(service)
         if port not in record.ports:
             raise BackendError(f"service {service} has no port {port}")
         found, number = record.container, record.ports[port]
@@ -196,13 +197,17 @@ class DockerBackend:
         record, place = self._registry.get(service), self._place(service)
         if record is None:
             if not place.exists():
-                raise BackendError(f"the back-end has no service {service}")
+                raise NoServiceError(service)
             return output.read(place, offset, limit)
         engine = self._watches.engine(record.node)
+        answers = engine is not None
         if engine is not None or record.final:
-            copy_output(engine, record, self._registry, self._settings.output_bytes_max, left)
+            answers = copy_output(engine, record, self._registry, self._settings.output_bytes_max, left)
         with output_of(record, left):
-            return output.read(place, offset, limit)
+            chunk = output.read(place, offset, limit)
+        if not (answers or chunk.data or record.final):
+            raise BackendError(f"the engine of {record.node} does not answer, so its newer output cannot be read yet")
+        return chunk
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return the endpoint of the user's file process, starting it if none runs."""
@@ -241,6 +246,14 @@ class DockerBackend:
         """Return whether the admin allows the image and the engine has it; begin a pull if pulls are allowed."""
         return self._pulls.status(image)
 
+    def remove_ended(self) -> None:
+        """Remove the containers of ended services, whose output and end are kept here until the journal has them."""
+        for record in self._registry.records():
+            engine = self._watches.engine(record.node)
+            if engine is not None and record.final:
+                copy_output(engine, record, self._registry, self._settings.output_bytes_max)
+                remove(engine, record)
+
     def close(self) -> None:
         """Release all resources; containers continue."""
         self._terminals.close()
@@ -274,7 +287,8 @@ class DockerBackend:
 
     def _end_seen(self, facts: ContainerFacts, after_gap: bool) -> None:
         try:
-            facts = replace(facts, left_files=read_left_files(self._engine.api, facts.container_id, self._clock))
+            left = read_left_files(self._engine.api, facts.container_id, facts.mounts, self._clock)
+            facts = replace(facts, left_files=left)
         except Exception:  # errors about left files must not lose the end
             _log.exception("cannot list what service %s left", facts.service_id)
         self._take_in(facts, after_gap)

@@ -11,7 +11,7 @@ from zoe_client.words.connections import failure_words
 
 UNREACHABLE = (OSError, DockerException)
 """Exceptions of calls without an answer; errors of requests are OSErrors."""
-OPERATORS_SEE = "operators see the full error"
+OPERATORS_SEE = "operators find the full error in `zoe show`"
 _INSIDE = re.compile(
     r"""\d{1,3}(?:\.\d{1,3}){3}                         # an address
     | \[[0-9a-fA-F:]*:[0-9a-fA-F:]*\] | (?:[0-9a-fA-F]{1,4}:){3,} # one of IPv6
@@ -26,6 +26,7 @@ _INSIDE = re.compile(
 )
 
 
+_DISK_FULL = "no space left on device"
 _OF_THE_COMMAND = re.compile(r'exec: "[^"]*": [^:]+')
 """Errors of a user's own command, as the program that starts containers words them."""
 
@@ -46,6 +47,8 @@ def error_text(sentence: str, words: str) -> ErrorText:
 
     An engine's error about a container is mostly due to its user (no such program), so users must see it.
     """
+    if _DISK_FULL in words.lower():
+        return ErrorText(f"{sentence}: its disk is full; ask the admin for space", words)
     if _INSIDE.search(words):
         helps = _OF_THE_COMMAND.search(words)
         if helps is not None and not _INSIDE.search(helps[0]):

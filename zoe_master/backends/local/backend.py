@@ -20,6 +20,7 @@ from zoe_master.backends.base import (
     ImageStatus,
     Left,
     MovedWorkspace,
+    NoServiceError,
     Observation,
     OutputChunk,
     PortAddress,
@@ -158,7 +159,7 @@ class LocalBackend:
         with self._lock:
             record = self._records.get(service)
         if record is None:
-            raise BackendError(f"the back-end has no service {service}")
+            raise NoServiceError(service)
         number = self._layout.ports.ports_of(record.execution_id, service).get(port)
         if number is None:
             raise BackendError(f"service {service} has no port {port} yet")
@@ -173,7 +174,7 @@ class LocalBackend:
         with self._lock:
             record = self._records.get(service)
         if record is None:
-            raise BackendError(f"the back-end has no service {service}")
+            raise NoServiceError(service)
         return OutputChunk(b"", offset, offset, complete=record.final)
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:

@@ -22,6 +22,7 @@ from zoe_master.backends.base import (
     Left,
     MovedWorkspace,
     MoveState,
+    NoServiceError,
     Observation,
     ObservedState,
     OutputChunk,
@@ -275,7 +276,7 @@ class SimulatedBackend:
         try:
             return self._services[service]
         except KeyError:
-            raise BackendError(f"the back-end has no service {service}") from None
+            raise NoServiceError(service) from None
 
     def _schedule(self, service: _SimulatedService, steps: Sequence[Observation]) -> None:
         for step in steps:

@@ -21,6 +21,7 @@ from zoe_master.backends.base import (
     ImageStatus,
     Left,
     MovedWorkspace,
+    NoServiceError,
     Observation,
     OutputChunk,
     PortAddress,
@@ -205,7 +206,7 @@ class SwarmBackend:
         """Return the gateway for a proxied port; other ports can be reached from outside only with `publish_ports`."""
         record = self._registry.get(service)
         if record is None:
-            raise BackendError(f"the back-end has no service {service}")
+            raise NoServiceError(service)
         if port not in record.ports:
             raise BackendError(f"service {service} has no port {port}")
         if port in record.proxied and self._settings.gateway_image:
@@ -233,7 +234,7 @@ class SwarmBackend:
         place = self._place(service)
         if record is None:
             if not place.exists():
-                raise BackendError(f"the back-end has no service {service}")
+                raise NoServiceError(service)
             return output.read(place, offset, limit)
         engine = self._watches.engine(record.node)
         if engine is not None or record.final:
@@ -297,7 +298,8 @@ class SwarmBackend:
         engine = None if record is None else self._watches.engine(record.node)
         try:
             if engine is not None:
-                facts = replace(facts, left_files=read_left_files(engine.api, facts.container_id, self._clock))
+                left = read_left_files(engine.api, facts.container_id, facts.mounts, self._clock)
+                facts = replace(facts, left_files=left)
         except Exception:  # errors about left files must not lose the end
             _log.exception("cannot list what service %s left", facts.service_id)
         self._take_in(facts, after_gap)

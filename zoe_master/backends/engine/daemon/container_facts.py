@@ -41,6 +41,7 @@ class ContainerFacts:
     left_files: str = ""  # names and sizes of files in its scratch directory at its end
     paused: bool = False
     disconnected: bool = False
+    mounts: tuple[str, ...] = ()  # their paths inside
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
@@ -67,6 +68,7 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         published=dict(_published_ports(inspected["NetworkSettings"].get("Ports") or {})),
         paused=bool(state.get("Paused")),
         disconnected=bool(state["Running"]) and not inspected["NetworkSettings"].get("Networks"),
+        mounts=tuple(mount["Destination"] for mount in inspected.get("Mounts") or ()),
         address=next(_addresses(inspected["NetworkSettings"].get("Networks") or {}), ""),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import docker
@@ -49,11 +50,24 @@ class EngineClient(docker.APIClient):
             state["Error"] = KILLED_WORDS
         return found
 
+    @contextmanager
+    def waiting_at_most(self, seconds: int) -> Iterator[None]:
+        """Wait less long for answers meanwhile."""
+        before, self.timeout = self.timeout, min(self.timeout, seconds)
+        try:
+            yield
+        finally:
+            self.timeout = before
+
     def controllers(self) -> list[str]:
         """Return the kernel's controllers that Podman may use; in Docker's words, it says that it may use all."""
         found = self.get(f"{self.base_url}/v4.0.0/libpod/info", timeout=self.timeout)
         self._raise_for_status(found)
         return list(found.json()["host"]["cgroupControllers"] or ())
+
+    def _check_is_tty(self, container: Any) -> bool:  # noqa: ARG002 - its base inspects the container
+        """Return that output is not that of a terminal, which Zoe gives to no container."""
+        return False
 
     def images(self, *names: Any, **how: Any) -> Any:
         """Return the images by their short names."""

@@ -93,6 +93,7 @@ class EngineEvents:
         self._retry_s = retry_s
         self._others: dict[str, ForeignContainer] = {}
         self._running: dict[str, ContainerFacts] = {}
+        self._seen_ended: set[str] = set()
         self._stream: CancellableStream[Any] | None = None
         self._cpu_use = CpuUsage()
         self._sweep_due_s = float("inf")
@@ -162,7 +163,7 @@ class EngineEvents:
         own = f"{labels.INSTALLATION}={self._installation}"
         entries = api.containers(all=True, filters={"label": own})
         with self._lock:
-            self._running = {}
+            self._running, self._seen_ended = {}, set()
         for entry in entries:
             self._inspect(entry["Id"], after_gap)
         self._poll_foreign()
@@ -219,6 +220,8 @@ class EngineEvents:
         container_id = event["Actor"]["ID"]
         running = self._running.get(container_id)
         about, at_s = event["Actor"]["Attributes"], event["timeNano"] / 1e9
+        if event["Action"] == "die" and container_id in self._seen_ended:
+            return  # it was so short that the look at its start has shown its end
         if event["Action"] == "kill":
             if running is not None:
                 with self._lock:
@@ -237,6 +240,7 @@ class EngineEvents:
         if event["Action"] == "destroy":
             with self._lock:
                 self._running.pop(container_id, None)
+                self._seen_ended.discard(container_id)
             if labels.SCRATCH in about:
                 remove_scratch(self.engine.api, about[labels.SCRATCH])
             return
@@ -259,6 +263,8 @@ class EngineEvents:
                 facts = replace(facts, signals=running.signals)
             if facts is not None and facts.running:
                 self._running[container_id] = facts
+            elif facts is not None and facts.finished_at_s is not None:
+                self._seen_ended.add(container_id)
         if facts is not None:
             self._listener.container_seen(facts, after_gap)
         return inspected is not None

@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 _LOOK_S = 0.1  # how soon a reader that waits for another one's copy notices that its own client has left
 _PATIENCE_S = 300.0
 """How long to wait for output while an engine does not answer; the container stays that long."""
+_READ_S = 2  # less than the API waits for the master
 _GONE = (404, 409)  # the container is gone, or has stopped
 
 
@@ -94,14 +95,16 @@ def has_more(record: Record, clock: Clock = SYSTEM_CLOCK) -> bool:
 
 def copy_output(
     engine: Engine | None, record: Record, registry: Services, bytes_max: int, left: Left = client_is_waiting
-) -> None:
-    """Update the kept output from the engine; complete once the container has ended, even if parts are missing.
+) -> bool:
+    """Update the kept output from the engine; complete once the container has ended, even if parts are missing. Return
+    whether the engine has answered, if it had to.
 
     BackendError if the client has left: copied output stays, and the next copy continues from there.
     """
     with output_of(record, left):
+        answered = True
         if record.collected:
-            return
+            return answered
         waits = has_more(record)
         final = record.final and not (engine is None and waits)
         place = registry.marks.place(record.service_id)
@@ -113,11 +116,13 @@ def copy_output(
         try:
             output.append(place, entries, final, bytes_max)
         except UNREACHABLE as error:
+            answered = status_of(error) is not None
             final = final and (status_of(error) in _GONE or not waits)
             if final:
                 _log.warning("the last output of service %s is lost: %s", record.service_id, error)
                 output.append(place, (), final, bytes_max)
         record.collected = final
+        return answered
 
 
 def remove(engine: Engine, record: Record) -> None:
@@ -145,7 +150,10 @@ def discard(engine: Engine, tags: Sequence[str]) -> None:
 
 def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[str, bytes]]:
     since_s = int(seconds(since) or 0) if since else None
-    for entry in engine.api.logs(container_id, stream=True, follow=False, timestamps=True, since=since_s):
+    api = engine.api
+    with api.waiting_at_most(_READ_S):
+        found = api.logs(container_id, stream=True, follow=False, timestamps=True, since=since_s)
+    for entry in found:
         stamp, _, text = entry.partition(b" ")
         yield stamp.decode(), text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -23,16 +23,26 @@ class _EnoughError(Exception):
     """The limit of reading is reached."""
 
 
-def read_left_files(api: Any, container_id: str, clock: Clock = SYSTEM_CLOCK) -> str:
+def read_left_files(
+    api: Any, container_id: str, mounts: Collection[str] = (SCRATCH,), clock: Clock = SYSTEM_CLOCK
+) -> str:
     """Return names and sizes of the largest entries of an ended container's scratch directory as text; empty without
     any, and if the engine does not answer. Hidden names and Zoe's own directories are left out.
+
+    mounts: its mounts. Without one at the directory, an engine tells cheaply that nothing was written there.
     """
     try:
+        if not {SCRATCH, "/"}.intersection(mounts) and not _is_changed(api, container_id):
+            return ""
         pieces, _ = api.get_archive(container_id, SCRATCH, chunk_size=_PIECE_BYTES)
     except UNREACHABLE:  # it may be removed already
         return ""
     with closing(pieces):
         return describe_left_files(_list_archive(_Pieces(pieces, clock)))
+
+
+def _is_changed(api: Any, container_id: str) -> bool:
+    return any(entry["Path"].startswith(f"{SCRATCH}/") for entry in api.diff(container_id) or ())
 
 
 class _Pieces:

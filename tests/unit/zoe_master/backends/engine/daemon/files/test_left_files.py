@@ -26,10 +26,16 @@ class Engine:
                 member.size = size or 0
                 archive.addfile(member, None if size is None else io.BytesIO(bytes(size)))
         self.content, self.read = whole.getvalue(), 0
+        self.unchanged = False
 
     def get_archive(self, container: str, path: str, chunk_size: int) -> tuple[Iterator[bytes], dict[str, Any]]:
         assert (container, path) == ("c1", "/tmp")
         return self._pieces(), {}
+
+    def diff(self, container: str) -> list[dict[str, Any]] | None:
+        """Only a directory above was changed, or nothing."""
+        assert container == "c1"
+        return None if self.unchanged else [{"Path": "/tmp", "Kind": 0}, {"Path": "/tmp/a", "Kind": 1}]
 
     def _pieces(self) -> Iterator[bytes]:
         for begin in range(0, len(self.content), 700):
@@ -63,3 +69,12 @@ def test_a_container_that_is_gone_left_nothing_that_can_be_told() -> None:
             raise NotFound("no such container")
 
     assert read_left_files(Gone(), "c1") == ""
+
+
+def test_an_unchanged_root_is_not_read() -> None:
+    engine = Engine(a=10)
+    assert read_left_files(engine, "c1", mounts=["/workspace"]) == "a (10 B)"
+    engine.unchanged, engine.read = True, 0
+    assert read_left_files(engine, "c1", mounts=["/workspace"]) == ""
+    assert engine.read == 0
+    assert read_left_files(engine, "c1", mounts=["/tmp"]) == "a (10 B)"
