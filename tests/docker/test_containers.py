@@ -236,3 +236,11 @@ def test_a_network_stays_while_its_service_begins_and_goes_with_the_last(harness
         foreign.remove_network(name)
     finally:
         engine.close()
+
+
+def test_an_image_that_went_between_plan_and_start_is_named(harness: DockerHarness) -> None:
+    harness.start(replace(small("true"), image="shell:gone"))
+    found = harness.reach("e.c.0.1", ENDED)
+    assert (found.cause, found.message) == (
+        Cause.IMAGE_UNAVAILABLE, "the engine refuses it: No such image: shell:gone"
+    )  # fmt: skip

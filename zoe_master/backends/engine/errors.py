@@ -11,7 +11,7 @@ from zoe_client.words.connections import failure_words
 
 UNREACHABLE = (OSError, DockerException)
 """Exceptions of calls without an answer; errors of requests are OSErrors."""
-OPERATORS_SEE = "operators find the full error in `zoe show`"
+OPERATORS_SEE = "operators see the full error in `zoe show`"
 _INSIDE = re.compile(
     r"""\d{1,3}(?:\.\d{1,3}){3}                         # an address
     | \[[0-9a-fA-F:]*:[0-9a-fA-F:]*\] | (?:[0-9a-fA-F]{1,4}:){3,} # one of IPv6

@@ -20,7 +20,7 @@ SAID = {
     "Error response from daemon: lookup registry on [fd00::53]:53: no such host",
     "error creating external connectivity: driver failed programming: bind for 0.0.0.0:8080 failed",
     "error while creating mount source path: failed to mount /data/overlay2/l/ABC: no such file or directory",
-    "failed to create task: stat /data/containers/0a1b/mounts: no space left on device",
+    "failed to create task: stat /data/containers/0a1b/mounts: no such file or directory",
     "OCI runtime create failed: container_linux.go:380: starting container process caused: process_linux.go:545: x",
     'runc create failed: unable to start container process: error mounting "/x" to rootfs at "/x": not a directory',
     "unable to find user: open /var/lib/docker/image/etc/passwd: permission denied",
@@ -62,3 +62,11 @@ def test_error_of_the_users_command_is_shown_without_the_runtime() -> None:
     command = 'exec: "nothing": executable file not found in $PATH'
     words = f"failed to create task: OCI runtime create failed: runc create failed: {command}: unknown"
     assert error_text("it failed", words) == (f"it failed: {command}", words)
+
+
+def test_a_full_disk_is_named_without_its_path() -> None:
+    words = "mkdir /x/overlay2/ab12-init: no space left on device"
+    assert error_text("the engine refuses it", words) == (
+        "the engine refuses it: its disk is full; ask the admin for space",
+        words,
+    )
