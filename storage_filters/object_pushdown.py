@@ -1,4 +1,4 @@
-"""Object server filter that delivers only the selected records of a CSV object.
+"""Object server filter that delivers only the selected records of an object of CSV or JSON lines.
 
     [pipeline:main]
     pipeline = ... zoe_pushdown object-server
@@ -21,8 +21,9 @@ from swift.common.utils import close_if_possible, get_logger
 from storage_filters.counting.computing import Computing
 from storage_filters.counting.cpu_frames import CpuRecord, frames_of
 from storage_filters.csv.parser import UnreadableRecordError
-from storage_filters.csv.selection import Selection, SelectionError
-from storage_filters.csv.stream import first_byte, select_records
+from storage_filters.csv.selection import SelectionError
+from storage_filters.csv.stream import first_byte
+from storage_filters.selections import AnySelection, select, selection_of
 from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks
 from storage_filters.wsgi.headers import (
     DONE,
@@ -72,7 +73,7 @@ class ObjectPushdown:
             # that, so that the reader starts again.
             return HTTPServiceUnavailable(body="ranges of selected records are not supported")
         try:
-            selection = Selection.from_json(selection_json)
+            selection = selection_of(selection_json)
         except SelectionError as error:
             return HTTPBadRequest(body=str(error))
         plain = self._read(env, first_byte(selection))
@@ -101,12 +102,12 @@ class ObjectPushdown:
 
 
 def _packed_selection(
-    chunks: Iterable[bytes], selection: Selection, rest: Callable[[], Any] = sleep
+    chunks: Iterable[bytes], selection: AnySelection, rest: Callable[[], Any] = sleep
 ) -> Iterator[bytes]:
-    return gzip_blocks(cooperative(select_records(chunks, selection), rest))
+    return gzip_blocks(cooperative(select(chunks, selection), rest))
 
 
-def _framed_selection(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
+def _framed_selection(chunks: Iterable[bytes], selection: AnySelection) -> Iterator[bytes]:
     record = CpuRecord()
     computing = Computing(record, sleep)
 

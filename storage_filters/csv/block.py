@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from storage_filters.csv.comparisons import Fields, Outcomes, equal, nulls, outcomes
+from storage_filters.csv.comparisons import Fields, Outcomes, equal, evaluate, nulls, outcomes
 from storage_filters.csv.layout import Lines, lay_out
 from storage_filters.csv.parser import Value, line_with, values_of
 from storage_filters.csv.quotes import Bytes, Mask, Positions, dependent_lines
 from storage_filters.csv.readings import is_word, possible_outcomes
 from storage_filters.csv.selection import Selection
-from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Or, Predicate, columns
+from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Predicate, columns
 
 _NEWLINE, _BLANK = 10, 32
 _REPLACED = "\ufffd"
@@ -63,22 +63,8 @@ class Selector:
 
     def _rows(self, lines: Lines, data: bytes) -> Mask:
         assert self._predicate is not None
-        return self._evaluate(self._predicate, lines, _is_utf8(data)).true
-
-    def _evaluate(self, predicate: Predicate, lines: Lines, utf8: bool) -> Outcomes:
-        match predicate:
-            case Comparison() | IsNull():
-                return self._test(predicate, lines, utf8)
-            case Not(term=term):
-                return self._evaluate(term, lines, utf8).negated()
-            case And(terms=terms):
-                parts = [self._evaluate(term, lines, utf8) for term in terms]
-                true = np.logical_and.reduce([part.true for part in parts])
-                return Outcomes(true, np.logical_or.reduce([part.false for part in parts]))
-            case Or(terms=terms):
-                parts = [self._evaluate(term, lines, utf8) for term in terms]
-                false = np.logical_and.reduce([part.false for part in parts])
-                return Outcomes(np.logical_or.reduce([part.true for part in parts]), false)
+        utf8 = _is_utf8(data)
+        return evaluate(self._predicate, lambda test: self._test(test, lines, utf8)).true
 
     def _test(self, test: Comparison | IsNull, lines: Lines, utf8: bool) -> Outcomes:
         column = self._names.index(test.column)

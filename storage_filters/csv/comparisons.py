@@ -27,7 +27,7 @@ from storage_filters.csv.readings import (
     may_be_number,
 )
 from zoe_lib.pushdown.column_types import ColumnType, day_of_time
-from zoe_lib.pushdown.predicate import Comparison, Operator
+from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Not, Operator, Or, Predicate
 
 Orders: TypeAlias = NDArray[np.int8]
 # Single precision as in `readings`, and a margin, so that a decision here is also the decision there.
@@ -68,6 +68,23 @@ class Outcomes:
     def negated(self) -> Outcomes:
         """Return the outcomes of the opposite condition."""
         return Outcomes(self.false, self.true)
+
+
+def evaluate(predicate: Predicate, test: Callable[[Comparison | IsNull], Outcomes]) -> Outcomes:
+    """Return the outcomes of a predicate, from those of its tests."""
+    match predicate:
+        case Comparison() | IsNull():
+            return test(predicate)
+        case Not(term=term):
+            return evaluate(term, test).negated()
+        case And(terms=terms):
+            parts = [evaluate(term, test) for term in terms]
+            true = np.logical_and.reduce([part.true for part in parts])
+            return Outcomes(true, np.logical_or.reduce([part.false for part in parts]))
+        case Or(terms=terms):
+            parts = [evaluate(term, test) for term in terms]
+            false = np.logical_and.reduce([part.false for part in parts])
+            return Outcomes(np.logical_or.reduce([part.true for part in parts]), false)
 
 
 def outcomes(fields: Fields, type_: ColumnType | None, test: Comparison) -> Outcomes:

@@ -5,6 +5,7 @@ are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from storage_filters.csv.block import Selector
 from storage_filters.csv.header import first_line, with_feeds
@@ -17,7 +18,15 @@ LINE_BYTES_MAX = 32 * 2**20
 TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the limit for views"
 
 
-def first_byte(selection: Selection) -> int:
+class Ranged(Protocol):
+    """A selection from a byte range."""
+
+    @property
+    def start(self) -> int:
+        """Return where it begins."""
+
+
+def first_byte(selection: Ranged) -> int:
     """Return where the stream for `selection` has to begin: the byte before tells whether a record begins at the
     start.
     """
@@ -36,7 +45,7 @@ def select_records(chunks: Iterable[bytes], selection: Selection) -> Iterator[by
     selector = Selector(selection)
     with_header = selection.csv.header and selection.start == 0
     begun = False
-    for number, block in enumerate(_blocks(chunks, selection)):
+    for number, block in enumerate(blocks_of(chunks, selection.start, selection.end)):
         rest = block.removeprefix(MARK) if number == 0 and selection.start == 0 else block
         if number == 0 and selection.start == 0 and (why := why_not_csv("the object", block)):
             raise UnreadableRecordError(why)
@@ -60,10 +69,12 @@ def _with_quoted_mark(delivered: bytes, csv: CsvFormat) -> bytes:
     return line_with(values_of(line, csv), csv) + b"\n" + rest
 
 
-def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
-    """Yield whole lines of the range, gathered; the first one begins where the first record does."""
-    position = first_byte(selection)  # of the next byte of the stream
-    skipping = selection.start > 0
+def blocks_of(chunks: Iterable[bytes], start: int, end: int | None) -> Iterator[bytes]:
+    """Yield whole lines of the range, gathered; the first one begins where the first record does. Raises
+    UnreadableRecordError.
+    """
+    position = max(start - 1, 0)  # of the next byte of the stream
+    skipping = start > 0
     held: list[bytes] = []
     size, feeds = 0, False
     for chunk in chunks:
@@ -72,15 +83,15 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
         if skipping:
             feed = data.find(b"\n")
             if feed < 0:
-                if position - selection.start > LINE_BYTES_MAX:
+                if position - start > LINE_BYTES_MAX:
                     raise UnreadableRecordError(TOO_LONG)
-                if selection.end is not None and position >= selection.end:
+                if end is not None and position >= end:
                     return
                 continue
             data, begins, skipping = data[feed + 1 :], begins + feed + 1, False
-            if selection.end is not None and begins >= selection.end:
+            if end is not None and begins >= end:
                 return
-        over = _end_of_records(data, begins, selection)
+        over = _end_of_records(data, begins, end)
         held.append(data[:over] if over is not None else data)
         size, feeds = size + len(held[-1]), feeds or b"\n" in held[-1]
         if over is not None:
@@ -95,13 +106,13 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _end_of_records(data: bytes, begins: int, selection: Selection) -> int | None:
+def _end_of_records(data: bytes, begins: int, end: int | None) -> int | None:
     """Return the position behind the line feed that ends the last record of the range; None if `data` does not contain
     it.
     """
-    if selection.end is None:
+    if end is None:
         return None
-    feed = data.find(b"\n", max(selection.end - 1 - begins, 0))
+    feed = data.find(b"\n", max(end - 1 - begins, 0))
     return feed + 1 if feed >= 0 else None
 
 

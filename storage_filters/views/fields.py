@@ -59,6 +59,10 @@ _REQUEST: Mapping[str, Check] = {
     "padded": (_is_truth, "true or false"),
     **{name: _FIELDS[name] for name in ("where", "csv", "types")},
 }
+_LINES: Mapping[str, Check] = {
+    "fields": (_is_texts_by_name, "an object of texts"),
+    **{name: _REQUEST[name] for name in ("where", "types", "start", "end")},
+}
 _CSV: Mapping[str, Check] = {
     "delimiter": _TEXT,
     "quote": _TEXT,
@@ -79,7 +83,8 @@ def checked_fields(text: str) -> dict[str, Any]:
 
 def checked_request(text: str) -> dict[str, Any]:
     """Return the fields of a selection in a request as JSON values. Raises SelectionError."""
-    return _checked("a pushdown", text, _REQUEST)
+    found = _checked("a pushdown", text, {**_REQUEST, **_LINES})
+    return _check_fields("a pushdown", found, _LINES if "fields" in found else _REQUEST, "")
 
 
 def _checked(subject: str, text: str, known: Mapping[str, Check]) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from swift.common.wsgi import make_subrequest
 from storage_filters.counting.computing import Computing
 from storage_filters.counting.cpu_frames import pieces_of
 from storage_filters.counting.request_computing import computing_of
-from storage_filters.csv.selection import Selection
-from storage_filters.csv.stream import first_byte, select_records
+from storage_filters.csv.stream import first_byte
 from storage_filters.object_pushdown import closing, cooperative
+from storage_filters.selections import AnySelection, select
 from storage_filters.views.requested import selection_requested
 from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks
 from storage_filters.wsgi.headers import FRAMED, OBJECT_BYTES, PUSHDOWN, SELECTED, SELECTION, object_bytes
@@ -57,7 +57,7 @@ class Reader:
         close_if_possible(answer.app_iter)
         raise Refusal(Response(status=answer.status_int, body=text, request=self._request))
 
-    def records(self, selection: Selection, get: Get) -> tuple[Iterator[bytes], Response]:
+    def records(self, selection: AnySelection, get: Get) -> tuple[Iterator[bytes], Response]:
         """Return the records, selected by the object server if possible, otherwise here, and the source's answer for
         them.
         """
@@ -71,7 +71,7 @@ class Reader:
         answer = get({"Range": f"bytes={first_byte(selection)}-"})
         answer.headers[OBJECT_BYTES] = object_bytes(answer.headers)
         made = computing.pieces(
-            lambda chunks: gzip_blocks(cooperative(select_records(chunks, selection), computing.yield_turn)),
+            lambda chunks: gzip_blocks(cooperative(select(chunks, selection), computing.yield_turn)),
             answer.app_iter,
         )
         return begin(made), answer
