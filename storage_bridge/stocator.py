@@ -62,7 +62,7 @@ def swift_properties(
         f"{_SPARK}mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
     if pushdown:
-        properties["spark.sql.extensions"] = PUSHDOWN
+        properties |= {"spark.sql.extensions": PUSHDOWN, "spark.zoe.pushdown": "true"}
     for service in services:
         place = f"{_SPARK}{_SWIFT}.service.{service.name}"
         properties |= {

@@ -16,6 +16,8 @@ import json
 import operator as op
 import os
 import re
+import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -107,15 +109,18 @@ class _Scan:
 
     def table(self, store: _Store, listed: _Object) -> pa.Table:
         headers = {_PUSHDOWN: self._selection(listed)} if self.pushdown and not _is_packed(listed) else {}
+        why = "the store has no filters of Zoe"
         try:
             answer = store.read(listed, headers)
-        except InputError:  # such as a store that is busy
+        except InputError as error:  # such as a store that is busy
             if not headers:
                 raise
-            answer = store.read(listed, {})
+            why, answer = str(error), store.read(listed, {})
         if answer.headers.get(_PUSHDOWN) == "yes":
             found = self._parse(listed, gzip.decompress(answer.content), header=False)
         else:
+            if headers:
+                store.say_once(f"zoe_arrow reads whole objects: {why}")
             content = gzip.decompress(answer.content) if _is_packed(listed) else answer.content
             found = self._parse(listed, content, header=self.source.csv["header"] == "true")
         return found.filter(expression(self.groups)) if self.groups else found
@@ -291,6 +296,7 @@ class _Store:
     def __init__(self, source: _Input) -> None:
         self._source = source
         self._root, self._token = _sign_in(source.login)
+        self._said = threading.Event()
 
     def objects(self) -> Iterator[_Object]:
         """Yield the objects that Spark would read: directly below the prefix, neither empty nor hidden."""
@@ -315,6 +321,12 @@ class _Store:
         if not answer.headers.get("Etag", "").strip('"').startswith(listed.etag):
             raise InputError(f"{listed.name} was written again while it was read: read it once more")
         return answer
+
+    def say_once(self, line: str) -> None:
+        """Print a line on standard error, if none was printed for this input."""
+        if not self._said.is_set():
+            self._said.set()
+            print(line, file=sys.stderr)
 
     def _get(self, path: str, headers: Mapping[str, str]) -> _Answer:
         request = urllib.request.Request(f"{self._root}/{path}", headers={"X-Auth-Token": self._token, **headers})  # noqa: S310

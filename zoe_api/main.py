@@ -22,7 +22,7 @@ from zoe_api.billing import statements as billing
 from zoe_api.billing import usage as use
 from zoe_api.cluster import health, node_loss
 from zoe_api.cluster import routes as cluster
-from zoe_api.executions import control, events, executions, logs, results, shares, stored_applications
+from zoe_api.executions import control, events, executions, logs, results, shares, store_queries, stored_applications
 from zoe_api.executions import diff_routes as diffs
 from zoe_api.executions import submitting as submissions
 from zoe_api.executions.submissions import descriptions
@@ -123,6 +123,7 @@ ROUTES = tuple(
         storage_slos,
         files,
         results,
+        store_queries,
         terminals,
         use,
         workflows,

@@ -69,6 +69,7 @@ from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.server import RpcServer
 from zoe_master.state.crash_points import Hit, crash_point_of
 from zoe_master.state.promise_prices import StoredPrices
+from zoe_master.storage.query_reports import QueryReports
 from zoe_master.storage.reconciler import ThreadedReconciler
 from zoe_master.storage.report import store_report
 from zoe_master.storage.spark_config import Place, SparkConfig
@@ -336,7 +337,11 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
         for name, place in settings.storage_services.items()
     }
     return SparkConfig(
-        places, settings.storage_jars, credentials_of(settings, accounts), settings.storage_query_pushdown
+        places,
+        settings.storage_jars,
+        credentials_of(settings, accounts),
+        settings.storage_query_pushdown,
+        QueryReports(Path(settings.keys_dir), settings.services_api_url),
     )
 
 

@@ -50,14 +50,15 @@ final class Conditions {
 
     private final Map<ExprId, Integer> positions = new HashMap<>();
     private final StructType schema;
+    /** Whether casts of texts to numbers are translated. */
     private final boolean casts;
     private final Map<Integer, String> types = new HashMap<>();
     private final Map<Integer, Boolean> untyped = new HashMap<>();
     private int terms;
 
-    Conditions(StructType schema, Seq<AttributeReference> output, boolean ansi) {
+    Conditions(StructType schema, Seq<AttributeReference> output, boolean casts) {
         this.schema = schema;
-        this.casts = !ansi;
+        this.casts = casts;
         Map<String, Integer> byName = new HashMap<>();
         for (int position = 0; position < schema.length(); position++) {
             byName.put(schema.fields()[position].name(), position);

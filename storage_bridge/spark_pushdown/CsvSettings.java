@@ -1,42 +1,32 @@
 package zoe.pushdown;
 
-import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.csv.CSVOptions;
 import org.apache.spark.sql.catalyst.util.PermissiveMode$;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.sql.types.StructField;
-import scala.collection.JavaConverters;
 
 /** The format of CSV objects, for the store; only formats that the store reads as Spark does have one. */
-final class CsvSettings implements Serializable {
+final class CsvSettings extends Settings {
     private static final long serialVersionUID = 1;
-    private static final int WIDTH_MAX = 4096;
     private static final int NULLS_MAX = 100;
     /** Options that change nothing, or that are checked below; any other one makes Spark read plainly. */
     private static final Set<String> KNOWN = Set.of(
-        "header", "inferschema", "sep", "delimiter", "quote", "escape", "nullvalue", "mode", "path", "paths",
-        "samplingratio", "columnnameofcorruptrecord", "enforceschema", "multiline", "encoding", "charset",
-        "ignoreleadingwhitespace", "ignoretrailingwhitespace", "pathglobfilter", "recursivefilelookup", "modifiedbefore",
-        "modifiedafter", "ignorecorruptfiles", "ignoremissingfiles", "preferdate");
+        "header", "inferschema", "sep", "delimiter", "quote", "escape", "nullvalue", "mode", "samplingratio", "columnnameofcorruptrecord", "enforceschema", "multiline", "encoding", "charset",
+        "ignoreleadingwhitespace", "ignoretrailingwhitespace", "preferdate");
 
-    final int width;
-    /** Why Spark should read plainly; null if the store can read this format as Spark does. */
-    final String plainly;
+    private final int width;
     private final String csv;
 
     private CsvSettings(int width, String csv, String plainly) {
+        super("CSV", plainly);
         this.width = width;
         this.csv = csv;
-        this.plainly = plainly;
     }
 
     static CsvSettings of(SparkSession session, HadoopFsRelation files) {
@@ -44,32 +34,9 @@ final class CsvSettings implements Serializable {
         CSVOptions options = new CSVOptions(
             files.options(), conf.csvColumnPruning(), conf.sessionLocalTimeZone(), conf.columnNameOfCorruptRecord());
         int width = files.dataSchema().length();
-        String plainly = whyPlainly(files, options);
+        String plainly = whyPlainly(session, files, KNOWN, options.columnNameOfCorruptRecord());
+        plainly = plainly == null ? whyPlainly(options) : plainly;
         return new CsvSettings(width, plainly == null ? document(options) : "", plainly);
-    }
-
-    private static String whyPlainly(HadoopFsRelation files, CSVOptions options) {
-        for (String name : JavaConverters.mapAsJavaMap(files.options()).keySet()) {
-            if (!KNOWN.contains(name.toLowerCase(Locale.ROOT))) {
-                return "option " + name;
-            }
-        }
-        for (StructField field : files.dataSchema().fields()) {
-            if (field.name().equals(options.columnNameOfCorruptRecord())) {
-                return "a column of corrupt records";
-            }
-            if (field.getExistenceDefaultValue().isDefined()) {
-                return "columns with default values";
-            }
-        }
-        int width = files.dataSchema().length();
-        if (width == 0 || width > WIDTH_MAX) {
-            return width + " columns";
-        }
-        if (files.bucketSpec().isDefined() || files.overlappedPartCols().size() > 0) {
-            return "buckets, or partition columns that are also in the files";
-        }
-        return whyPlainly(options);
     }
 
     private static String whyPlainly(CSVOptions options) {
@@ -109,21 +76,19 @@ final class CsvSettings implements Serializable {
         return "{" + String.join(",", parts) + "}";
     }
 
-    /** Returns the header of a request, in ASCII. */
+    @Override
     String request(List<Integer> columns, Where where, long start, long end) {
         List<String> numbers = new ArrayList<>();
         for (int column : columns) {
             numbers.add(String.valueOf(column));
         }
-        String condition = where.isEmpty() ? "" : ",\"where\":" + Json.text(where.text) + ",\"types\":" + where.types();
-        return "{\"width\":" + width + ",\"columns\":[" + String.join(",", numbers) + "]" + condition
+        return "{\"width\":" + width + ",\"columns\":[" + String.join(",", numbers) + "]" + condition(where)
             + ",\"start\":" + start + ",\"end\":" + end + ",\"csv\":" + csv + "}";
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof CsvSettings && ((CsvSettings) other).csv.equals(csv) && ((CsvSettings) other).width == width
-            && Objects.equals(((CsvSettings) other).plainly, plainly);
+        return super.equals(other) && ((CsvSettings) other).csv.equals(csv) && ((CsvSettings) other).width == width;
     }
 
     @Override

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
-/** Named by `spark.sql.extensions`: plans scans of CSV objects so that the store reads columns and rows for them. */
+/** Named by `spark.sql.extensions`: plans scans of objects so that the store reads columns and rows for them. */
 public final class Extensions extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
     /** The scans use internals of this version. */
     static final String SPARK_VERSION = "3.5.9";

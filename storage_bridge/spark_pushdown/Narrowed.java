@@ -6,7 +6,6 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.NoSuchElementException;
 import java.util.concurrent.Executors;
@@ -15,10 +14,11 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.io.Text;
 import scala.collection.AbstractIterator;
 
 /** The lines of an answer of the store. An answer that is cut short is an error, since gzip ends with a checksum. */
-final class Narrowed extends AbstractIterator<String> implements Closeable {
+final class Narrowed extends AbstractIterator<Text> implements Closeable {
     private static final int BUFFER = 256 * 1024;
     /** A store that sends nothing for so long is given up; as Stocator's. */
     private static final long STALL_S = 300;
@@ -29,19 +29,19 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
     });
 
     private final Counted answer;
-    private final InputStream text;
+    private final InputStream unpacked;
     private final byte[] buffer = new byte[BUFFER];
     private byte[] line = new byte[1024];
     private int at;
     private int end;
-    private String next;
+    private Text next;
     private boolean over;
 
     Narrowed(InputStream answer) throws IOException {
         this.answer = new Counted(answer);
         ScheduledFuture<?> limit = WATCH.schedule(this::close, STALL_S, TimeUnit.SECONDS);
         try {
-            this.text = new GZIPInputStream(new BufferedInputStream(this.answer, BUFFER), BUFFER);
+            this.unpacked = new GZIPInputStream(new BufferedInputStream(this.answer, BUFFER), BUFFER);
         } catch (IOException error) {
             close();
             throw error;
@@ -68,16 +68,16 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
     }
 
     @Override
-    public String next() {
+    public Text next() {
         if (!hasNext()) {
             throw new NoSuchElementException();
         }
-        String found = next;
+        Text found = next;
         next = null;
         return found;
     }
 
-    private String read() throws IOException {
+    private Text read() throws IOException {
         int length = 0;
         while (true) {
             if (at == end) {
@@ -85,7 +85,7 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
                 at = 0;
                 if (end <= 0) {
                     end = 0;
-                    return length == 0 ? null : new String(line, 0, length, StandardCharsets.UTF_8);
+                    return length == 0 ? null : text(length);
                 }
             }
             int stop = at;
@@ -100,15 +100,21 @@ final class Narrowed extends AbstractIterator<String> implements Closeable {
             boolean whole = stop < end;
             at = whole ? stop + 1 : stop;
             if (whole) {
-                return new String(line, 0, length, StandardCharsets.UTF_8);
+                return text(length);
             }
         }
+    }
+
+    private Text text(int length) {
+        Text made = new Text();
+        made.set(line, 0, length);
+        return made;
     }
 
     private int fill() throws IOException {
         ScheduledFuture<?> limit = WATCH.schedule(this::close, STALL_S, TimeUnit.SECONDS);
         try {
-            return text.read(buffer, 0, BUFFER);
+            return unpacked.read(buffer, 0, BUFFER);
         } finally {
             limit.cancel(false);
         }

@@ -9,11 +9,11 @@ final class Selection implements Serializable {
 
     /** Null if the store is asked. */
     final String plainly;
-    private final CsvSettings settings;
+    private final Settings settings;
     private final List<Integer> columns;
     private final Where where;
 
-    Selection(CsvSettings settings, List<Integer> columns, Where where, String plainly) {
+    Selection(Settings settings, List<Integer> columns, Where where, String plainly) {
         this.settings = settings;
         this.columns = columns;
         this.where = where;

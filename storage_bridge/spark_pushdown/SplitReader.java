@@ -59,7 +59,7 @@ final class SplitReader extends AbstractFunction1<PartitionedFile, Iterator<Inte
                 figures.add(new Figures.Read(file.length(), lines.received(), null));
             });
         }
-        return rows.of(lines, "CSV file: " + file.urlEncodedPath());
+        return rows.of(lines, file.urlEncodedPath());
     }
 
     private Narrowed request(PartitionedFile file) throws IOException, ChangedException {

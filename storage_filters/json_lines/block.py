@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from storage_filters.csv.block import lines_with
-from storage_filters.csv.comparisons import Fields, Outcomes, evaluate, outcomes
+from storage_filters.csv.comparisons import Fields, Outcomes, evaluate, nulls, outcomes
 from storage_filters.csv.numbers import integers_of
 from storage_filters.csv.quotes import Mask, Positions
 from storage_filters.json_lines.selection import JsonSelection
@@ -59,9 +59,10 @@ class LineSelector:
         first, last, sure = _sure_values(values, first, last, self._types.get(test.column))
         true, false = ~sure & ~null, ~null
         if isinstance(test, IsNull):
-            return Outcomes(true | null, false)
+            true |= null
         rows = np.flatnonzero(sure & ~null)
-        found = outcomes(Fields(values.buffer, first[rows], last[rows], True), self._types[test.column], test)
+        fields, type_ = Fields(values.buffer, first[rows], last[rows], True), self._types.get(test.column)
+        found = nulls(fields, type_) if isinstance(test, IsNull) else outcomes(fields, type_, test)
         true[rows], false[rows] = found.true, found.false
         return Outcomes(true, false)
 

@@ -13,6 +13,7 @@ from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, Execution, Outcome
 from zoe_lib.domain.executions.use import DAY_S, DayOfUser, ResourceSeconds
 from zoe_lib.domain.values.progress import ExecutionProgress, ProgressReading
+from zoe_lib.domain.values.store_queries import StoreQuery
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound, NotLeader
 from zoe_lib.store.postgres.store import PostgresStore
@@ -159,6 +160,20 @@ def test_progress_is_replaced_and_goes_with_its_execution(any_store: ExecutionSt
     any_store.append(ids[0], [ev.Refused(at_s=50.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)], 1, None)
     assert any_store.prune(now_s=51.0 + RETENTION_S) == 1
     assert list(any_store.progress_of(ids)) == [ids[1]]
+
+
+def test_the_newest_queries_are_kept_and_go_with_their_execution(any_store: ExecutionStore) -> None:
+    any_store.submit(execution(1), "request", "key 1")
+    id_ = execution(1).id
+    queries = [StoreQuery(number, 1000, number, ("why",) if number % 2 else (), 5.0) for number in range(150)]
+    for at in range(0, 150, 50):
+        any_store.add_queries(id_, queries[at : at + 50])
+    any_store.add_queries("nobody", queries[:1])
+    assert tuple(any_store.queries_of(id_)) == tuple(queries[50:])
+    assert tuple(any_store.queries_of("nobody")) == ()
+    any_store.append(id_, [ev.Refused(at_s=50.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)], 1, None)
+    assert any_store.prune(now_s=51.0 + RETENTION_S) == 1
+    assert tuple(any_store.queries_of(id_)) == ()
 
 
 def test_the_use_of_what_is_removed_is_kept_by_day(any_store: ExecutionStore) -> None:

@@ -106,7 +106,7 @@ LITERALS = (
 
 
 @dataclass(frozen=True)
-class OddCsv:
+class OddObject:
     """An object, and how Spark reads it; schema: empty for names of the header."""
 
     content: bytes
@@ -115,7 +115,7 @@ class OddCsv:
     schema: str
 
 
-def odd_csv(random: Random) -> OddCsv:
+def odd_csv(random: Random) -> OddObject:
     """Return an object of up to 6 columns and 60 lines."""
     width = random.randint(1, 6)
     separator = random.choice((",", ",", ",", ";", "\t", "|"))
@@ -139,19 +139,20 @@ def odd_csv(random: Random) -> OddCsv:
     if kind == "inferred":
         options["inferSchema"] = "true"
     schema = ", ".join(f"{name} {random.choice(TYPES)}" for name in names) if kind == "typed" else ""
-    return OddCsv(random.choice((b"", b"", b"\xef\xbb\xbf")) + text.encode(), names, options, schema)
+    return OddObject(random.choice((b"", b"", b"\xef\xbb\xbf")) + text.encode(), names, options, schema)
 
 
-def query(random: Random, dataset: OddCsv) -> tuple[str, list[str]]:
+def query(random: Random, dataset: OddObject) -> tuple[str, list[str]]:
     """Return a condition and the wanted columns."""
     wanted = random.sample(dataset.columns, random.randint(1, max(len(dataset.columns) // 2, 1)))
-    return _condition(random, dataset.columns, 2), wanted
+    return condition(random, dataset.columns, 2), wanted
 
 
-def _condition(random: Random, columns: tuple[str, ...], depth: int) -> str:
+def condition(random: Random, columns: tuple[str, ...], depth: int) -> str:
+    """Return a condition over these columns, as Spark writes it."""
     column, literal = random.choice(columns), random.choice(LITERALS)
     if depth and random.random() < 0.5:
-        left, right = (_condition(random, columns, depth - 1) for _ in range(2))
+        left, right = (condition(random, columns, depth - 1) for _ in range(2))
         return random.choice((f"({left} and {right})", f"({left} or {right})", f"not ({left})"))
     few = ", ".join(random.sample(LITERALS[:8], 3))
     texts = ", ".join(random.sample(LITERALS[8:14], 3))

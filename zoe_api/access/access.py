@@ -39,8 +39,8 @@ NoOlderThan = Annotated[
     ),
 ]
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-# Its beginning is in the audit log.
-_PARTS_OF_CHANGES = frozenset({"append_to_upload"})
+# The beginning of an upload is in the audit log; reports of programs change nothing of an execution.
+_PARTS_OF_CHANGES = frozenset({"append_to_upload", "report_queries"})
 # These tell a page which session the browser has now, even if the page kept another proof.
 _TELLS_THE_SESSION = "get_session"
 # These write the audit entry in the transaction of the change; without a change, the entry is written alone.

@@ -40,6 +40,7 @@ from zoe_client.wire import (
     ForecastView,
     ParentJobView,
     ReasonView,
+    StoreQueryView,
     UsageList,
     UsageView,
 )
@@ -154,6 +155,7 @@ def show_execution(execution_id: str, caller: AsReader, response: Response) -> E
     if (progress := _progress(caller.services, [execution]).get(execution.id)) is not None:
         view.progress = progress_view(progress, caller.services.clock.now_s())
     view.transfers = transfers_view(execution, caller.store.transfers_so_far(execution_id))
+    view.queries = [StoreQueryView.model_validate(query) for query in caller.store.queries_of(execution_id)]
     view.scaling_problem = _scaling_problem(execution, caller.store)
     view.access = levels_of(caller, [execution])[execution.id]
     if may_see_secrets(caller.principal, execution):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem, problem
 from zoe_lib.clock import SYSTEM_CLOCK, Clock
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
-from zoe_lib.tokens.job_tokens import OFFERED, JobTokens
+from zoe_lib.tokens.job_tokens import OFFERED, QUERIES, JobTokens
 
 ROUTES = frozenset(
     {
@@ -36,6 +37,8 @@ ROUTES = frozenset(
     }
 )
 """Routes that jobs may call. An execution or array in the path must be the job's own or a descendant."""
+REPORTS = frozenset({"report_queries"})
+"""Routes of tokens that can only report."""
 _BURST_S = 2.0
 _REFUSED_S, _REFUSED_MAX_S = 1.0, 15.0
 _ROUNDING_S = 1e-6
@@ -102,6 +105,8 @@ def known_by_job_token(accounts: AccountStore, tokens: JobTokens, text: str, *, 
         )
     if token.grant == OFFERED:
         _check_offered(accounts, token.execution_id, offered)
+    if token.grant == QUERIES and found.job is not None:
+        return replace(found, job=replace(found.job, reports=True))
     return found
 
 
@@ -122,7 +127,7 @@ def check_route(principal: Principal, name: str, accounts: AccountStore, target:
     """
     if principal.job is None:
         return
-    if name not in ROUTES:
+    if name not in (REPORTS if principal.job.reports else ROUTES):
         raise ApiProblem(Code.NOT_FOR_JOBS, f"{principal.job} called {name}", "use a token of your own")
     if target is not None:
         check_family(principal, accounts, target)

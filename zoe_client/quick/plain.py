@@ -192,6 +192,16 @@ class Transfers(TypedDict):
     at_s: float
 
 
+class StoreQuery(TypedDict):
+    """What a Spark query read of the scanned parts of objects, and why it read parts plainly."""
+
+    number: int
+    object_bytes: int
+    read_bytes: int
+    plainly: list[str]
+    at_s: float
+
+
 class ParentJob(TypedDict):
     """The job that submitted an execution by its token."""
 
@@ -220,6 +230,7 @@ class Execution(Summary):
     storage_problem: str
     scaling_problem: str
     transfers: Transfers | None
+    queries: list[StoreQuery]
     detail: str
     access: str
     submitted_by: ParentJob | None

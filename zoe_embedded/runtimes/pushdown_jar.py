@@ -18,6 +18,8 @@ from zoe_embedded.runtimes.store import make_readable
 
 SOURCES = Path(storage_bridge.__file__).parent / "spark_pushdown"
 _COMPILE_TIMEOUT_S = 300
+_SERVICES = {"org.apache.spark.sql.sources.DataSourceRegister": "zoe.pushdown.Notice"}
+"""Classes that Java finds by what they implement."""
 _OPTIONS = ("-proc:none", "-11", "-nowarn")
 # Equal sources give an equal jar.
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -53,7 +55,9 @@ def readable_pushdown(home: Home) -> list[str]:
 
 def _key(spark: list[bytes]) -> str:
     """Return the key of the sources and a version of Spark."""
-    return hashlib.sha256(b"\0".join([*(path.read_bytes() for path in _sources()), *spark])).hexdigest()[:16]
+    return hashlib.sha256(
+        b"\0".join([repr(_SERVICES).encode(), *(path.read_bytes() for path in _sources()), *spark])
+    ).hexdigest()[:16]
 
 
 def _sources() -> list[Path]:
@@ -78,3 +82,5 @@ def _pack(directory: Path, jar: Path) -> None:
     with ZipFile(jar, "w") as archive:
         for path in sorted(directory.rglob("*.class")):
             archive.writestr(ZipInfo(str(path.relative_to(directory)), _TIME), path.read_bytes())
+        for service, name in _SERVICES.items():
+            archive.writestr(ZipInfo(f"META-INF/services/{service}", _TIME), f"{name}\n")

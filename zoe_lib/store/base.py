@@ -19,6 +19,7 @@ from zoe_lib.domain.executions.promises import StoreCapacity
 from zoe_lib.domain.executions.use import DayOfUser, ResourceSeconds
 from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.store_queries import StoreQuery
 from zoe_lib.store.values import (
     ArrayChange,
     ArrayPage,
@@ -121,6 +122,14 @@ class ExecutionStore(Protocol):
 
     def progress_of(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
         """Return the progress of each execution; those without a report are missing."""
+        ...
+
+    def add_queries(self, execution_id: ExecutionId, newer: Sequence[StoreQuery]) -> None:
+        """Add queries to the object store; the newest `QUERIES_MAX` stay. Does nothing for an unknown execution."""
+        ...
+
+    def queries_of(self, execution_id: ExecutionId) -> Sequence[StoreQuery]:
+        """Return the newest queries to the object store, oldest first."""
         ...
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:

@@ -17,13 +17,15 @@ class JobIdentity:
     """The job that calls the API with its token: an attempt of an execution.
 
     `unit`: its array if it is an index of one, else the execution itself; the job may see and control this unit and its
-    descendants. `cancelled`: a cancellation is stopping it, and it submits nothing more.
+    descendants. `cancelled`: a cancellation is stopping it, and it submits nothing more. `reports`: its token can only
+    report queries.
     """
 
     execution_id: str
     attempt: int
     unit: str
     cancelled: bool = False
+    reports: bool = False
 
     def __str__(self) -> str:
         """Return its name for the audit log."""

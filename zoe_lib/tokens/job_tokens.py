@@ -16,7 +16,9 @@ JOBS = "jobs"
 """Submit jobs, and see and control the job itself and its descendants."""
 OFFERED = "offered"
 """The same, for what people use, such as notebooks: it ends when another user may open the execution."""
-GRANTS = frozenset({JOBS, OFFERED})
+QUERIES = "queries"
+"""Report what the job's queries read from the object store, and nothing else."""
+GRANTS = frozenset({JOBS, OFFERED, QUERIES})
 PREFIX = "zoejob_"
 _PURPOSE = "tokens of jobs"
 _TEXT_MAX = 4096

@@ -22,6 +22,7 @@ from zoe_lib.domain.values.storage import Credential, InputRead, StorageDemand, 
 from zoe_master.backends.base import ServiceStorage
 from zoe_master.storage import input_document as told_inputs
 from zoe_master.storage.own_credentials import OwnCredentials
+from zoe_master.storage.query_reports import QueryReports
 
 _NOTHING = ServiceStorage()
 _PUSHDOWN_JAR = "zoe-pushdown"
@@ -45,7 +46,8 @@ class SparkConfig:
     """Makes the configuration of services.
 
     `places`: by the name of the service; `jars`: paths on the nodes; `credentials`: returns those of a tenant;
-    `pushdown`: whether queries of Spark ask the store for their columns and rows, if the jar may be there.
+    `pushdown`: whether queries of Spark ask the store for their columns and rows, if the jar may be there; `reports`:
+    where they report what they read.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class SparkConfig:
         jars: Sequence[str] = (),
         credentials: Callable[[str], Mapping[str, Credential]] = lambda _: {},
         pushdown: bool = False,
+        reports: QueryReports | None = None,
     ) -> None:
         self.services = None if places is None else frozenset(places)
         """The names of the services of the object store; None: unknown."""
@@ -62,6 +65,7 @@ class SparkConfig:
         self._jars = jars
         self._pushdown = pushdown and any(jar.endswith("*") or _PUSHDOWN_JAR in jar for jar in jars)
         self._credentials = credentials
+        self._reports = reports or QueryReports()
         self.own = OwnCredentials(lambda execution: bool(self._services_with_own(execution)), bool(self._accepting))
         """The credentials of executions."""
 
@@ -81,7 +85,7 @@ class SparkConfig:
         inputs |= {read.name: read for read in execution.inputs}
         outputs = {output.name: output.uri for output in storage.outputs}
         used = sorted(services_of(storage) & self._places.keys())
-        files = dict(self._files(used, self._credentials_of(execution))) if used else {}
+        files = dict(self._files(used, execution)) if used else {}
         return ServiceStorage(inputs, outputs, files | dict(told_inputs.files(storage.inputs, inputs)))
 
     def _credentials_of(self, execution: Execution) -> Mapping[str, Credential]:
@@ -101,12 +105,15 @@ class SparkConfig:
         own = f"{execution.tenant}:"
         return frozenset(name for name in used if name in known and known[name].user.startswith(own))
 
-    def _files(self, used: Sequence[str], known: Mapping[str, Credential]) -> Mapping[str, str]:
+    def _files(self, used: Sequence[str], execution: Execution) -> Mapping[str, str]:
+        known = self._credentials_of(execution)
         swift = {
             name: SwiftService(name, self._places[name].url, self._places[name].region) for name in used if name != S3
         }
         properties = dict(swift_properties(list(swift.values()), self._jars, self._pushdown)) if swift else {}
         keys = dict(swift_credentials({swift[n]: (known[n].user, known[n].key) for n in swift if n in known}))
+        if swift and self._pushdown:
+            keys |= self._reports.properties(execution)
         if S3 in used:
             properties |= s3_properties(S3Service(self._places[S3].url), self._jars)
             keys |= s3_credentials(known[S3].user, known[S3].key) if S3 in known else {}

@@ -16,6 +16,8 @@ from zoe_client.quick.plain import Execution, Service, Summary
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, Cause, ExecutionState, Mark
 from zoe_client.words.instances import instances_words
 
+_QUERIES_SHOWN = 10
+
 
 def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
     """Return executions as a table; with columns for deadlines and progress if any of them has one."""
@@ -101,6 +103,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     for places in execution["places"]:
         yield f"places {places['name']}", places_words(places)
     yield from _transfer_facts(execution)
+    yield from _queries(execution)
     for text in slower_ways(execution):
         yield "slower", text
     for text in execution["notes"]:
@@ -182,6 +185,17 @@ def _transfer_facts(execution: Execution) -> Iterator[tuple[str, str]]:
     least = "" if moved["whole"] else ", at least"
     words = f"{size(moved['read_bytes'])} read, {size(moved['written_bytes'])} written"
     yield "moved", f"{words} in {duration(moved['transferring_s'])} of transfers{least}{so_far}"
+
+
+def _queries(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return what the newest Spark queries read; older ones are counted. None for an older server."""
+    queries = execution.get("queries", [])
+    if (older := len(queries) - _QUERIES_SHOWN) > 0:
+        yield "queries", f"{older} before these: zoe show ID -o json"
+    for query in queries[-_QUERIES_SHOWN:]:
+        plainly = "".join(f"; plainly for {why}" for why in query["plainly"])
+        words = f"{size(query['read_bytes'])} of {size(query['object_bytes'])} read"
+        yield f"query {query['number']}", f"{words}{plainly}"
 
 
 def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:

@@ -348,6 +348,29 @@ class TransfersView(Wire):
     at_s: float = Field(description="Time of the measurement, in seconds since the epoch.")
 
 
+class StoreQueryReport(Wire):
+    """What a Spark query read from the object store, as its driver counted it."""
+
+    number: int = Field(ge=0, le=2**53, description="Number of the query in its Spark application.")
+    object_bytes: int = Field(ge=0, le=2**53, description="Bytes of the scanned parts of objects.")
+    read_bytes: int = Field(ge=0, le=2**53, description="Bytes that the store sent for these.")
+    plainly: list[Annotated[str, Field(max_length=200)]] = Field(
+        default=[], max_length=5, description="Why parts of objects were read as a whole."
+    )
+
+
+class StoreQueriesReport(Wire):
+    """Queries that ended since the last report."""
+
+    queries: list[StoreQueryReport] = Field(min_length=1, max_length=100)
+
+
+class StoreQueryView(StoreQueryReport):
+    """A reported query."""
+
+    at_s: float = Field(description="Time of the report, in seconds since the epoch.")
+
+
 class ParentJobView(Wire):
     """The job that submitted an execution with its token."""
 
@@ -368,6 +391,10 @@ class ExecutionView(ExecutionSummary):
     scaling_problem: str = Field(default="", description=SCALING_PROBLEM)
     transfers: TransfersView | None = Field(
         default=None, description="Bytes moved to and from the object store so far; null: unknown."
+    )
+    queries: list[StoreQueryView] = Field(
+        default=[],
+        description="What its newest 100 Spark queries over CSV and JSON read from the object store, oldest first.",
     )
     detail: str = Field(default="", description=DETAIL)
     access: ShareLevel = Field(

@@ -21,6 +21,7 @@ from zoe_lib.domain.executions.promises import StoreCapacity
 from zoe_lib.domain.executions.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.progress import ExecutionProgress
+from zoe_lib.domain.values.store_queries import StoreQuery
 from zoe_lib.store.documents.codec import event_data
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.values import JournalEntry, Leader, TickRecord
@@ -84,6 +85,7 @@ class State:
         self.kept_use: dict[DayOfUser, ResourceSeconds] = {}
         self.last_uses: dict[ExecutionId, float] = {}
         self.progress: dict[ExecutionId, ExecutionProgress] = {}
+        self.queries: dict[ExecutionId, tuple[StoreQuery, ...]] = {}
         self.arrays: dict[ArrayId, Array] = {}
         self.array_states: dict[ArrayId, bytearray] = {}
         self.array_entries: dict[ArrayId, Sequence[Entry]] = {}
@@ -205,6 +207,7 @@ class State:
             self.counts[self.executions.pop(execution_id).state] -= 1
             self.last_uses.pop(execution_id, None)
             self.progress.pop(execution_id, None)
+            self.queries.pop(execution_id, None)
         self.journal = [record for record in self.journal if record.execution_id not in old]
         self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[1] not in old}
         return len(old)

@@ -18,6 +18,7 @@ from zoe_lib.domain.executions.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.lifecycle.lifecycle import apply
 from zoe_lib.domain.values.progress import ExecutionProgress
 from zoe_lib.domain.values.resources import Resources
+from zoe_lib.domain.values.store_queries import StoreQuery, with_newer
 from zoe_lib.store.base import Subscription
 from zoe_lib.store.documents.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.documents.text import check_submission, checked_changes, clean_events, shown_key
@@ -169,6 +170,17 @@ class MemoryStore(MemoryArrays):
         """Return the progress of each execution with a report."""
         with self._reached() as state:
             return {id_: state.progress[id_] for id_ in execution_ids if id_ in state.progress}
+
+    def add_queries(self, execution_id: ExecutionId, newer: Sequence[StoreQuery]) -> None:
+        """Add queries to the object store."""
+        with self._reached() as state:
+            if execution_id in state.executions:
+                state.queries[execution_id] = with_newer(state.queries.get(execution_id, ()), newer)
+
+    def queries_of(self, execution_id: ExecutionId) -> Sequence[StoreQuery]:
+        """Return the newest queries to the object store."""
+        with self._reached() as state:
+            return state.queries.get(execution_id, ())
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""

@@ -57,6 +57,7 @@ from zoe_lib.store.sql.connection.database import Database, read_method, write_m
 from zoe_lib.store.sql.executions import executions as execution_rows
 from zoe_lib.store.sql.executions import present_use, store_waits
 from zoe_lib.store.sql.executions import progress as progress_rows
+from zoe_lib.store.sql.executions import store_queries as query_rows
 from zoe_lib.store.sql.installation import installation, upkeep
 from zoe_lib.store.sql.installation import ticks as tick_rows
 from zoe_lib.store.sql.installation.installation import Terms, TermsVersions
@@ -367,6 +368,8 @@ class PostgresStore:
     add_use_of_active = write_method(last_use_rows.add_to_active)
     set_progress = write_method(progress_rows.write)
     progress_of = read_method(progress_rows.read)
+    add_queries = write_method(query_rows.add)
+    queries_of = read_method(query_rows.read)
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""

@@ -165,6 +165,14 @@ progress = Table(
     Column("problem", Text, nullable=False),
 )
 
+# What the newest Spark queries of an execution read from the object store.
+store_queries = Table(
+    "store_queries",
+    metadata,
+    Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), primary_key=True),
+    Column("queries", JSONB, nullable=False),  # the fields of StoreQuery of each, oldest first
+)
+
 # Last use of an application through the proxy.
 last_uses = Table(
     "last_uses",

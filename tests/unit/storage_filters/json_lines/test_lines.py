@@ -19,8 +19,8 @@ VALUES = (
     '"a"', '"abc"', '""', '"95"', '"\u00e9"', '"\\u00e9"', '"a\\"b"', '"\\\\"', '"x:y,{"', '"2015-01-31"', "[]", "{}",
     '[1, "a", {"a": -3}]', '{"a": {"b": [0.50]}, "c": "d"}', '"\ufeff"', "100.00",
 )  # fmt: skip
-WRONG = ("", "01", "-", "1.", ".5", "+1", "NaN", "'a'", '"a', 'a"', "[1", '"\\x"', '"\t"', '{"a":1,}', "1 2", "--1", "tru",
-         '"\\ud8"', "1e", "[1,]", "00", '{"a":1 "b":2}')  # fmt: skip
+WRONG = ("", "01", "-", "1.", ".5", "+1", "NaN", "'a'", '"a', 'a"', "[1", '"\\x"', '"\t"', '{"a":1,}', "1 2", "--1",
+         "tru", '"\\ud8"', "1e", "[1,]", "00", '{"a":1 "b":2}')  # fmt: skip
 NAMES = ("a", "b", "c", "\u00e9")
 FIELDS = {"c0": "a", "c2": "\u00e9"}
 
@@ -103,6 +103,8 @@ def test_what_stays_whole(line: str, whole: bool) -> None:
         ("c0 = '2015-01-31'", "date", ['"2015-01-31"', '"2015-1-31"', "42"]),
         ("c0 = 'true'", "boolean", ["true", '"true"', "1.5"]),
         ("c0 is null", "int", ["null", "1.5", '"x"']),
+        ("c0 is null", "date", ["null", '"x"', '"2015-02-30"', "1"]),
+        ("c0 is null", "decimal(4,1)", ["null", "10000", '"x"']),
         ("c0 is not null", "string", ["42", '""', "[]"]),
         ("not (c0 is null)", "double", ["42", '"x"', "1.5"]),
     ],
@@ -128,7 +130,19 @@ def test_the_range_and_the_request() -> None:
     selection = selection_requested(text)
     assert isinstance(selection, JsonSelection)
     assert b"".join(select_lines([data[:4], data[4:]], selection)) == b'{"a":2}\n'
-    for wrong in ({"fields": {}}, {"fields": {"c0": 'a"'}}, {"fields": {"c0": "a"}, "width": 1}, {"fields": ["a"]},
-                  {"fields": {"c0": "a"}, "where": "c1 = 1"}, {"fields": {"c0": "a", "c1": "a"}}):  # fmt: skip
-        with pytest.raises(SelectionError):
-            selection_requested(json.dumps(wrong))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"fields": {}},
+        {"fields": {"c0": 'a"'}},
+        {"fields": {"c0": "a"}, "width": 1},
+        {"fields": ["a"]},
+        {"fields": {"c0": "a"}, "where": "c1 = 1"},
+        {"fields": {"c0": "a", "c1": "a"}},
+    ],
+)
+def test_wrong_requests_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SelectionError):
+        selection_requested(json.dumps(wrong))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.storage import Credential, CsvInput, InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_master.backends.base import joined_modules
 from zoe_master.storage.input_document import input_entry
+from zoe_master.storage.query_reports import QueryReports
 from zoe_master.storage.spark_config import Place, SparkConfig, services_of
 
 PLACES = {"zoe": Place("http://swift/auth", "RegionOne"), "s3a": Place("http://s3"), "other": Place("http://o", "R")}
@@ -57,6 +59,19 @@ def test_only_the_services_that_are_named_are_told_of_and_keys_are_in_one_file_o
 def test_queries_ask_the_store_if_the_jar_may_be_there(jars: list[str], wanted: bool, expected: bool) -> None:
     files = SparkConfig(PLACES, jars, pushdown=wanted).access(reading("swift2d://meters.zoe/2015")).files
     assert ("spark.sql.extensions zoe.pushdown.Extensions" in files["spark-defaults.conf"]) is expected
+
+
+@pytest.mark.parametrize(("pushdown", "api_url"), [(True, "http://zoe/"), (True, None), (False, "http://zoe")])
+def test_queries_are_reported_if_they_ask_the_store_and_the_api_is_reached(
+    tmp_path: Path, pushdown: bool, api_url: str | None
+) -> None:
+    execution = reading("swift2d://meters.zoe/2015")
+    reports = QueryReports(tmp_path, api_url)
+    files = SparkConfig(PLACES, ["/opt/stocator/*"], pushdown=pushdown, reports=reports).access(execution).files
+    expected = pushdown and api_url is not None
+    assert (f"<value>http://zoe/api/v1/executions/{execution.id}/queries</value>" in files["core-site.xml"]) is expected
+    assert ("zoejob_" in files["core-site.xml"]) is expected
+    assert "zoejob_" not in files["spark-defaults.conf"]
 
 
 def test_a_tenant_without_credentials_gets_properties_and_no_keys() -> None:

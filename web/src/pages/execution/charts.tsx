@@ -4,6 +4,7 @@ import { Empty, ErrorBox } from "../../components/feedback";
 import { Plot, type Series } from "../../components/plot";
 import { bytes, number } from "../../format";
 import { type Demands, demandsOf } from "./demands";
+import { Queries } from "./queries";
 import { StoreUse } from "./store-use";
 import type { Execution } from "./types";
 import { useBandwidth } from "./use-bandwidth";
@@ -40,6 +41,7 @@ export function ChartsTab({ execution }: { execution: Execution }) {
           />
         </>
       )}
+      <Queries execution={execution} />
       <StoreUse execution={execution} />
       <Bandwidth execution={execution} />
     </>
