@@ -1,7 +1,7 @@
 """Check lines of JSON, and find the values of their fields, many at once.
 
-The skeleton of a line is what is left without the contents of texts that are values, all digits of a number but its
-first, and signs of numbers: `{"id":42,"at":"Nice"}` has `{"id":4,"at":""}`. Lines of one program have few skeletons, so
+The skeleton of a line is what is left without the contents of texts that are values and signs of numbers, with a zero
+for each run of digits: `{"id":42,"at":"Nice"}` has `{"id":0,"at":""}`. Lines of one program have few skeletons, so
 that each is parsed once. A line is regular if its skeleton and what the skeleton leaves out are strict JSON (RFC 8259);
 nothing is known of the others.
 """
@@ -25,7 +25,6 @@ _DEPTH_MAX = 50
 _SKELETONS_MAX = 10_000
 _QUOTE, _ESCAPE, _COLON, _MINUS, _FEED, _ZERO, _POINT, _BLANK = b'"\\:-\n0. '
 _BEFORE_NUMBER = np.isin(np.arange(256), list(b":,[ "))
-_DIGIT = np.isin(np.arange(256), list(b"0123456789"))
 _ESCAPED = np.isin(np.arange(256), list(b'"\\/bfnrtu'))
 _HEX = np.isin(np.arange(256), list(b"0123456789abcdefABCDEF"))
 _IN_KEY, _IN_VALUE = 1, 2
@@ -62,12 +61,11 @@ class Skeletons:
         starts = np.concatenate(([0], ends[:-1] + 1))
         escapes = np.flatnonzero(buffer == _ESCAPE)
         level, irregular = _levels(buffer, starts, ends, escapes)
-        places, odd_numbers = _kept(buffer, level)
+        places, text, odd_numbers = _kept(buffer, level)
         irregular = np.concatenate((irregular, odd_numbers, _odd_bytes(data, buffer, starts, ends)))
         regular = ends - starts <= LINE_BYTES_MAX
         regular[np.searchsorted(ends, irregular)] = False
-        skeleton = buffer[places].tobytes()
-        first, last = self._find(skeleton, places, regular)
+        first, last = self._find(text.tobytes(), places, regular)
         return Values(buffer, starts, ends, regular, first, last, escapes)
 
     def _find(self, skeleton: bytes, places: Positions, regular: Mask) -> tuple[Positions, Positions]:
@@ -181,19 +179,27 @@ def _wrong_escapes(buffer: Bytes, effective: Positions) -> Positions:
     return effective[wrong]
 
 
-def _kept(buffer: Bytes, level: NDArray[np.int8]) -> tuple[Positions, Positions]:
-    """Return the places of the bytes of skeletons, and places of zeros before other digits, and of long numbers."""
-    digit = _DIGIT[buffer] & (level == 0)
-    after_digit = np.concatenate(([False], digit[:-1]))
-    dropped = digit & after_digit
-    before_digit = np.append(digit[1:], False)
-    leading = np.flatnonzero(digit & (buffer == _ZERO) & before_digit & ~after_digit)
+def _kept(buffer: Bytes, level: NDArray[np.int8]) -> tuple[Positions, Bytes, Positions]:
+    """Return the places of the bytes of skeletons, these bytes, and places of zeros before other digits, and of long
+    numbers.
+    """
+    digit = buffer - np.uint8(_ZERO) < 10
+    digit &= level == 0
+    dropped = np.zeros(len(buffer), dtype=bool)
+    np.logical_and(digit[1:], digit[:-1], out=dropped[1:])
+    # Behind each of these bytes is another one, at least the line feed.
+    zeros = np.flatnonzero(buffer == _ZERO)
+    leading = zeros[digit[zeros] & ~dropped[zeros] & digit[zeros + 1]]
     leading = leading[buffer[np.maximum(leading - 1, 0)] != _POINT]
-    minus = np.flatnonzero((buffer == _MINUS) & (level == 0) & before_digit)
+    minus = np.flatnonzero(buffer == _MINUS)
+    minus = minus[(level[minus] == 0) & digit[minus + 1]]
     dropped[minus[_BEFORE_NUMBER[buffer[np.maximum(minus - 1, 0)]]]] = True
-    places = np.flatnonzero((level != _IN_VALUE) & ~dropped)
+    dropped |= level == _IN_VALUE
+    places = np.flatnonzero(~dropped)
     long = places[:-1][(np.diff(places) > _DIGITS_MAX) & digit[places[:-1]]]
-    return places, np.concatenate((leading, long))
+    text = buffer[places]
+    text[digit[places]] = _ZERO
+    return places, text, np.concatenate((leading, long))
 
 
 def _odd_bytes(data: bytes, buffer: Bytes, starts: Positions, ends: Positions) -> Positions:

@@ -37,7 +37,7 @@ def test_the_demo_reads_less_by_pushdown_and_leaves_nothing_running(home: Path, 
     done = run_demo(home, store)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The answer is right" in done.stdout
-    assert "MB read from the store" in done.stdout
+    assert re.search(r"query \d+: [\d.]+ of [\d.]+ MB read from the store\n", done.stdout), done.stdout
     assert "Warning" not in done.stdout + done.stderr
     last = re.fullmatch(r"bytes plain=(\d+) pushdown=(\d+)", done.stdout.splitlines()[-1])
     assert last is not None, done.stdout

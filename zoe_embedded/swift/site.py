@@ -18,6 +18,7 @@ from zoe_embedded.processes.children import end_orphans
 from zoe_embedded.runtimes.jars import JarError, readable_jars
 from zoe_embedded.runtimes.needs import MEMCACHED
 from zoe_embedded.runtimes.pushdown_jar import readable_pushdown
+from zoe_embedded.runtimes.runtime import ensure_runtime
 from zoe_embedded.stack import Stack, StackError, lock_home
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import CONFIG_VARIABLE, ControllerSite
@@ -81,6 +82,8 @@ def storage_site(
     admin = StoreUser("controller", "controller", home.secret("swift-controller"), (".admin", ".reseller_admin"))
     user = StoreUser(FIRST_TENANT, FIRST_TENANT, home.secret("swift-default"))
     run_as = account.name if account is not None else None
+    if spark and not on_demand:
+        ensure_runtime(home)  # the jar for queries is compiled with it, before the settings name it
     with ExitStack() as undo:
         undo.enter_context(lock_home(home))  # before the files of a running store are written anew
         end_orphans(partial(_is_left, f"{directory}/"))

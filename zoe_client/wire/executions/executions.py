@@ -348,7 +348,7 @@ class TransfersView(Wire):
     at_s: float = Field(description="Time of the measurement, in seconds since the epoch.")
 
 
-class StoreQueryReport(Wire):
+class StoreQueryReport(Numbers):
     """What a Spark query read from the object store, as its driver counted it."""
 
     number: int = Field(ge=0, le=2**53, description="Number of the query in its Spark application.")
