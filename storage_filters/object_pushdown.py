@@ -22,8 +22,8 @@ from storage_filters.counting.computing import Computing
 from storage_filters.counting.cpu_frames import CpuRecord, frames_of
 from storage_filters.csv.parser import UnreadableRecordError
 from storage_filters.csv.selection import SelectionError
+from storage_filters.csv.selections import AnySelection, select, selection_of
 from storage_filters.csv.stream import first_byte
-from storage_filters.selections import AnySelection, select, selection_of
 from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks
 from storage_filters.wsgi.headers import (
     DONE,

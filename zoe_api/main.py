@@ -22,7 +22,7 @@ from zoe_api.billing import statements as billing
 from zoe_api.billing import usage as use
 from zoe_api.cluster import health, node_loss
 from zoe_api.cluster import routes as cluster
-from zoe_api.executions import control, events, executions, logs, results, shares, store_queries, stored_applications
+from zoe_api.executions import control, events, executions, logs, results, shares, stored_applications
 from zoe_api.executions import diff_routes as diffs
 from zoe_api.executions import submitting as submissions
 from zoe_api.executions.submissions import descriptions
@@ -66,6 +66,7 @@ from zoe_api.storage import nodes as storage_nodes
 from zoe_api.storage import rewrites as storage_rewrites
 from zoe_api.storage import rules as storage_rules
 from zoe_api.storage import slos as storage_slos
+from zoe_api.storage import store_queries
 from zoe_api.storage.client import StorageController
 from zoe_api.terminals import routes as terminals
 from zoe_api.workflows import routes as workflows

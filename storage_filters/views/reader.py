@@ -12,9 +12,9 @@ from swift.common.wsgi import make_subrequest
 from storage_filters.counting.computing import Computing
 from storage_filters.counting.cpu_frames import pieces_of
 from storage_filters.counting.request_computing import computing_of
+from storage_filters.csv.selections import AnySelection, select
 from storage_filters.csv.stream import first_byte
 from storage_filters.object_pushdown import closing, cooperative
-from storage_filters.selections import AnySelection, select
 from storage_filters.views.requested import selection_requested
 from storage_filters.wsgi.delivery import MEDIA_TYPE, begin, gzip_blocks
 from storage_filters.wsgi.headers import FRAMED, OBJECT_BYTES, PUSHDOWN, SELECTED, SELECTION, object_bytes

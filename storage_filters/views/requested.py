@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from storage_filters.csv.json_lines.selection import JsonSelection
 from storage_filters.csv.selection import COLUMNS_MAX, CsvFormat, Selection, SelectionError
-from storage_filters.json_lines.selection import JsonSelection
-from storage_filters.selections import AnySelection
+from storage_filters.csv.selections import AnySelection
 from storage_filters.views.fields import checked_request
 
 

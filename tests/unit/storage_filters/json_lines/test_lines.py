@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storage_filters.csv.json_lines.selection import JsonSelection
+from storage_filters.csv.json_lines.stream import select_lines
 from storage_filters.csv.selection import SelectionError
-from storage_filters.json_lines.selection import JsonSelection
-from storage_filters.json_lines.stream import select_lines
 from storage_filters.views.requested import selection_requested
 
 VALUES = (

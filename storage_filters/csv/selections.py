@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from storage_filters.csv.json_lines.selection import JsonSelection
+from storage_filters.csv.json_lines.stream import select_lines
 from storage_filters.csv.selection import Selection, SelectionError
 from storage_filters.csv.stream import select_records
-from storage_filters.json_lines.selection import JsonSelection
-from storage_filters.json_lines.stream import select_lines
 
 AnySelection: TypeAlias = Selection | JsonSelection
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from storage_filters.csv.block import lines_with
 from storage_filters.csv.comparisons import Fields, Outcomes, evaluate, nulls, outcomes
+from storage_filters.csv.json_lines.selection import JsonSelection
+from storage_filters.csv.json_lines.skeletons import Skeletons, Values
 from storage_filters.csv.numbers import integers_of
 from storage_filters.csv.quotes import Mask, Positions
-from storage_filters.json_lines.selection import JsonSelection
-from storage_filters.json_lines.skeletons import Skeletons, Values
 from zoe_lib.pushdown.column_types import ColumnType
 from zoe_lib.pushdown.predicate import And, Comparison, IsNull, Predicate
 

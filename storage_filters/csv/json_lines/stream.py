@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from storage_filters.csv.header import with_feeds
+from storage_filters.csv.json_lines.block import LineSelector
+from storage_filters.csv.json_lines.selection import JsonSelection
 from storage_filters.csv.media import why_not_csv
 from storage_filters.csv.parser import MARK, UnreadableRecordError
 from storage_filters.csv.stream import blocks_of
-from storage_filters.json_lines.block import LineSelector
-from storage_filters.json_lines.selection import JsonSelection
 
 
 def select_lines(chunks: Iterable[bytes], selection: JsonSelection) -> Iterator[bytes]:
