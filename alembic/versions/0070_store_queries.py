@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from alembic import op
 
-revision = "0071"
+revision = "0070"
 down_revision = "0069"
 branch_labels = None
 depends_on = None
