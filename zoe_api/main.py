@@ -66,7 +66,7 @@ from zoe_api.storage import nodes as storage_nodes
 from zoe_api.storage import rewrites as storage_rewrites
 from zoe_api.storage import rules as storage_rules
 from zoe_api.storage import slos as storage_slos
-from zoe_api.storage import store_queries
+from zoe_api.storage import store_queries, volumes
 from zoe_api.storage.client import StorageController
 from zoe_api.terminals import routes as terminals
 from zoe_api.workflows import routes as workflows
@@ -122,6 +122,7 @@ ROUTES = tuple(
         storage_rewrites,
         storage_rules,
         storage_slos,
+        volumes,
         files,
         results,
         store_queries,

@@ -54,6 +54,7 @@ GROUPS = {
         "rm": "files.removing",
         "fetch": "files.fetching",
         "storage": "storage.storage",
+        "volume": "storage.volumes",
     },
     "Batch": {
         "array": "batch.arrays",

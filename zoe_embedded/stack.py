@@ -276,6 +276,7 @@ class Stack:
             "local_scratch_dir": str(home.scratch),
             "local_workspaces_dir": str(home.workspaces),
             "local_volumes_dir": str(home.workspaces / ".volumes"),
+            "local_block_volumes_dir": str(home.workspaces / ".blocks"),
             "local_environments_dir": str(home.workspaces / ".environments"),
             "local_images": images,
             "local_image_hints": {name: hint for name, hint in self._image_hints().items() if name not in images},

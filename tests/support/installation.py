@@ -63,6 +63,7 @@ class Installation:
             "local_scratch_dir": str(self.base / "scratch"),
             "local_workspaces_dir": str(self.workspaces),
             "local_volumes_dir": str(self.workspaces / ".volumes"),
+            "local_block_volumes_dir": str(self.workspaces / ".blocks"),
             "local_environments_dir": str(self.workspaces / ".environments"),
             "local_nodes": [{"name": "n1", "cores": 64, "memory_bytes": 64 * GIB}],
             "local_images": {"zoe/tiny": {"path": ["/usr/local/bin", "/usr/bin", "/bin"], "environment": {}}},

@@ -62,6 +62,7 @@ def hand_over(caller: Caller, tenant: str, user: str, to: str) -> HandOverView:
     left = left or arrays_left
     services.store.schedules.hand_over_applications(tenant, user, to)
     services.store.schedules.hand_over(tenant, user, to)
+    services.accounts.hand_over_volumes(tenant, user, to)
     services.master.hint()
     log.info("handed over", tenant=tenant, user=user, to=to, executions=number, left=left)
     if left:

@@ -73,6 +73,10 @@ def _reseal(accounts: AccountStore, keys_dir: Path) -> int:
             value = seal.decrypt(stored.sealed, *stored.belongs_to)
             accounts.reseal_secret(stored, seal.encrypt(value, *stored.belongs_to))
             count += 1
+        for volume in (entry for entry in accounts.volumes(tenant.name, None) if entry.sealed):
+            key = seal.decrypt(volume.sealed, *volume.belongs_to)
+            accounts.reseal_volume(volume, seal.encrypt(key, *volume.belongs_to))
+            count += 1
         for target in accounts.targets_of_tenant(tenant.name):
             value = seal.decrypt(target.sealed, *target.belongs_to)
             accounts.reseal_target(target, seal.encrypt(value, *target.belongs_to))

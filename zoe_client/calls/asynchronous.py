@@ -100,6 +100,10 @@ class AsyncWorkflows(AsyncPart):
 class AsyncCalls(AsyncTransport):
     """The calls of `AsyncClient` itself."""
 
+    volumes = awaited(StorageCalls.volumes)
+    volume = awaited(StorageCalls.volume)
+    create_volume = awaited(StorageCalls.create_volume)
+    remove_volume = awaited(StorageCalls.remove_volume)
     storage = awaited(StorageCalls.storage)
     storage_rules = awaited(StorageCalls.storage_rules)
     add_storage_rules = awaited(StorageCalls.add_storage_rules)

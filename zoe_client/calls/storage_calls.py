@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zoe_client import wire
+from zoe_client.documents.quantities import bytes_of
 from zoe_client.http.transport import Transport, new_name, path_part
-from zoe_client.words.names import FILTER_NAME, METRIC_NAME, TENANT_AT_THE_STORE
+from zoe_client.words.names import FILTER_NAME, METRIC_NAME, TENANT_AT_THE_STORE, VOLUME_NAME
 
 
 class StorageCalls(Transport):
-    """Bandwidth, rules, filters, requests and credentials."""
+    """Bandwidth, rules, filters, requests, credentials and volumes."""
+
+    def volumes(self) -> wire.VolumeList:
+        """List your volumes of blocks in the tenant, and the policies for new ones."""
+        return self.call(wire.VolumeList, "GET", "/volumes")
+
+    def volume(self, name: str) -> wire.VolumeView:
+        """Return one of your volumes."""
+        return self.call(wire.VolumeView, "GET", f"/volumes/{path_part(name)}")
+
+    def create_volume(self, name: str, size: int | str, policy: str = "plain") -> wire.VolumeView:
+        """Create a volume of this size (bytes, or a text such as "20GiB"), with its whole space reserved."""
+        size_bytes = bytes_of(size) if isinstance(size, str) else size
+        body = wire.VolumeRequest(name=new_name(name, VOLUME_NAME), size_bytes=size_bytes, policy=policy)
+        return self.call(wire.VolumeView, "POST", "/volumes", body=body, timeout_s=60.0)
+
+    def remove_volume(self, name: str) -> None:
+        """Remove a volume and its data for good; refused while it is attached."""
+        return self.do("DELETE", f"/volumes/{path_part(name)}")
 
     def storage(self) -> wire.StorageView:
         """Return the object store's bandwidth: capacity, grants, achieved bandwidth, and waiting executions."""

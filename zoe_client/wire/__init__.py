@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.storage.rules import *  # noqa: F403
     from zoe_client.wire.storage.slos import *  # noqa: F403
     from zoe_client.wire.storage.traffic import *  # noqa: F403
+    from zoe_client.wire.storage.volumes import *  # noqa: F403
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -298,6 +299,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "storage.slos": ("StorageSloList", "StorageSloRequest", "StorageSloView"),
         "storage.traffic": ("StorageTrafficRow", "StorageTrafficView"),
+        "storage.volumes": ("VolumeList", "VolumePolicyView", "VolumeRequest", "VolumeView"),
         "people.terminals": ("TerminalOpening",),
         "cluster.use": (
             "DailyUse",

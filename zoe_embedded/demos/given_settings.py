@@ -25,6 +25,7 @@ CHOSEN = frozenset(
         "local_scratch_dir",
         "local_workspaces_dir",
         "local_volumes_dir",
+        "local_block_volumes_dir",
         "local_environments_dir",
     }
 )

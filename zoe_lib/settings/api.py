@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from zoe_lib.settings.file_settings import FileSettings
 from zoe_lib.settings.sign_in_settings import LdapSettings, OidcSettings, RoleRule
+from zoe_lib.settings.volume_policies import parse_policies
 
 ANY_HOST = "*"
 _PATH_PATTERN = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*"
@@ -40,6 +41,14 @@ class ApiSettings(FileSettings):
         default=100, ge=0, description="Maximum secrets that a user may have in a tenant; each has at most 64 KiB."
     )
     secrets_of_tenant_max: int = Field(default=100, ge=0, description="Maximum secrets of a tenant for all its users.")
+    volumes_of_tenant_bytes_max: int = Field(
+        default=100 << 30, ge=0, description="Maximum size of all volumes of a tenant together, in bytes."
+    )
+    volume_policies: dict[str, list[str]] = Field(
+        default={"plain": [], "encrypted": ["luks"]},
+        description="Policies of volumes: names for lists of filters, the first nearest to the service. `luks` "
+        "encrypts, `rate=50MiB/s` limits reading and writing.",
+    )
     api_connections_max: int = Field(
         default=1000,
         gt=0,
@@ -142,6 +151,12 @@ class ApiSettings(FileSettings):
             if host != ANY_HOST and not re.fullmatch(_HOST_PATTERN, host):
                 raise ValueError(f"{host!r} is not a host name; write it as in example.org, without scheme and port")
         return hosts
+
+    @field_validator("volume_policies")
+    @classmethod
+    def _check_policies(cls, policies: dict[str, list[str]]) -> dict[str, list[str]]:
+        parse_policies(policies)
+        return policies
 
     @field_validator("trusted_proxies")
     @classmethod

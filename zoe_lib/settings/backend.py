@@ -76,6 +76,9 @@ class BackendSettings(FileSettings):
     local_volumes_dir: Path = Field(
         default=Path("/var/lib/zoe/volumes"), description="Directory for the named volumes of tenants."
     )
+    local_block_volumes_dir: Path = Field(
+        default=Path("/var/lib/zoe/blocks"), description="Directory for volumes of blocks (`zoe volume create`)."
+    )
     local_log_bytes_max: int = Field(
         default=16 << 20, gt=0, description="Maximum output kept of one service, in bytes."
     )

@@ -71,6 +71,17 @@ class TooManySecrets(StoreError):  # noqa: N818
     """The user or the tenant has the maximum of secrets."""
 
 
+class TooManyVolumes(StoreError):  # noqa: N818
+    """The volumes of the tenant would have more bytes than it may have."""
+
+
+class VolumeAttached(StoreError):  # noqa: N818
+    """The volume is attached to an execution that has not ended."""
+
+    def __init__(self, name: str, execution_id: str) -> None:
+        super().__init__(f"volume {name} is attached to execution {execution_id}, which has not ended")
+
+
 class TooManyArrays(QuotaExceeded):
     """The tenant has the maximum of unfinished arrays."""
 

@@ -17,6 +17,7 @@ from zoe_lib.domain.checks.feasibility import findings
 from zoe_lib.domain.checks.finding import Target
 from zoe_lib.domain.cluster.policy import Policy, priority_max_of
 from zoe_lib.domain.values.storage import StoreAccess
+from zoe_lib.domain.values.volumes import UserVolumes
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.store.quotas import with_time_limit
@@ -27,6 +28,7 @@ from zoe_lib.submission.checks.platform import (
     note_ignored_settings,
     note_installations,
     note_unheld_limits,
+    note_volumes,
     refuse_impossible,
 )
 from zoe_lib.submission.checks.services import refuse_unreachable_api
@@ -56,6 +58,7 @@ NOTES: tuple[Callable[[Examined], Iterator[str]], ...] = (
     note_installations,
     note_bandwidth,
     note_plain_inputs,
+    note_volumes,
     note_doubts,
 )
 
@@ -94,8 +97,10 @@ def check_description(
     priority = _allowed_priority(priority, terms.policy, principal, principal.tenant)
     access = _access(application, place, principal)
     secrets = secret_access(application, place.store.accounts, principal.user, principal.tenant)
-    target = Target(terms.platform, access, secrets)
-    examined = Examined(document, application, place.settings, terms.platform, findings(application, target))
+    volumes = user_volumes(application, place.store.accounts, principal.user, principal.tenant)
+    target = Target(terms.platform, access, secrets, volumes)
+    found = findings(application, target)
+    examined = Examined(document, application, place.settings, terms.platform, found, volumes)
     for refusal in REFUSALS:
         if (refused := refusal(examined)) is not None:
             raise refused
@@ -138,6 +143,19 @@ def secret_access(application: Application, accounts: AccountStore, user: str, t
     """Return which of the application's secrets a user's services can use."""
     names = wanted_secrets(application)
     return TenantSecrets(user, tenant, accounts.secret_names(tenant, user, names)) if names else TenantSecrets()
+
+
+def user_volumes(application: Application, accounts: AccountStore, user: str, tenant: str) -> UserVolumes:
+    """Return which of the application's named volumes are volumes of blocks of the user."""
+    names = {volume.name for component in application.components for volume in component.volumes if volume.name}
+    if not names:
+        return UserVolumes()
+    found = accounts.volumes_named(tenant, user, names)
+    attached = accounts.volumes_attached(found)
+    return UserVolumes(
+        {volume.name: volume for volume in found},
+        {volume.name: attached[volume.id] for volume in found if volume.id in attached},
+    )
 
 
 def _allowed_priority(wish: int | None, policy: Policy, principal: Principal, tenant: str) -> int:

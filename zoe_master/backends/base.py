@@ -95,6 +95,26 @@ class ServiceSecrets:
 
 
 @value(frozen=True, slots=True)
+class AttachedVolume:
+    """A volume of blocks to attach to a service: its id, the epoch of this attachment, and its filters, the first
+    nearest to the service. `key`: of its encryption; only the back-end's own programs may read it.
+    """
+
+    id: str
+    epoch: int
+    filters: tuple[str, ...] = ()
+    key: str = field(default="", repr=False)
+
+
+@value(frozen=True, slots=True)
+class ServiceVolumes:
+    """The volumes of a service by name, or the sentence for users why they are unavailable: then it cannot start."""
+
+    values: Mapping[str, AttachedVolume] = field(default_factory=dict)
+    refusal: str = ""
+
+
+@value(frozen=True, slots=True)
 class ServiceToken:
     """The URL of the API for a service, and the token of its attempt."""
 
@@ -114,7 +134,8 @@ class ServiceStart:
     user of the service, where the back-end may choose; None if no number is left. `secrets`: those that the component
     requests; only the service's user may read them, and they are stored nowhere else. `promised`: other services slow
     its reserved cores by at most a twentieth, and may use its idle time. `api`: for components that request it; the
-    token is a file that only the service's user may read.
+    token is a file that only the service's user may read. `volumes`: those volumes of its component that are no
+    directories of nodes.
     """
 
     service_id: ServiceId
@@ -134,6 +155,7 @@ class ServiceStart:
     secrets: ServiceSecrets = field(default_factory=ServiceSecrets)
     promised: bool = False
     api: ServiceToken | None = None
+    volumes: ServiceVolumes = field(default_factory=ServiceVolumes)
 
 
 class ObservedState(TextEnum):
@@ -293,6 +315,19 @@ class ImageStatus:
     message: str = ""
     hint: str = ""
     detail: str = ""
+
+
+@runtime_checkable
+class VolumeBackend(Protocol):
+    """A back-end that stores and attaches volumes of blocks."""
+
+    def make_volume(self, volume: str, size_bytes: int, filters: Sequence[str], key: str) -> None:
+        """Reserve the space of a volume; nothing happens if it exists. BackendError, leaving nothing."""
+        ...
+
+    def remove_volume(self, volume: str) -> None:
+        """Remove a volume; nothing happens if it does not exist. BackendError while it is attached."""
+        ...
 
 
 class BackendError(Exception):

@@ -106,6 +106,7 @@ def _local_settings(settings: Settings) -> LocalSettings:
         scratch_dir=settings.local_scratch_dir,
         workspaces_dir=settings.local_workspaces_dir,
         volumes_dir=settings.local_volumes_dir,
+        block_volumes_dir=settings.local_block_volumes_dir,
         images={name: _runtime(image) for name, image in settings.local_images.items()},
         image_hints=settings.local_image_hints,
         nodes=tuple(

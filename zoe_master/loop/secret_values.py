@@ -1,4 +1,6 @@
-"""The values of the secrets that services request, decrypted when a service starts and stored nowhere."""
+"""The values of the secrets that services request and the keys of their volumes, decrypted when a service starts and
+stored nowhere.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,14 @@ from pathlib import Path
 
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.secrets import how_to_set, no_secrets
-from zoe_lib.domain.executions.execution import Execution
+from zoe_lib.domain.executions.execution import Execution, Service
 from zoe_lib.sealing import CannotOpen, Seal
+from zoe_lib.store.errors import NotFound, VolumeAttached
 from zoe_lib.store.postgres.accounts import AccountStore
 from zoe_lib.tokens.job_tokens import OFFERED, JobToken, JobTokens
-from zoe_master.backends.base import ServiceSecrets, ServiceToken
+from zoe_master.backends.base import AttachedVolume, ServiceSecrets, ServiceToken, ServiceVolumes
 
-_NOTHING = ServiceSecrets()
+_NOTHING, _NO_VOLUMES = ServiceSecrets(), ServiceVolumes()
 
 
 class ExecutionSecrets:
@@ -55,3 +58,22 @@ class ExecutionSecrets:
             )
         except CannotOpen as error:
             return ServiceSecrets(refusal=f"{error}; set it again: zoe secret set")
+
+    def volumes_for(self, execution: Execution, service: Service) -> ServiceVolumes:
+        """Attach the owner's volumes that a service's component names, and return them with their epochs and keys, or
+        why the service cannot start. The same service gets the same epochs again.
+        """
+        names = {volume.name for volume in execution.component_of(service).volumes if volume.name is not None}
+        if not names or self._accounts is None:
+            return _NO_VOLUMES
+        seal, found = Seal.from_keys_dir(self._keys_dir), dict[str, AttachedVolume]()
+        for volume in self._accounts.volumes_named(execution.tenant, execution.user, names):
+            try:
+                now = self._accounts.attach_volume(volume.id, execution.id, service.id)
+                key = seal.decrypt(now.sealed, *now.belongs_to) if now.sealed else ""
+            except VolumeAttached as error:
+                return ServiceVolumes(refusal=str(error))
+            except (NotFound, CannotOpen) as error:
+                return ServiceVolumes(refusal=f"volume {volume.name}: {error}")
+            found[volume.name] = AttachedVolume(now.id, now.epoch, now.filters, key)
+        return ServiceVolumes(found)

@@ -20,7 +20,7 @@ from zoe_lib.domain.executions.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
 from zoe_lib.store.documents.codec import decode, encode
-from zoe_master.backends.base import Backend, BackendError, TerminalRequest, WorkspaceMove
+from zoe_master.backends.base import Backend, BackendError, TerminalRequest, VolumeBackend, WorkspaceMove
 from zoe_master.loop.master import Master
 from zoe_master.loop.promises.decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
@@ -125,6 +125,14 @@ class _AboutTerminal(BaseModel):
     term: str = ""
 
 
+class _AboutVolume(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    volume: str
+    size_bytes: int = Field(default=0, ge=0)
+    filters: list[str] = []
+    key: str = Field(default="", repr=False)
+
+
 class RpcHandlers:
     """One method per kind of request; each takes and returns the JSON of an envelope's body."""
 
@@ -176,6 +184,8 @@ class RpcHandlers:
             "logs": Slow(self.logs, _READS_MAX, _READS_OF_ASKER_MAX, OUTPUT),
             "files": Slow(self.files, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "move_workspace": Slow(self.move_workspace, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
+            "make_volume": Slow(self.make_volume, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
+            "remove_volume": Slow(self.remove_volume, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "terminal": Slow(self.terminal, _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX, TERMINALS),
         }
 
@@ -356,6 +366,25 @@ class RpcHandlers:
         )
         return dict(encode(self._backend.move_workspace(move)))
 
+    def make_volume(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as above
+        """Reserve the space of a volume of blocks."""
+        question = _read(_AboutVolume, body)
+        with _of_volumes():
+            self._volumes().make_volume(question.volume, question.size_bytes, question.filters, question.key)
+        return {}
+
+    def remove_volume(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as above
+        """Remove a volume of blocks that is not attached."""
+        question = _read(_AboutVolume, body)
+        with _of_volumes():
+            self._volumes().remove_volume(question.volume)
+        return {}
+
+    def _volumes(self) -> VolumeBackend:
+        if not isinstance(self._backend, VolumeBackend):
+            raise BackendError("this back-end stores no volumes")
+        return self._backend
+
     def terminal(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as all slow ones
         """Start a command in a service, and return the endpoint for the API."""
         question = _read(_AboutTerminal, body)
@@ -437,6 +466,15 @@ class RpcHandlers:
         if tick is None:
             raise Refusal("not_yet", "the master has not observed the cluster yet")
         return tick
+
+
+@contextmanager
+def _of_volumes() -> Iterator[None]:
+    """Turn an error of the back-end into a refusal."""
+    try:
+        yield
+    except BackendError as error:
+        raise Refusal("volume_refused", str(error)) from None
 
 
 @contextmanager

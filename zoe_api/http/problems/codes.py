@@ -36,6 +36,9 @@ class Code(StrEnum):
     TOO_MANY_STORED = "too_many_stored"
     INVALID_SCHEDULE = "invalid_schedule"
     TOO_MANY_SECRETS = "too_many_secrets"
+    TOO_MANY_VOLUMES = "too_many_volumes"
+    VOLUME_ATTACHED = "volume_attached"
+    VOLUME_REFUSED = "volume_refused"
     TOO_MANY_TOKENS = "too_many_tokens"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
@@ -141,6 +144,9 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.INVALID_SCHEDULE: (422, "The times of the schedule cannot be understood"),
     Code.TARGET_REFUSED: (422, "Notifications are not sent there"),
     Code.TOO_MANY_TOKENS: (409, "You have as many tokens as allowed: revoke another one first"),
+    Code.TOO_MANY_VOLUMES: (409, "The tenant's volumes are as large as allowed: remove one first"),
+    Code.VOLUME_ATTACHED: (409, "The volume is attached to an execution"),
+    Code.VOLUME_REFUSED: (409, "The volume cannot be made or removed"),
     Code.TOO_MANY_SECRETS: (409, "You have as many secrets as allowed: remove another one first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),
     Code.SESSION_NEEDED: (403, "This needs a browser session; a token is not enough"),

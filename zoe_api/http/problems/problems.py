@@ -240,7 +240,7 @@ def from_description(error: DescriptionError) -> ApiProblem:
     return _problem_of_refusal(refusals.from_description(error))
 
 
-_AS_IT_IS = ("not_found", "no_logs", "no_terminal")
+_AS_IT_IS = ("not_found", "no_logs", "no_terminal", "volume_refused")
 
 
 def from_master(error: MasterRefused) -> ApiProblem:

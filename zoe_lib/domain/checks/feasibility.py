@@ -17,7 +17,7 @@ from zoe_lib.domain.checks.packages import check_build_requirements, check_requi
 from zoe_lib.domain.checks.progress import check_progress_file
 from zoe_lib.domain.checks.secrets import check_secrets
 from zoe_lib.domain.checks.store import check_store_uris
-from zoe_lib.domain.checks.volumes import check_volumes
+from zoe_lib.domain.checks.volumes import check_block_volumes, check_volumes
 from zoe_lib.domain.checks.workspaces import check_workspaces
 from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.values.frozen import changed
@@ -41,6 +41,7 @@ APPLICATION_CHECKS: tuple[Callable[[Application, Target], Iterator[Finding]], ..
     check_addresses,
     check_store_uris,
     check_secrets,
+    check_block_volumes,
 )
 
 

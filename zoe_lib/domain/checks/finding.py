@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from zoe_lib.domain.applications.secrets import TenantSecrets
 from zoe_lib.domain.cluster.platform import Platform
 from zoe_lib.domain.values.frozen import value
 from zoe_lib.domain.values.storage import StoreAccess
+from zoe_lib.domain.values.volumes import UserVolumes
 
 
 @value(frozen=True, slots=True)
@@ -26,8 +29,9 @@ class Finding:
 
 @value(frozen=True, slots=True)
 class Target:
-    """The target of an application: the platform, and the services of the store and the secrets of its owner."""
+    """The target of an application: the platform, the services of the store, and secrets and volumes of its owner."""
 
     platform: Platform = Platform()
     access: StoreAccess = StoreAccess()
     secrets: TenantSecrets = TenantSecrets()
+    volumes: UserVolumes = field(default_factory=UserVolumes)

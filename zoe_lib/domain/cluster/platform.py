@@ -62,7 +62,8 @@ class BackendCapabilities:
     mount_points: paths in use inside containers; empty if nothing is mounted.
     secret_variables: whether secrets can be variables of a process.
     why_no_packages: why no component can have requirements; empty: they can. why_no_sources: the same for sources.
-    why_no_progress_files: why progress cannot be read from a file.
+    why_no_progress_files: why progress cannot be read from a file. why_no_volumes: why volumes of blocks cannot be
+    attached.
     package_builds: whether requirements without a wheel can be built.
     why_unheld: why limits of components are not held; empty: they are.
     devices_alone: services with devices are sure to start only if they belong to one component without ports.
@@ -88,6 +89,7 @@ class BackendCapabilities:
     why_no_packages: str = ""
     why_no_sources: str = ""
     why_no_progress_files: str = ""
+    why_no_volumes: str = "its services run in containers; use the local back-end"
     package_builds: bool = True
     why_unheld: str = ""
     engine: EngineLimits | None = None

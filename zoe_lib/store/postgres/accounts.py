@@ -10,6 +10,7 @@ from zoe_lib.store.sql.visible import audit as audit_log
 from zoe_lib.store.sql.visible import name_claims, people
 from zoe_lib.store.sql.visible import secrets as secret_rows
 from zoe_lib.store.sql.visible import shares as share_rows
+from zoe_lib.store.sql.visible import volumes as volume_rows
 from zoe_lib.store.values import StoreLimits
 
 
@@ -78,6 +79,17 @@ class AccountStore:
     secrets_of_tenant = read_method(secret_rows.of_tenant)
     reseal_secret = write_method(secret_rows.reseal)
     remove_secret = write_method(secret_rows.remove)
+
+    add_volume = write_method(volume_rows.add)
+    volumes = read_method(volume_rows.read)
+    volumes_named = look_method(volume_rows.read_named)
+    volume = read_method(volume_rows.read_volume)
+    volumes_attached = read_method(volume_rows.attached_to)
+    set_volume_state = write_method(volume_rows.set_state)
+    attach_volume = write_method(volume_rows.attach)
+    remove_volume = write_method(volume_rows.remove)
+    reseal_volume = write_method(volume_rows.reseal)
+    hand_over_volumes = write_method(volume_rows.hand_over)
 
     set_target = write_method(notification_rows.put)
     targets = read_method(notification_rows.read)

@@ -10,6 +10,7 @@ from zoe_lib.store.tables import installation as installation_tables  # noqa: F4
 from zoe_lib.store.tables import jobs as job_tables  # noqa: F401 - registers
 from zoe_lib.store.tables import schedules as schedule_tables  # noqa: F401 - registers
 from zoe_lib.store.tables import sums as sum_tables  # noqa: F401 - registers
+from zoe_lib.store.tables import volumes as volume_tables  # noqa: F401 - registers
 from zoe_lib.store.tables import workflows as workflow_tables  # noqa: F401 - registers
 from zoe_lib.store.tables.metadata import metadata
 

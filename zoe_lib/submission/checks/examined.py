@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from zoe_lib.domain.applications.application import Application
 from zoe_lib.domain.checks.finding import Finding
 from zoe_lib.domain.cluster.platform import Platform
+from zoe_lib.domain.values.volumes import UserVolumes
 from zoe_lib.settings.config import Settings
 
 
@@ -21,3 +22,4 @@ class Examined:
     settings: Settings
     platform: Platform
     faults: Sequence[Finding] = ()
+    volumes: UserVolumes = field(default_factory=UserVolumes)

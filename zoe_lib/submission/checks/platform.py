@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from zoe_client.documents.diagnostics import pointer
+from zoe_client.words.amounts import size
 from zoe_lib.descriptions import Diagnostic, in_user_document
 from zoe_lib.domain.applications.application import Component
 from zoe_lib.domain.applications.images import spellings
@@ -53,6 +54,17 @@ def note_installations(examined: Examined) -> Iterator[str]:
     for image in dict.fromkeys(component.image for component in examined.application.components):
         if what := next((installs[name] for name in spellings(image) if name in installs), None):
             yield f"the first use of image {image} installs {what}"
+
+
+def note_volumes(examined: Examined) -> Iterator[str]:
+    """Yield a note on each named volume: the user's volume of blocks, or else a directory of a node."""
+    components = examined.application.components
+    names = dict.fromkeys(v.name for component in components for v in component.volumes if v.name is not None)
+    for name in names:
+        if (volume := examined.volumes.values.get(name)) is not None:
+            yield f"volume {name} is your volume of {size(volume.size_bytes)} with policy {volume.policy}"
+        elif not examined.platform.capabilities.why_no_volumes:
+            yield f"volume {name} is a directory of the tenant on the node, since you have no volume of this name"
 
 
 def note_doubts(examined: Examined) -> Iterator[str]:

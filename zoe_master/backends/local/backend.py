@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +37,7 @@ from zoe_master.backends.local.environments.sweep import EnvironmentSweeper
 from zoe_master.backends.local.file_processes import FileProcesses
 from zoe_master.backends.local.files import directories
 from zoe_master.backends.local.files.progress_files import file_end
-from zoe_master.backends.local.files.volumes import allowed_bases
+from zoe_master.backends.local.files.volumes import allowed_bases, block_volume
 from zoe_master.backends.local.files.workspace_giving import give_workspace
 from zoe_master.backends.local.machine.hints import SupervisorHints
 from zoe_master.backends.local.machine.images import NO_RUNTIME, runtime_patterns
@@ -48,7 +50,10 @@ from zoe_master.backends.local.services.specification import HOST
 from zoe_master.backends.local.services.worker import ServiceWorker
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.sources.sources import why_no_sources
+from zoe_master.backends.local.supervisor.volumes import backing
+from zoe_master.backends.local.supervisor.volumes.programs import missing_packages
 from zoe_master.backends.local.terminals import terminal_order
+from zoe_master.backends.services.failures import CannotStartError
 from zoe_master.backends.terminal.sessions import TerminalRequests
 from zoe_master.backends.workspaces.moves import WorkspaceMoves, waiting_for
 from zoe_master.waker import TickWaker
@@ -209,6 +214,16 @@ class LocalBackend:
             raise BackendError(f"service {service} is not running")
         return self._terminals.open_terminal(terminal_order(record.directory, status, request))
 
+    def make_volume(self, volume: str, size_bytes: int, filters: Sequence[str], key: str) -> None:
+        """Reserve the space of a volume of blocks, and encrypt it if its filters say so."""
+        with _volume_errors():
+            backing.make(str(block_volume(self._settings, volume)), size_bytes, list(filters), key)
+
+    def remove_volume(self, volume: str) -> None:
+        """Remove a volume of blocks that is not attached."""
+        with _volume_errors():
+            backing.remove(str(block_volume(self._settings, volume)))
+
     def usage(self) -> Sequence[Usage]:
         """Return the last measurements of the supervisors."""
         with self._lock:
@@ -368,6 +383,22 @@ class LocalBackend:
             return len(done) < len(forgotten)
 
 
+@contextmanager
+def _volume_errors() -> Iterator[None]:
+    try:
+        yield
+    except (backing.VolumeRefused, CannotStartError) as error:
+        raise BackendError(str(error)) from error
+
+
+def why_no_volumes() -> str:
+    """Return why volumes of blocks cannot be attached here, as a part of a sentence; empty if they can."""
+    if os.geteuid() != 0:
+        return "Zoe does not run as root, so it cannot mount them"
+    missing = missing_packages()
+    return f"packages are missing on this machine: apt-get install {' '.join(missing)}" if missing else ""
+
+
 def local_capabilities(settings: LocalSettings) -> BackendCapabilities:
     """Return the capabilities from the settings."""
     silent = {name: runtime for name, runtime in settings.images.items() if not runtime.command}
@@ -378,4 +409,5 @@ def local_capabilities(settings: LocalSettings) -> BackendCapabilities:
         image_hints=settings.image_hints,
         commandless=runtime_patterns(silent),
         host_paths=allowed_bases(settings.host_paths_allowed),
+        why_no_volumes=why_no_volumes(),
     )

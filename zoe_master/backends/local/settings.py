@@ -48,8 +48,9 @@ class LocalSettings:
     output kept of forgotten services. port_first, port_last: ports for components, below the range that the kernel
     gives to clients. workers: services handed over at the same time, which takes milliseconds each; supervisors do the
     rest. look_interval_s: interval of polling everything; hints report changes earlier. terminals_max: open at once.
-    insecure: see `refuse_reason`. files: limits of the program that serves a user's files. environments_dir: as
-    volumes_dir (default: beside it). environment_index_url, environment_wheelhouse: sources of packages, instead of
+    insecure: see `refuse_reason`. files: limits of the program that serves a user's files. block_volumes_dir: for Zoe
+    alone; one directory for each volume of blocks (default: beside volumes_dir). environments_dir: as volumes_dir
+    (default: beside it). environment_index_url, environment_wheelhouse: sources of packages, instead of
     those in pip's configuration. environment_build_s_max, environment_bytes_max: limits of one environment;
     environments_bytes_max, environments_age_max_s: limits of all. source_s_max, source_bytes_max: limits of cloning the
     sources of a component.
@@ -75,6 +76,7 @@ class LocalSettings:
     terminals_max: int = 64
     insecure: bool = False
     files: FileLimits = field(default_factory=FileLimits)
+    block_volumes_dir: Path | None = None
     environments_dir: Path | None = None
     environment_index_url: str = ""
     environment_wheelhouse: str = ""
@@ -85,6 +87,11 @@ class LocalSettings:
     source_s_max: float = 600.0
     source_bytes_max: int = 4 * 2**30
 
+    @property
+    def blocks_dir(self) -> Path:
+        """Return the directory of volumes of blocks."""
+        return (self.block_volumes_dir or self.volumes_dir.with_name(".blocks")).absolute()
+
     def absolute(self) -> LocalSettings:
         """Return the same settings with absolute directories, since supervisors have another working directory."""
         return replace(
@@ -93,5 +100,6 @@ class LocalSettings:
             scratch_dir=self.scratch_dir.absolute(),
             workspaces_dir=self.workspaces_dir.absolute(),
             volumes_dir=self.volumes_dir.absolute(),
+            block_volumes_dir=self.blocks_dir,
             environments_dir=(self.environments_dir or self.volumes_dir.with_name(".environments")).absolute(),
         )

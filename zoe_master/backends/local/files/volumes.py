@@ -9,9 +9,12 @@ from pathlib import Path, PurePosixPath
 
 from zoe_lib.domain.applications.application import Volume
 from zoe_lib.domain.applications.paths import is_below
-from zoe_master.backends.local.files.directories import ComponentUser
+from zoe_master.backends.base import AttachedVolume, ServiceStart
+from zoe_master.backends.local.files.directories import ComponentUser, is_safe_name
 from zoe_master.backends.local.files.workspaces import tenant_volume
 from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.supervisor.spec import VolumeSpec
+from zoe_master.backends.local.supervisor.volumes.backing import MOUNT
 from zoe_master.backends.services.failures import CannotStartError
 
 
@@ -23,22 +26,62 @@ def variable_of(volume: Volume) -> str:
     return "ZOE_VOLUME_" + re.sub(r"[^A-Za-z0-9]", "_", text).upper()
 
 
-def volume_directories(
-    volumes: Iterable[Volume], tenant: str, settings: LocalSettings, owner: ComponentUser | None
-) -> dict[Volume, Path]:
-    """Return the directory of each volume, creating named ones; CannotStartError for a host path that is not allowed.
+def volume_directories(start: ServiceStart, settings: LocalSettings, owner: ComponentUser | None) -> dict[Volume, Path]:
+    """Return the directory of each volume, creating those of nodes; CannotStartError for a host path that is not
+    allowed, or if a volume of blocks cannot be attached.
 
     Nothing is mounted at `target`, and `read_only` is not enforced beyond the permissions of the files.
     """
-    return {volume: _directory_of(volume, tenant, settings, owner) for volume in volumes}
+    if start.volumes.refusal:
+        raise CannotStartError(start.volumes.refusal)
+    return {volume: _directory_of(volume, start, settings, owner) for volume in start.component.volumes}
 
 
-def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: ComponentUser | None) -> Path:
+def _directory_of(volume: Volume, start: ServiceStart, settings: LocalSettings, owner: ComponentUser | None) -> Path:
+    if volume.name is not None and (attached := start.volumes.values.get(volume.name)) is not None:
+        return block_volume(settings, attached.id) / MOUNT
     if volume.name is not None:
-        return tenant_volume(settings.volumes_dir, tenant, volume.name, owner)
+        return tenant_volume(settings.volumes_dir, start.tenant, volume.name, owner)
     if volume.host_path is None:
         raise CannotStartError(f"the volume at {volume.target} has neither a name nor a host path")
     return allowed_host_path(volume.host_path, settings.host_paths_allowed)
+
+
+def block_volume(settings: LocalSettings, volume: str) -> Path:
+    """Return the directory of a volume of blocks."""
+    if not is_safe_name(volume):
+        raise CannotStartError(f"{volume!r} is not a valid id of a volume")
+    return settings.blocks_dir / volume
+
+
+def volume_specs(start: ServiceStart, settings: LocalSettings, owner: ComponentUser | None) -> list[VolumeSpec]:
+    """Return the volumes of blocks for the supervisor."""
+    user = [owner.uid, owner.gid] if owner is not None else None
+    return [
+        {
+            "name": name,
+            "directory": str(block_volume(settings, volume.id)),
+            "epoch": volume.epoch,
+            "filters": list(volume.filters),
+            "key_file": str(key_file(settings, start.service_id, volume)),
+            "user": user,
+        }
+        for name, volume in start.volumes.values.items()
+    ]
+
+
+def write_keys(start: ServiceStart, settings: LocalSettings) -> None:
+    """Write the keys of the volumes for the supervisor, which removes them."""
+    for volume in start.volumes.values.values():
+        path = key_file(settings, start.service_id, volume)
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(volume.key)
+
+
+def key_file(settings: LocalSettings, service: str, volume: AttachedVolume) -> Path:
+    """Return the file of a volume's key in the directory of a service, which only root can enter."""
+    return settings.state_dir / "services" / service / f"volume-{volume.id}.key"
 
 
 def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:

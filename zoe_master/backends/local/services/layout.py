@@ -46,6 +46,7 @@ class StatePaths:
             settings.workspaces_dir,
             settings.volumes_dir,
             self.environments_dir,
+            settings.blocks_dir,
         ):
             directories.take_base(directory)
         self.make_spares()

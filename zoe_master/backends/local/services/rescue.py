@@ -12,6 +12,7 @@ from zoe_lib.domain.executions.execution import ServiceId
 from zoe_master.backends.local.services.specification import BACKEND_VARIABLE, SERVICE_VARIABLE
 from zoe_master.backends.local.supervisor import files, processes
 from zoe_master.backends.local.supervisor.cgroup import Cgroup
+from zoe_master.backends.local.supervisor.volumes.attachment import detach
 
 
 def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.0) -> bool:
@@ -29,6 +30,8 @@ def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.
     gone = _kill_all({mark.encode() for mark in marks}, status, cgroup, timeout_s)
     if cgroup is not None:
         cgroup.remove()
+    for volume in spec.get("volumes", ()):
+        detach(volume["directory"], volume["epoch"])
     return gone
 
 

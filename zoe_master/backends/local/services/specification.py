@@ -14,7 +14,12 @@ from zoe_master.backends.base import PeerService, ServiceStart, joined_modules
 from zoe_master.backends.local.environments.environments import Environment, base_of, environment_of, prepare_spec
 from zoe_master.backends.local.files.directories import ComponentUser, make_owned, write_owned, write_tree
 from zoe_master.backends.local.files.users import ComponentUsers
-from zoe_master.backends.local.files.volumes import variable_of, volume_directories, working_directory
+from zoe_master.backends.local.files.volumes import (
+    variable_of,
+    volume_directories,
+    volume_specs,
+    working_directory,
+)
 from zoe_master.backends.local.files.workspaces import workspaces
 from zoe_master.backends.local.machine.cgroups import CgroupParent
 from zoe_master.backends.local.machine.images import runtime_of
@@ -76,15 +81,15 @@ class _Places:
 
 def specify(start: ServiceStart, around: BackendContext, clock: Clock = SYSTEM_CLOCK) -> ProcessSpec:
     """Return the specification for the supervisor; creates directories and allocates ports. Raises CannotStartError."""
-    component = start.component
-    if start.node not in {node.name for node in around.settings.nodes}:
+    component, settings = start.component, around.settings
+    if all(node.name != start.node for node in settings.nodes):
         raise CannotStartError(f"node {start.node} does not exist")
-    runtime = runtime_of(component.image, around.settings.images)
+    runtime = runtime_of(component.image, settings.images)
     ports = around.ports.allocate(start.execution_id, start.service_id, (port.name for port in component.ports))
     owner = around.users.user_for(start.system_user)
-    places = _make_places(start, around.settings, owner)
+    places = _make_places(start, settings, owner)
     filled = _Filler(start, around.ports, places)
-    python = environment_of(component, _path_of(runtime), places.environments, around.settings)
+    python = environment_of(component, _path_of(runtime), places.environments, settings)
     marks = {BACKEND_VARIABLE: around.hint, SERVICE_VARIABLE: start.service_id}
     try:
         argv = _command(component, runtime, filled)
@@ -116,13 +121,14 @@ def specify(start: ServiceStart, around: BackendContext, clock: Clock = SYSTEM_C
         "ports": ports,
         "probe": _probe(component, ports),
         "stop_grace_s": component.stop_grace_s,
-        "output_bytes_max": around.settings.output_bytes_max,
+        "output_bytes_max": settings.output_bytes_max,
         "hint": around.hint,
+        "volumes": volume_specs(start, settings, owner),
+        "volumes_base": str(settings.blocks_dir),
     }
-    basic = _basic_environment(runtime, places) | marks
     if python is not None:
         spec["python_environment"] = str(python.directory)
-    if steps := _preparations(component, places, python, basic, around.settings):
+    if steps := _preparations(component, places, python, _basic_environment(runtime, places) | marks, settings):
         spec["prepare"] = steps
     return spec
 
@@ -231,7 +237,7 @@ def _make_places(start: ServiceStart, settings: LocalSettings, owner: ComponentU
         configuration=scratch / _CONFIGURATION,
         workspace=workspace,
         shared=shared,
-        volumes=volume_directories(start.component.volumes, start.tenant, settings, owner),
+        volumes=volume_directories(start, settings, owner),
         environments=base_of(settings, start.user, owner),
     )
 

@@ -12,6 +12,7 @@ from zoe_lib.domain.executions.execution import Cause
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.local.files import directories
 from zoe_master.backends.local.files.users import write_accounts
+from zoe_master.backends.local.files.volumes import write_keys
 from zoe_master.backends.local.services.launch import ForkServer, ask_to_stop
 from zoe_master.backends.local.services.layout import StatePaths
 from zoe_master.backends.local.services.records import FINAL_STATES, Record, RecordStage, ended_status, observation_of
@@ -45,6 +46,7 @@ class ServiceWorker:
                 self._leave(record)
                 return
             spec = specify(start, self._layout.around, self._clock)
+            write_keys(start, self._layout.settings)
             owner = self._layout.around.users.user_for(start.system_user)
             if owner is not None and spec["user"] and write_accounts(record.directory, start, owner, spec["scratch"]):
                 spec["user"]["accounts"] = str(record.directory)

@@ -11,6 +11,8 @@ import signal
 import socket
 
 from . import kernel
+from .volumes import mounts
+from .volumes.backing import MOUNT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -180,6 +182,8 @@ def _make_mounts(spec: ProcessSpec, user: UserSpec) -> None:
         kernel.show_accounts(user["accounts"])
     for directory in spec.get("read_only", ()):
         kernel.make_read_only(directory)
+    if "volumes_base" in spec:
+        mounts.hide_below(spec["volumes_base"], [f"{v['directory']}/{MOUNT}" for v in spec.get("volumes", ())])
 
 
 def execute(argv: list[str], environment: dict[str, str]) -> NoReturn:

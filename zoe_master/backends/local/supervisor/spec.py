@@ -52,12 +52,26 @@ class PrepareProcess(TypedDict):
     disk_full: int
 
 
+class VolumeSpec(TypedDict):
+    """A volume to attach: its directory, the epoch of this attachment, its filters (the first nearest to the client),
+    the file with its key, and uid and gid of its owner.
+    """
+
+    name: str
+    directory: str
+    epoch: int
+    filters: list[str]
+    key_file: str
+    user: list[int] | None
+
+
 class ProcessSpec(TypedDict):
     """Everything that the supervisor needs: templates filled, paths of this machine.
 
     owner: tenant and user. secret_variables: the file with the value of each variable that only the component's process
     may know. cores_milli: the reserved cores; promised: whether they are promised. read_only: directories that it can
-    only read, where mounts are permitted. python_environment: the directory of its installed packages.
+    only read, where mounts are permitted. python_environment: the directory of its installed packages. volumes_base:
+    the directory of all volumes, which services do not see except their own.
     """
 
     service_id: str
@@ -73,6 +87,8 @@ class ProcessSpec(TypedDict):
     prepare: NotRequired[list[PrepareProcess]]
     python_environment: NotRequired[str]
     read_only: NotRequired[list[str]]
+    volumes: NotRequired[list[VolumeSpec]]
+    volumes_base: NotRequired[str]
     work_dir: str
     make_work_dir: bool
     scratch: str

@@ -20,6 +20,7 @@ from .withheld import withhold_secrets
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .spec import PrepareProcess, ProcessSpec
+    from .volumes.of_service import ServiceVolumes
 
 TICK_S = 1.0
 # Early ticks are quicker, for the figures and limits of short services.
@@ -45,6 +46,7 @@ class Supervisor:
         self._readiness: ReadinessProbe | None = None
         self._pid = 0
         self._wait_status: int | None = None
+        self._volumes: ServiceVolumes | None = None
         # Why the supervisor ends it; None while it may end by itself.
         self._cause: str | None = None
         self._message = ""
@@ -59,11 +61,10 @@ class Supervisor:
     def run(self) -> None:
         """Run the service; return when its end is written and everything is removed."""
         self._listen_to_signals()
-        kernel.adopt_orphans()
         self._status.write()
         if self._stop_is_requested() or self._is_refused():
             self._report_end(None, "stopped", "")
-        elif self._start():
+        elif self._attach_volumes() and self._start():
             self._watch()
             self._finish()
         self._clean()
@@ -75,6 +76,19 @@ class Supervisor:
         self._clean()
 
     # Start
+
+    def _attach_volumes(self) -> bool:
+        """Attach the volumes; return False if the service has ended with one."""
+        if self._spec.get("volumes"):
+            from .volumes.of_service import ServiceVolumes  # few services have any
+
+            self._volumes = ServiceVolumes(self._spec["volumes"])
+            self._status.change("starting", message="attaching volumes")
+            if refused := self._volumes.attach():
+                self._report_end(None, "start_failed", refused)
+                return False
+        kernel.adopt_orphans()  # only now, since the servers of volumes must not become children
+        return True
 
     def _make_cgroup(self) -> Cgroup | None:
         cgroup = Cgroup.from_document(dict(self._spec["cgroup"]) if self._spec["cgroup"] else None)
@@ -258,6 +272,8 @@ class Supervisor:
             self._status.write()
         if self._cause is None and self._group.exceeds(self._spec["memory_limit_bytes"]):
             self._terminate("out_of_memory", self._memory_message(), grace_s=0.0)
+        if self._cause is None and self._volumes is not None and (lost := self._volumes.lost()):
+            self._terminate("killed", lost, grace_s=0.0)
         if self._must_yield():
             self._group.yield_cores()
         if self._stop_is_requested():
@@ -356,6 +372,8 @@ class Supervisor:
 
     def _report_end(self, exit_code: int | None, cause: str, message: str) -> None:
         self._output.close()
+        if self._volumes is not None and (forced := self._volumes.detach()):
+            message = f"{message}; {forced}".lstrip("; ")
         self._status.note(
             exit_code=exit_code,
             cause=cause,
