@@ -19,6 +19,8 @@ PACKAGES="$PACKAGES chromium-headless-shell chromium fonts-dejavu-core"
 PACKAGES="$PACKAGES nginx-light"
 # ssh into services; its tests start a server for each connection.
 PACKAGES="$PACKAGES openssh-client openssh-server"
+# Volumes of blocks: servers with filters, their client, and encryption.
+PACKAGES="$PACKAGES nbdkit nbdkit-plugin-python libnbd-bin cryptsetup-bin"
 missing=""
 for package in $PACKAGES; do
     dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

@@ -281,6 +281,16 @@ MEMBERS: tuple[SharedBound, ...] = (
         ),
     ),
     SharedBound(
+        "volumes",
+        "{0} bytes of a tenant together",
+        ("setting:volumes_of_tenant_bytes_max",),
+        "a user of the tenant",
+        "the tenant",
+        "by removal",
+        ("too_many_volumes",),
+        ("tests/contract/test_volumes.py::test_names_are_those_of_a_user_and_bytes_those_of_a_tenant",),
+    ),
+    SharedBound(
         "secrets, stored applications, schedules, targets of notifications",
         "{0}, {1}, {2}, {3}: of a user in a tenant; the first two and the last also of a tenant itself",
         tuple(

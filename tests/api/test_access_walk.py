@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,6 +26,8 @@ from tests.support.waiting import until
 from zoe_api.http.request_context import PREFIX
 from zoe_lib.domain.applications.roles import Scope
 from zoe_lib.domain.executions.execution import ExecutionState
+from zoe_lib.domain.values.volumes import BlockVolume
+from zoe_lib.store.errors import NameTaken
 
 PRICES = {"currency": "EUR", "from": "2026-01-01", "rates": [{"meter": "core_hours", "rate": "1"}]}
 DENIED = {"scope_missing", "role_missing", "not_admin"}
@@ -321,6 +324,10 @@ class Walk:
             "applications": stored,
             "schedules": {"expression": "@yearly", **stored},
         }
+        for person in (entry for entry in self.people if entry.may("submit") and kind == "volumes"):
+            with suppress(NameTaken):
+                volume = BlockVolume(f"v-{person.name}", person.tenant, person.name, "walk", 1, "plain", (), 1.0)
+                self.api.store.accounts.add_volume(volume, 1 << 40)
         for person in self.people:
             if person.may("submit") and kind in bodies:
                 person.http.put(f"{PREFIX}/{kind}/walk", json=bodies[kind]).raise_for_status()
@@ -341,6 +348,7 @@ class Walk:
         policy = partial(self._admin().get, f"{PREFIX}/policy")
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
             ("PUT", "/secrets/{name}"): lambda: {"value": "something"},
+            ("POST", "/volumes"): lambda: {"name": "walk", "size_bytes": 16 << 20},
             ("PUT", "/notifications/{name}"): lambda: {"url": "https://hooks.example.org/"},
             ("PUT", "/applications/{name}"): lambda: {"document": long_job("walk")},
             ("POST", "/applications/{name}/dispatch"): dict,
@@ -497,6 +505,8 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         *(operation for operation in never if " /storage/nodes" in operation),
         *(operation for operation in never if " /storage/rules" in operation or " /storage/filters" in operation),
         "POST /storage/try", "GET /storage/why",
+        # The simulated back-end has no volumes; tests/e2e/test_volumes.py does these.
+        "POST /volumes", "DELETE /volumes/{name}",
         # The simulated back-end has no files; tests/api/test_files.py does these.
         *(operation for operation in never if " /files/" in operation), "GET /executions/{execution_id}/results",
     }  # fmt: skip

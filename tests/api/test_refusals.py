@@ -32,12 +32,14 @@ from zoe_api.http.problems.codes import PROBLEMS, Code
 from zoe_api.people.sign_in.identity import Identity
 from zoe_api.people.sign_in.ldap import Ldap
 from zoe_api.questions import pool
+from zoe_api.storage import volumes
 from zoe_api.storage.client import StorageController
 from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.cluster.policy import Policy
 from zoe_lib.domain.executions import events as ev
 from zoe_lib.domain.executions.execution import Cause, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle.lifecycle import IllegalTransition
+from zoe_lib.domain.values.volumes import BlockVolume, VolumeState
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.settings.sign_in_settings import LdapSettings, OidcSettings
@@ -466,6 +468,28 @@ def too_many_secrets(api: Api, _: Raise) -> httpx.Response:
     for number in range(api.settings.secrets_of_user_max):
         api.client().set_secret(f"s{number}", "x")
     return api.http().put("/api/v1/secrets/more", json={"value": "x"})
+
+
+def stored_volume(api: Api) -> BlockVolume:
+    volume = BlockVolume("v1", "red", "ada", "data", 16 << 20, "plain", (), 1.0, VolumeState.READY.value)
+    api.store.accounts.add_volume(volume, 16 << 20)
+    return volume
+
+
+def volume_refused(api: Api, _: Raise) -> httpx.Response:
+    return api.http().post("/api/v1/volumes", json={"name": "data", "size_bytes": 16 << 20})
+
+
+def too_many_volumes(api: Api, _: Raise) -> httpx.Response:
+    object.__setattr__(api.app.state.services.settings, "volumes_of_tenant_bytes_max", 0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(volumes, "why_no_volumes", lambda _: "")
+        return api.http().post("/api/v1/volumes", json={"name": "data", "size_bytes": 16 << 20})
+
+
+def volume_attached(api: Api, _: Raise) -> httpx.Response:
+    api.store.accounts.attach_volume(stored_volume(api).id, submitted(api), "s1", 1.0)
+    return api.http().delete("/api/v1/volumes/data")
 
 
 def too_many_tokens(api: Api, _: Raise) -> httpx.Response:

@@ -26,6 +26,7 @@ from zoe_lib.domain.applications.sharing import ShareLevel
 from zoe_lib.domain.executions.events import Event
 from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.lifecycle.lifecycle import apply
+from zoe_lib.domain.values.volumes import BlockVolume
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Places
 from zoe_lib.pricing.price_list import PriceList
@@ -116,6 +117,12 @@ class Accounts:
 
     def resume_job(self, unit: str) -> None:
         self.resumed.append(unit)
+
+    def volumes_named(self, *_: object) -> tuple[BlockVolume, ...]:
+        return ()
+
+    def volumes_attached(self, *_: object) -> dict[str, str]:
+        return {}
 
     def _check(self) -> None:
         if self.away:

@@ -12,7 +12,7 @@ from zoe_api.access.access import AsReader, AsSubmitter
 from zoe_api.http.problems.codes import Code
 from zoe_api.http.problems.problems import ApiProblem
 from zoe_api.http.routing import api_router
-from zoe_api.services.dependencies import Caller, ask
+from zoe_api.services.dependencies import Caller, Services, ask
 from zoe_client.wire import VolumeList, VolumePolicyView, VolumeRequest, VolumeView
 from zoe_lib.domain.values.volumes import ENCRYPTION, BlockVolume, VolumeState
 from zoe_lib.sealing import Seal
@@ -51,8 +51,7 @@ def show_volume(name: Name, caller: AsReader) -> VolumeView:
 def create_volume(body: VolumeRequest, caller: AsSubmitter) -> VolumeView:
     """Create a volume: its whole space is reserved on the storage node, and encrypted if its policy says so."""
     services = caller.services
-    why = services.store.terms().platform.capabilities.why_no_volumes
-    if why:
+    if why := why_no_volumes(services):
         raise ApiProblem(Code.VOLUME_REFUSED, f"volumes of blocks cannot be attached here: {why}")
     policies = parse_policies(services.settings.volume_policies)
     if body.policy not in policies:
@@ -87,6 +86,11 @@ def remove_volume(name: Name, caller: AsSubmitter) -> Response:
     return Response(status_code=204)
 
 
+def why_no_volumes(services: Services) -> str:
+    """Return why the back-end cannot attach volumes, as a part of a sentence; empty if it can."""
+    return services.store.terms().platform.capabilities.why_no_volumes
+
+
 def _new_volume(body: VolumeRequest, filters: tuple[str, ...], caller: Caller) -> tuple[BlockVolume, str]:
     """Return a new volume of the caller, and its key, which is empty without encryption."""
     services, volume_id = caller.services, f"v{secrets.token_hex(_ID_BYTES)}"
@@ -108,7 +112,6 @@ def _view(volume: BlockVolume, execution_id: str | None) -> VolumeView:
         policy=volume.policy,
         filters=list(volume.filters),
         state=volume.state,
-        attachments=volume.epoch,
         execution_id=execution_id,
         made_at_s=volume.made_at_s,
     )

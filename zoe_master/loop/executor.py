@@ -177,7 +177,7 @@ class PlanExecutor:
         for service in to_start:
             start = start_of(execution, service, tick.plan_id, access, secret)
             api = self._secrets.api(execution, start.component)
-            volumes = self._secrets.volumes_for(execution, service)
+            volumes = self._secrets.volumes_for(execution, service, tick.now_s)
             secrets = given[service.component]
             self._hand_over(replace(start, system_user=system_user, secrets=secrets, api=api, volumes=volumes))
         self._hit(CrashPoint.SERVICE_HANDED_OVER)

@@ -59,7 +59,7 @@ class ExecutionSecrets:
         except CannotOpen as error:
             return ServiceSecrets(refusal=f"{error}; set it again: zoe secret set")
 
-    def volumes_for(self, execution: Execution, service: Service) -> ServiceVolumes:
+    def volumes_for(self, execution: Execution, service: Service, now_s: float) -> ServiceVolumes:
         """Attach the owner's volumes that a service's component names, and return them with their epochs and keys, or
         why the service cannot start. The same service gets the same epochs again.
         """
@@ -69,7 +69,7 @@ class ExecutionSecrets:
         seal, found = Seal.from_keys_dir(self._keys_dir), dict[str, AttachedVolume]()
         for volume in self._accounts.volumes_named(execution.tenant, execution.user, names):
             try:
-                now = self._accounts.attach_volume(volume.id, execution.id, service.id)
+                now = self._accounts.attach_volume(volume.id, execution.id, service.id, now_s)
                 key = seal.decrypt(now.sealed, *now.belongs_to) if now.sealed else ""
             except VolumeAttached as error:
                 return ServiceVolumes(refusal=str(error))

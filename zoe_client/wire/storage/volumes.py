@@ -23,8 +23,7 @@ class VolumeRequest(Wire):
 
 class VolumeView(Wire):
     """A volume. `state`: `ready`, or an interrupted step, which its removal ends: `making`, `removing`. `filters`: the
-    first is the nearest to the service. `attachments`: how often it was attached. `execution_id`: the unfinished
-    execution that it is attached to.
+    first is the nearest to the service. `execution_id`: the unfinished execution that it is attached to.
     """
 
     name: str
@@ -33,7 +32,6 @@ class VolumeView(Wire):
     policy: str
     filters: list[str]
     state: str
-    attachments: int
     execution_id: str | None
     made_at_s: float
 

@@ -22,8 +22,8 @@ class VolumeState(TextEnum):
 class BlockVolume:
     """A volume of a user in a tenant.
 
-    filters: of its policy when it was made, the first nearest to the service. epoch: number of its newest attachment,
-    which is that of the service `service_id`. sealed: the key of its encryption (`zoe_lib.sealing`).
+    filters: of its policy when it was made, the first nearest to the service. epoch: of its newest attachment, which
+    is that of the service `service_id`; it only grows. sealed: the key of its encryption (`zoe_lib.sealing`).
     """
 
     id: str

@@ -217,6 +217,7 @@ class LocalBackend:
     def make_volume(self, volume: str, size_bytes: int, filters: Sequence[str], key: str) -> None:
         """Reserve the space of a volume of blocks, and encrypt it if its filters say so."""
         with _volume_errors():
+            directories.take_base(self._settings.blocks_dir)
             backing.make(str(block_volume(self._settings, volume)), size_bytes, list(filters), key)
 
     def remove_volume(self, volume: str) -> None:

@@ -44,6 +44,7 @@ def there(*stored: Any) -> Any:
         hand_over_applications = hand_over
 
     made.store.schedules = Schedules()
+    made.accounts.hand_over_volumes = made.store.schedules.hand_over
     made.handed = handed
     return made
 
@@ -98,7 +99,7 @@ def test_executions_arrays_schedules_and_files_get_the_new_owner() -> None:
     users = {number: made.store.execution(f"execution-{number:04}").user for number in range(1, 5)}
     assert users == {1: PEER, 2: PEER, 3: "eve", 4: USER}
     assert made.store.array(array.id).user == PEER
-    assert made.handed == [(TENANT, USER, PEER)] * 2
+    assert made.handed == [(TENANT, USER, PEER)] * 3
     assert (told.executions, told.executions_left, told.files) == (2, False, "moved")
     assert (told.directory, told.message) == ("from-ada", "done")
     assert (made.accounts.user(USER).disabled, made.accounts.ended_access) == (True, [USER])

@@ -89,9 +89,10 @@ def remove(connection: Connection, volume_id: str) -> None:
     connection.execute(delete(volumes).where(_V.id == volume_id))
 
 
-def attach(connection: Connection, volume_id: str, execution_id: str, service_id: str) -> BlockVolume:
-    """Attach a volume to a service, with the next epoch, or the same one if it is this service's already.
+def attach(connection: Connection, volume_id: str, execution_id: str, service_id: str, now_s: float) -> BlockVolume:
+    """Attach a volume to a service, with a higher epoch, or the same one if it is this service's already.
 
+    An epoch is at least the time, so that it is the highest even after the database was restored from a backup.
     NotFound if it is not ready, and VolumeAttached while another unfinished execution has it.
     """
     row = connection.execute(select(volumes).where(_V.id == volume_id).with_for_update()).first()
@@ -102,7 +103,7 @@ def attach(connection: Connection, volume_id: str, execution_id: str, service_id
         return volume
     if volume.execution_id != execution_id:
         _refuse_attached(connection, volume)
-    values = {"epoch": volume.epoch + 1, "execution_id": execution_id, "service_id": service_id}
+    values = {"epoch": max(volume.epoch + 1, int(now_s)), "execution_id": execution_id, "service_id": service_id}
     attaching = update(volumes).where(_V.id == volume_id).values(values).returning(volumes)
     return _volume(connection.execute(attaching).one())
 

@@ -46,7 +46,6 @@ class StatePaths:
             settings.workspaces_dir,
             settings.volumes_dir,
             self.environments_dir,
-            settings.blocks_dir,
         ):
             directories.take_base(directory)
         self.make_spares()
