@@ -31,7 +31,7 @@ from zoe_lib.store.errors import NameTaken
 
 PRICES = {"currency": "EUR", "from": "2026-01-01", "rates": [{"meter": "core_hours", "rate": "1"}]}
 DENIED = {"scope_missing", "role_missing", "not_admin"}
-STEPS = of_checks(0.8, 30_000)
+STEPS = of_checks(0.2, 30_000)
 OURS, THEIRS = "red", "hidden-tenant"
 STRANGER, STRANGE_NAME, STRANGE_NOTE = "hidden-user", "hidden-name", "hidden-note"
 SCOPES = {
