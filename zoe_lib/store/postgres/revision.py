@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
-REVISION = "0070"
+REVISION = "0071"
 """The newest migration in alembic/versions. Names of migrations sort by age."""
 FIRST = "0057"
 """The oldest supported revision, of FIRST_VERSION, which upgrades older tables."""
