@@ -32,7 +32,7 @@ def prepare_home(
 ) -> tuple[Home, dict[str, object]]:
     """Return the home and the given settings. Raises NotReadyError before anything is built or started.
 
-    backends: those that may be chosen. backend: the chosen one, whatever the settings say.
+    backends: the possible ones. backend: the chosen one, whatever the settings say.
     """
     try:
         home, given = Home.find(CLONE), given_settings(file, backends=backends)

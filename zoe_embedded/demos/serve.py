@@ -25,7 +25,7 @@ def main() -> int:
         arguments = parser.parse_args()
         backend = arguments.backend or os.environ.get("ZOE_BACKEND")
         if arguments.settings is None and backend in ENGINES:
-            # Before all other modules, which take seconds to load: an engine that does not answer is told at once.
+            # Before modules that take seconds to load, so that an engine without an answer is named at once.
             check_engine_of(backend, {"engine_url": os.environ.get("ZOE_ENGINE_URL", "")})
         from zoe_embedded.demos.serving import serve
 

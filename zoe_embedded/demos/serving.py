@@ -30,7 +30,7 @@ STOPPED = (
 def serve(file: Path | None, backends: Sequence[str], backend: str | None, *, storage: bool) -> int:
     """Serve until Ctrl-C; return 1 if a process does not start, or repeatedly ends by itself.
 
-    file: settings as in zoe.toml. backends: those that may be chosen; backend: the chosen one.
+    file: settings as in zoe.toml. backends: the possible ones; backend: the chosen one.
     """
     console = Console(soft_wrap=True)
     try:

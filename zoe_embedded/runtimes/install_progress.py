@@ -17,7 +17,7 @@ _GROWTH_S = 2.0
 
 @contextmanager
 def announced(what: str, size_mb: int, directory: Path) -> Iterator[None]:
-    """Print what is installed, where, and how much it takes; at the end how long it took."""
+    """Print name, place and size of an installation, and its duration in the end."""
     print(f"[installing {what}, about {size_mb} MB, into {directory}; once for all clones]", flush=True)
     began_s, done = time.monotonic(), threading.Event()
     if os.environ.get(GROWTH):

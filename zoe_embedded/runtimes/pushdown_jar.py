@@ -19,7 +19,7 @@ from zoe_embedded.runtimes.store import make_readable
 SOURCES = Path(storage_bridge.__file__).parent / "spark_pushdown"
 _COMPILE_TIMEOUT_S = 300
 _SERVICES = {"org.apache.spark.sql.sources.DataSourceRegister": "zoe.pushdown.Notice"}
-"""Classes that Java finds by what they implement."""
+"""Interface and class, for ServiceLoader of Java."""
 _OPTIONS = ("-proc:none", "-11", "-nowarn")
 # Equal sources give an equal jar.
 _TIME = (1980, 1, 1, 0, 0, 0)
