@@ -69,7 +69,7 @@ from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.server import RpcServer
 from zoe_master.state.crash_points import Hit, crash_point_of
 from zoe_master.state.promise_prices import StoredPrices
-from zoe_master.storage.query_reports import QueryReports
+from zoe_master.storage.query_reports import QueryReportSettings
 from zoe_master.storage.reconciler import ThreadedReconciler
 from zoe_master.storage.report import store_report
 from zoe_master.storage.spark_config import Place, SparkConfig
@@ -341,7 +341,7 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
         settings.storage_jars,
         credentials_of(settings, accounts),
         settings.storage_query_pushdown,
-        QueryReports(Path(settings.keys_dir), settings.services_api_url),
+        QueryReportSettings(Path(settings.keys_dir), settings.services_api_url),
     )
 
 

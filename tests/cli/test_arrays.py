@@ -51,7 +51,7 @@ def test_an_array_is_one_row(zoe: Zoe, app_file: Path) -> None:
     assert array_id in zoe("array", "ls", "--open").out
     shown = zoe("array", "show", array_id).out
     assert "10 waiting" in shown
-    assert "waiting           0-9\n" in shown
+    assert "waiting           indices 0-9\n" in shown
 
 
 def test_hold_release_and_cancel_a_whole_array(zoe: Zoe, app_file: Path) -> None:
@@ -74,7 +74,7 @@ def test_hold_release_and_cancel_a_whole_array(zoe: Zoe, app_file: Path) -> None
     assert zoe("cancel", array_id).out.split()[-1] == "cancelled"
     waited = zoe("wait", array_id)
     assert waited.code == 1
-    assert f"({array_id}): cancelled: 0-9" in waited.err
+    assert f"({array_id}): indices 0-9 cancelled" in waited.err
     assert zoe("cancel", array_id).code == 0  # as with an execution that is cancelled already
     assert "10 waiting" in zoe("requeue", array_id).out
     nothing = f"no index of {array_id} has failed or was cancelled: nothing runs again\n"

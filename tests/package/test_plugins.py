@@ -165,7 +165,9 @@ def test_a_policy_that_outlives_its_plug_in_is_refused_at_the_start(installation
 
 def test_a_back_end_that_is_not_installed_is_refused(installation: Installation) -> None:
     assert installation.start_master(ZOE_BACKEND="rehearsal").wait(30) == 2
-    assert "back-end 'rehearsal' is not installed; there are: docker, local, swarm" in installation.log("master")
+    assert "back-end 'rehearsal' is not installed; there are: docker, local, podman, swarm" in installation.log(
+        "master"
+    )
 
 
 def test_a_back_end_says_what_is_wrong_with_its_options(installation: Installation, variables: dict[str, str]) -> None:

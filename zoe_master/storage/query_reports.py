@@ -9,7 +9,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.tokens.job_tokens import QUERIES, JobToken, JobTokens
 
 
-class QueryReports:
+class QueryReportSettings:
     """Makes the properties. api_url: None if services cannot reach the API."""
 
     def __init__(self, keys_dir: Path = Path(), api_url: str | None = None) -> None:

@@ -22,7 +22,7 @@ from zoe_lib.domain.values.storage import Credential, InputRead, StorageDemand, 
 from zoe_master.backends.base import ServiceStorage
 from zoe_master.storage import input_document as told_inputs
 from zoe_master.storage.own_credentials import OwnCredentials
-from zoe_master.storage.query_reports import QueryReports
+from zoe_master.storage.query_reports import QueryReportSettings
 
 _NOTHING = ServiceStorage()
 _PUSHDOWN_JAR = "zoe-pushdown"
@@ -56,7 +56,7 @@ class SparkConfig:
         jars: Sequence[str] = (),
         credentials: Callable[[str], Mapping[str, Credential]] = lambda _: {},
         pushdown: bool = False,
-        reports: QueryReports | None = None,
+        reports: QueryReportSettings | None = None,
     ) -> None:
         self.services = None if places is None else frozenset(places)
         """The names of the services of the object store; None: unknown."""
@@ -65,7 +65,7 @@ class SparkConfig:
         self._jars = jars
         self._pushdown = pushdown and any(jar.endswith("*") or _PUSHDOWN_JAR in jar for jar in jars)
         self._credentials = credentials
-        self._reports = reports or QueryReports()
+        self._reports = reports or QueryReportSettings()
         self.own = OwnCredentials(lambda execution: bool(self._services_with_own(execution)), bool(self._accepting))
         """The credentials of executions."""
 

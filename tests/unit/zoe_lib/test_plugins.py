@@ -55,7 +55,7 @@ def test_a_name_of_zoes_stays_zoes(site: Path) -> None:
 
 
 def test_settings_name_a_back_end_that_is_installed(site: Path) -> None:
-    with pytest.raises(ValueError, match=r"back-end 'cloud' is not installed; there are: docker, local, swarm"):
+    with pytest.raises(ValueError, match=r"back-end 'cloud' is not installed; there are: docker, local, podman, swarm"):
         Settings(backend="cloud")
     installed_plugins.cache_clear()
     install(site, "acme", {"zoe.backends": {"cloud": "acme:cloud"}})

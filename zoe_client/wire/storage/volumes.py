@@ -6,14 +6,14 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from zoe_client.wire.base import Wire
+from zoe_client.wire.base import Numbers, Wire
 from zoe_client.words.names import VOLUME_NAME
 
 VolumeName = Annotated[str, StringConstraints(pattern=VOLUME_NAME)]
 VOLUME_BYTES_MIN, VOLUME_BYTES_MAX = 16 << 20, 1 << 46
 
 
-class VolumeRequest(Wire):
+class VolumeRequest(Numbers):
     """A new volume: its size in bytes, whole MiB from 16 MiB on, and the name of its policy."""
 
     name: VolumeName

@@ -37,7 +37,7 @@ _SAME_S = 1.0
 
 
 @value(frozen=True, slots=True)
-class Restart:
+class RestartedExecution:
     """An execution that loses essential services, so many of them, and starts again.
 
     starts_now: it would be placed on other nodes at once, or as soon as elastic services have made room. wait_s:
@@ -54,7 +54,7 @@ class Restart:
 
 
 @value(frozen=True, slots=True)
-class LongerWait:
+class DelayedExecution:
     """A waiting execution that starts later: seconds from now; None: unknown, or never."""
 
     execution_id: ExecutionId
@@ -72,10 +72,10 @@ class NodeLoss:
     """
 
     failed: tuple[tuple[ExecutionId, int], ...]
-    restarts: tuple[Restart, ...]
+    restarts: tuple[RestartedExecution, ...]
     shrunk: tuple[tuple[ExecutionId, int], ...]
     booked: tuple[ExecutionId, ...]
-    longer: tuple[LongerWait, ...]
+    longer: tuple[DelayedExecution, ...]
 
 
 def node_loss(snapshot: Snapshot, policy: Policy, nodes: Set[str], give_up: GiveUp = never) -> NodeLoss:
@@ -95,7 +95,7 @@ def node_loss(snapshot: Snapshot, policy: Policy, nodes: Set[str], give_up: Give
         wait_s = 0.0 if now else forecasts.wait_s(execution.id)
         late = _is_late(execution, after, wait_s)
         reason = None if now else reasons.get(execution.id)
-        restarts.append(Restart(execution.id, ended[execution.id], now, wait_s, reason, late))
+        restarts.append(RestartedExecution(execution.id, ended[execution.id], now, wait_s, reason, late))
     kept = {execution.id for execution in retried}
     return NodeLoss(
         tuple((execution_id, count) for execution_id, count in ended.items() if execution_id not in kept),
@@ -223,10 +223,10 @@ def _is_late(execution: Execution, after: Snapshot, wait_s: float | None) -> boo
     return wait_s is None or after.now_s + wait_s + run_s > execution.promise.terms.finish_s
 
 
-def _longer(before: Snapshot, policy: Policy, past: _Waits, future: _Waits) -> Iterator[LongerWait]:
+def _longer(before: Snapshot, policy: Policy, past: _Waits, future: _Waits) -> Iterator[DelayedExecution]:
     """Yield the first waiting executions whose expected start changes."""
     sequence = queue_sequence(Pass.from_snapshot(before, policy))
     for execution in islice(sequence, _FORECAST_MAX):
         earlier_s, later_s = past.wait_s(execution.id), future.wait_s(execution.id)
         if earlier_s != later_s and (earlier_s is None or later_s is None or abs(later_s - earlier_s) >= _SAME_S):
-            yield LongerWait(execution.id, earlier_s, later_s)
+            yield DelayedExecution(execution.id, earlier_s, later_s)

@@ -35,7 +35,7 @@ def answered(status: int, content: bytes) -> httpx.Response:
         (404, b"", Code.UPLOAD_GONE, ""),
         (409, b"", Code.WRONG_KIND, ""),
         (423, b"", Code.UPLOAD_BUSY, ""),
-        (507, b"", Code.WORKSPACE_FULL, ""),
+        (507, b"", Code.WORKSPACE_FULL, "the disk of the files, or your quota on it, is full"),
         (500, b"", Code.FILES_UNAVAILABLE, None),
         (404, b'{"code": "made up", "detail": "x"}', Code.UPLOAD_GONE, ""),
         (404, b"[]", Code.UPLOAD_GONE, ""),

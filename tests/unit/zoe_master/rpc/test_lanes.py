@@ -35,9 +35,12 @@ LANES = {
     "plan": SCHEDULER,
     "plan_together": SCHEDULER,
     "dry_run": SCHEDULER,
+    "node_loss": SCHEDULER,
     "logs": OUTPUT,
     "files": FILES,
     "move_workspace": FILES,
+    "make_volume": FILES,
+    "remove_volume": FILES,
     "terminal": TERMINALS,
 }
 # Methods that every back-end answers from memory. All others may wait for an engine, a disk or the network.

@@ -12,7 +12,7 @@ from zoe_lib.domain.executions.execution import Execution
 from zoe_lib.domain.values.storage import Credential, CsvInput, InputRead, Pushdown, StorageDemand, StorageObject
 from zoe_master.backends.base import joined_modules
 from zoe_master.storage.input_document import input_entry
-from zoe_master.storage.query_reports import QueryReports
+from zoe_master.storage.query_reports import QueryReportSettings
 from zoe_master.storage.spark_config import Place, SparkConfig, services_of
 
 PLACES = {"zoe": Place("http://swift/auth", "RegionOne"), "s3a": Place("http://s3"), "other": Place("http://o", "R")}
@@ -66,7 +66,7 @@ def test_queries_are_reported_if_they_ask_the_store_and_the_api_is_reached(
     tmp_path: Path, pushdown: bool, api_url: str | None
 ) -> None:
     execution = reading("swift2d://meters.zoe/2015")
-    reports = QueryReports(tmp_path, api_url)
+    reports = QueryReportSettings(tmp_path, api_url)
     files = SparkConfig(PLACES, ["/opt/stocator/*"], pushdown=pushdown, reports=reports).access(execution).files
     expected = pushdown and api_url is not None
     assert (f"<value>http://zoe/api/v1/executions/{execution.id}/queries</value>" in files["core-site.xml"]) is expected

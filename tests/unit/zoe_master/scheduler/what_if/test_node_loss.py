@@ -10,7 +10,7 @@ from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.values.reasons import ReasonCode
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import OutOfBudget
-from zoe_master.scheduler.what_if.node_loss import LongerWait, node_loss
+from zoe_master.scheduler.what_if.node_loss import DelayedExecution, node_loss
 
 NODES = (node("a", cores=8), node("b", cores=8))
 ON_A = started(queued("on-a", component(cores=6), expected_run_s=100.0), "a")
@@ -54,7 +54,7 @@ def test_the_attempts_for_failures_of_the_platform_are_counted() -> None:
 def test_waiting_executions_start_later() -> None:
     waits = queued("waits", component(cores=8), at_s=5.0, expected_run_s=10.0)
     loss = node_loss(Snapshot(10.0, NODES, (waits,), (ON_A, ON_B)), FIFO, {"a"})
-    assert loss.longer == (LongerWait("waits", pytest.approx(91.0), pytest.approx(191.0)),)
+    assert loss.longer == (DelayedExecution("waits", pytest.approx(91.0), pytest.approx(191.0)),)
 
 
 def test_a_pass_that_takes_too_long_is_given_up() -> None:
