@@ -81,7 +81,10 @@ class Page:
 _SMALL = (("0-999%50", "0-9%5"), ("0-99%10", "0-9%5"), ("0-199%20", "0-9%5"))
 PAGES = {
     "operate/first-day.md": Page(settings={"EDITOR": "true"}),
-    "operate/nodes.md": Page(changes=(("2026-12-01", "2036-12-01"),)),
+    "operate/nodes.md": Page(
+        changes=(("2026-12-01", "2036-12-01"), ("lose node-3 ", 'lose "$(zoe nodes -o name | head -n 1)" ')),
+        later=("zoe nodes lose rack",),
+    ),
     "operate/prices.md": Page(later=("zoe admin statement close",)),
     "use/deadlines.md": Page(changes=(("2026-12-01", "2036-12-01"),), later=("zoe plan",)),
     "use/batch.md": Page(

@@ -34,6 +34,8 @@ from zoe_embedded.runtimes.runtime import Runtime
 from zoe_embedded.swift.configuration import REGION
 from zoe_lib.domain.cluster.policy import DEFAULT_WEIGHERS
 
+pytestmark = of_storage
+
 LOGIN = "acme:ann"
 OF_EACH = 3
 LINE = b"0123456789abcdef,20.5\n"

@@ -9,9 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support import long
 from tests.support.flooded_site import SLOWER_MAX, Site
 from tests.support.largest_questions import largest_question
 from tests.support.whole_storage import Whole, installation_with
+
+pytestmark = long.of_storage
 
 PATH = "/api/v1/storage/try"
 

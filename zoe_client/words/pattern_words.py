@@ -19,6 +19,9 @@ WORDS: Mapping[str, str] = {
     r"^[A-Za-z0-9]([A-Za-z0-9 ._@+-]*[A-Za-z0-9])?$": (
         "letters, digits, spaces and `._@+-`, beginning and ending with a letter or digit"
     ),
+    r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$": (
+        "at most 63 letters, digits and `._-`, beginning and ending with a letter or digit"
+    ),
     r"^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,62}$": (
         "at most 63 letters, digits, spaces and `._@+-`, beginning with a letter or digit"
     ),
